@@ -1,0 +1,63 @@
+# The same few words everywhere: make help
+
+SHELL := /bin/sh
+PYTHON := .venv/bin/python
+# Several processes need drivers that a single one does not.
+RUN_SET := $(if $(DATABASE_URL)$(REDIS_URL),scale,run)
+PYTEST := $(PYTHON) -m pytest
+WORKERS ?= 2
+COMPILE := scripts/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements"
+PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
+	SECRET_KEY=only-for-this-check-0123456789abcdefghijklmnopqrstuvwxyz-ABCDEFG
+
+.DEFAULT_GOAL := help
+.PHONY: help run test browser fuzz check format bench sync requirements vendor clean
+
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: ## Start the server on 127.0.0.1:8000; prints a login link and an API key
+	@scripts/sync $(RUN_SET)
+	@exec $(PYTHON) manage.py serve
+
+test: sync ## Run every test that needs no service (browser tests too where Chromium is installed)
+	$(PYTEST) -n $(WORKERS) --dist loadgroup $(ARGS)
+
+browser: sync ## Run the browser tests alone
+	$(PYTEST) tests/browser $(ARGS)
+
+fuzz: sync ## Run property tests longer, and generated requests against the API
+	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n $(WORKERS) -m "hypothesis or fuzz" $(ARGS)
+
+check: sync ## Check style, types, layers, migrations and the production settings
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+	$(PYTHON) manage.py makemigrations --check --dry-run
+	$(PRODUCTION) $(PYTHON) manage.py check --deploy --fail-level WARNING
+
+format: sync ## Format the code
+	.venv/bin/ruff check --fix .
+	.venv/bin/ruff format .
+
+bench: sync ## Measure a turn against its floor; prints ratios
+	$(PYTHON) -m bench $(ARGS)
+
+sync: ## Install the pinned packages of developers into .venv
+	@scripts/sync dev
+
+requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (UPGRADE=1 takes newer versions)
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --group bootstrap --output-file requirements/uv.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/run.txt \
+		--extra scale --output-file requirements/scale.txt pyproject.toml
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/scale.txt \
+		--extra scale --group dev --output-file requirements/dev.txt pyproject.toml
+
+vendor: ## Fetch the pinned front-end files into static/vendor
+	scripts/vendor-frontend
+
+clean: ## Remove what make installed and the tools' caches (keeps var/, your data)
+	rm -rf .venv .uv .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis test-results

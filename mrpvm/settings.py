@@ -1,0 +1,275 @@
+"""Django's settings, all from environment variables with working defaults (README, "Settings").
+
+A variable that cannot be used is noted in ENVIRONMENT_PROBLEMS and stops the start with one line each
+(sessions_app/checks.py). Limits protect and never surprise [O-14]: each is one line here, with its source, and
+may be set by a variable of the same name.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from django.utils.csp import CSP
+
+from sessions_app.environment import Environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+ENVIRONMENT = Environment(os.environ)
+ENVIRONMENT_PROBLEMS = ENVIRONMENT.problems
+PRODUCTION = ENVIRONMENT.choice("MRPVM_ENV", ("development", "production")) == "production"
+
+# --- Where the server listens and keeps its data --------------------------------------------------------
+
+HOST = ENVIRONMENT.text("HOST") or "127.0.0.1"
+PORT = ENVIRONMENT.whole_number("PORT", 8000, highest=65535)  # 0 takes any free port
+MRPVM_DATA_DIR = ENVIRONMENT.data_directory("MRPVM_DATA_DIR", BASE_DIR / "var")
+MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
+MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start
+MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]
+if MRPVM_API_KEY and (not MRPVM_API_KEY.startswith("mrp_") or len(MRPVM_API_KEY) < 36):
+    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters", secret=True)  # [O-25]
+
+# --- Limits of a turn -----------------------------------------------------------------------------------
+
+MRPVM_REQUEST_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_REQUEST_TIMEOUT_MS", 60_000, lowest=1)  # [T-33, K-20]
+MRPVM_PLUGIN_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_PLUGIN_TIMEOUT_MS", 30_000, lowest=1)  # [K-20]
+MRPVM_LEASE_EXTRA_MS = ENVIRONMENT.whole_number("MRPVM_LEASE_EXTRA_MS", 10_000)  # beyond the timeout [T-36]
+MRPVM_MAX_WAIT_MS = ENVIRONMENT.whole_number("MRPVM_MAX_WAIT_MS", 60_000)  # for a busy session [O-19]
+MRPVM_SHUTDOWN_GRACE_MS = ENVIRONMENT.whole_number("MRPVM_SHUTDOWN_GRACE_MS", 1_500)  # [O-19]
+MRPVM_TRACE_FLUSH_MS = ENVIRONMENT.whole_number("MRPVM_TRACE_FLUSH_MS", 100, lowest=1)  # [O-20]
+MRPVM_MAX_RUNNING_TURNS = ENVIRONMENT.whole_number("MRPVM_MAX_RUNNING_TURNS", 16, lowest=1)  # in one process
+MRPVM_MAX_LLM_CALLS = ENVIRONMENT.whole_number("MRPVM_MAX_LLM_CALLS", 5)  # [PL-25, K-20]
+MRPVM_MAX_PLUGINS_PER_STAGE = ENVIRONMENT.whole_number("MRPVM_MAX_PLUGINS_PER_STAGE", 4, lowest=1)  # [PL-21]
+MRPVM_MAX_FRAME_DEPTH = ENVIRONMENT.whole_number("MRPVM_MAX_FRAME_DEPTH", 3)  # [K-3]
+MRPVM_MAX_PARALLEL_SEEDS = ENVIRONMENT.whole_number("MRPVM_MAX_PARALLEL_SEEDS", 4, lowest=1)  # [K-15]
+
+# --- Limits of messages, sessions and what is kept -------------------------------------------------------
+
+MRPVM_MAX_MESSAGE_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_MESSAGE_CHARS", 8_000, lowest=1)  # [S-31]
+MRPVM_MAX_HISTORY_MESSAGES = ENVIRONMENT.whole_number("MRPVM_MAX_HISTORY_MESSAGES", 20)  # [S-29]
+MRPVM_MAX_HISTORY_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_HISTORY_CHARS", 16_000)  # [S-29, O-17]
+MRPVM_MAX_SESSIONS = ENVIRONMENT.limit_or_none("MRPVM_MAX_SESSIONS")  # off by default [O-3]
+MRPVM_SESSION_IDLE_TTL_MINUTES = ENVIRONMENT.limit_or_none("MRPVM_SESSION_IDLE_TTL_MINUTES")  # off [O-15]
+MRPVM_SWEEP_INTERVAL_MS = ENVIRONMENT.whole_number("MRPVM_SWEEP_INTERVAL_MS", 60_000, lowest=1)  # [S-15]
+MRPVM_MAX_SESSION_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SESSION_UNITS", 10_000, lowest=1)  # [O-4]
+MRPVM_MAX_EXPLAINABILITY_ENTRIES = ENVIRONMENT.whole_number(
+    "MRPVM_MAX_EXPLAINABILITY_ENTRIES", 1_000, lowest=1
+)  # [O-5]
+MRPVM_INLINE_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_INLINE_DETAIL_BYTES", 65_536, lowest=1)  # [O-22]
+MRPVM_MAX_DETAIL_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_DETAIL_BYTES", 8_388_608, lowest=1)  # [O-22]
+
+# --- Limits of requests and sources ---------------------------------------------------------------------
+
+MRPVM_MAX_BODY_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_BODY_BYTES", 2_097_152, lowest=1)  # [API-1]
+MRPVM_MAX_UPLOAD_BYTES = ENVIRONMENT.whole_number("MRPVM_MAX_UPLOAD_BYTES", 20_971_520, lowest=1)  # [O-33]
+MRPVM_MAX_SOURCE_CHUNKS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_CHUNKS", 5_000, lowest=1)  # [O-33]
+MRPVM_MAX_SOURCE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_SOURCE_UNITS", 20_000, lowest=1)  # [O-33]
+MRPVM_MAX_BASE_UNITS = ENVIRONMENT.whole_number("MRPVM_MAX_BASE_UNITS", 2_000_000, lowest=1)  # [O-33]
+MRPVM_INGEST_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_INGEST_TIMEOUT_MS", 300_000, lowest=1)  # [IN-4]
+MRPVM_LOGINS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_LOGINS_PER_MINUTE", 10)  # 0 is off [O-25]
+MRPVM_CHATS_PER_MINUTE = ENVIRONMENT.whole_number("MRPVM_CHATS_PER_MINUTE", 600)  # 0 is off [O-25]
+
+# --- The language model, if there is one [O-28] -----------------------------------------------------------
+
+MRPVM_LLM_BASE_URL = ENVIRONMENT.web_address("MRPVM_LLM_BASE_URL")
+MRPVM_LLM_API_KEY = ENVIRONMENT.text("MRPVM_LLM_API_KEY")
+MRPVM_LLM_MODEL = ENVIRONMENT.text("MRPVM_LLM_MODEL")
+MRPVM_LLM_API = ENVIRONMENT.choice("MRPVM_LLM_API", ("chat", "responses"))
+
+# --- Safety ---------------------------------------------------------------------------------------------
+
+DEBUG = False
+SECRET_KEY = ENVIRONMENT.secret_key("SECRET_KEY", MRPVM_DATA_DIR, required=PRODUCTION)
+ALLOWED_HOSTS = ENVIRONMENT.host_names("ALLOWED_HOSTS")
+if PRODUCTION and not ALLOWED_HOSTS:
+    ENVIRONMENT.refuse("ALLOWED_HOSTS", "the names this server is reached by, such as mrpvm.example")
+ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]  # probes and tools on this machine
+if not PRODUCTION and HOST not in {"0.0.0.0", "::", *ALLOWED_HOSTS}:  # noqa: S104 (compared, not bound)
+    ALLOWED_HOSTS.append(HOST)
+
+SECURE_CSP = {  # one policy for every page, the admin and the API documentation included [O-27]
+    "default-src": [CSP.NONE],
+    "script-src": [CSP.SELF, CSP.NONCE],
+    "style-src": [CSP.SELF, CSP.NONCE],
+    "img-src": [CSP.SELF, "data:"],
+    "connect-src": [CSP.SELF],
+    "font-src": [CSP.SELF],
+    "manifest-src": [CSP.SELF],
+    "form-action": [CSP.SELF],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_NAME = "mrpvm_session"  # names of its own: localhost is shared by every port
+CSRF_COOKIE_NAME = "mrpvm_csrf"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = PRODUCTION
+SECURE_REDIRECT_EXEMPT = [r"^(api/)?(health|ready)$"]  # probes speak plain HTTP inside the machine
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
+# Browsers' built-in lists are for the owner of a domain to ask for, not for a server to offer.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
+# The ASGI wrapper has already refused larger bodies (sessions_app/web/body_limit.py); this one must not refuse earlier.
+DATA_UPLOAD_MAX_MEMORY_SIZE = MRPVM_MAX_BODY_BYTES
+
+CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set [O-25]
+CORS_URLS_REGEX = r"^/(api|v1)/"
+CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after"]
+
+# --- Django ---------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "sessions_app",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",  # a view is public only if it says so [O-8]
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+if CORS_ALLOWED_ORIGINS:
+    INSTALLED_APPS.append("corsheaders")
+    MIDDLEWARE.insert(0, "corsheaders.middleware.CorsMiddleware")
+
+ROOT_URLCONF = "mrpvm.urls"
+ASGI_APPLICATION = "mrpvm.asgi.application"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+LANGUAGE_CODE = "en"
+USE_I18N = False
+USE_TZ = True
+TIME_ZONE = "UTC"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{validator}"}
+    for validator in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Static files: straight from the checkout in development, hashed and compressed copies in production ----
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATIC_ROOT = MRPVM_DATA_DIR / "static" if PRODUCTION else None
+WHITENOISE_USE_FINDERS = not PRODUCTION
+WHITENOISE_ALLOW_ALL_ORIGINS = False
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage",
+    },
+}
+
+# --- Rows: one connection a warm thread, kept (sessions_app/web/warm_threads.py) ------------------------------
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": ENVIRONMENT.database("DATABASE_URL", MRPVM_DATA_DIR / "db.sqlite3") | {"CONN_MAX_AGE": None},
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    # IMMEDIATE: with the default DEFERRED nearly every concurrent writer fails with "database is locked".
+    # FULL: an acknowledged turn survives power loss [O-20].
+    DATABASES["default"]["OPTIONS"] = {
+        "timeout": 20,
+        "transaction_mode": "IMMEDIATE",
+        "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=FULL;PRAGMA temp_store=MEMORY;"
+        "PRAGMA mmap_size=134217728;PRAGMA cache_size=-20000;PRAGMA journal_size_limit=67108864",
+    }
+else:
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+
+# --- Live events and counters: in this process, or in Redis for several ---------------------------------------
+
+REDIS_URL = ENVIRONMENT.service("REDIS_URL", ("redis", "rediss"), "channels_redis")
+CHANNEL_LAYERS: dict[str, dict[str, Any]] = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+CACHES: dict[str, dict[str, Any]] = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+if REDIS_URL:
+    CHANNEL_LAYERS["default"] = {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [REDIS_URL], "prefix": "mrpvm"},
+    }
+    CACHES["default"] = {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "mrpvm",
+    }
+
+# --- The API --------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "sessions_app.api.authentication.ApiKeyAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "sessions_app.api.errors.exception_handler",
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "mrpvm",
+    "DESCRIPTION": "A conversation server that can show how every answer came about.",
+    "VERSION": "0.1.0",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Logs: one readable line an event, without secrets ----------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "plain": {
+            "()": "sessions_app.logs.PlainFormatter",
+            "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
+        },
+    },
+    "filters": {"not_cut_off": {"()": "sessions_app.logs.NotCutOff"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["not_cut_off"]}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "django": {"handlers": [], "level": "WARNING", "propagate": True},
+        "django.request": {"level": "ERROR"},  # a client's 4xx is its own to read
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # answered with 400
+        "mrpvm": {"level": "INFO"},
+        "sessions_app": {"level": "INFO"},
+    },
+}

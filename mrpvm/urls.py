@@ -1,0 +1,14 @@
+"""Every address of the server: the API, its probes, the admin and the pages."""
+
+from django.contrib import admin
+from django.urls import include, path
+
+from sessions_app.api.health import health, ready
+
+urlpatterns = [
+    path("health", health, name="health"),
+    path("ready", ready, name="ready"),
+    path("api/", include("sessions_app.api.urls")),
+    path("admin/", admin.site.urls),
+    path("", include("sessions_app.web.urls")),
+]

@@ -1,0 +1,1 @@
+"""The conversation server: everything that touches a row, a request or a socket."""

@@ -1,0 +1,18 @@
+"""The Django application: the conversation server."""
+
+from django.apps import AppConfig
+
+
+class SessionsConfig(AppConfig):
+    """Registers the models, the start-up checks and the plugins; starts nothing."""
+
+    name = "sessions_app"
+    verbose_name = "Conversations"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Register the system checks and fill the machine's registry."""
+        from sessions_app import checks  # noqa: F401 (checks register when imported, after the settings)
+        from sessions_app.turns.machine import install_plugins
+
+        install_plugins()

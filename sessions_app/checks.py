@@ -1,0 +1,25 @@
+"""System checks: what must be right before the server starts [O-26]. Each message is one line for an operator."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, register
+
+ENVIRONMENT_TAG = "environment"
+
+
+@register(ENVIRONMENT_TAG)
+def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Give one error for each environment variable that cannot be used."""
+    return [Error(str(problem), id="mrpvm.E001") for problem in settings.ENVIRONMENT_PROBLEMS]
+
+
+@register(ENVIRONMENT_TAG)
+def check_processes(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Refuse several worker processes over the in-process channel layer: each would see its own events only."""
+    count = settings.MRPVM_WORKER_COUNT
+    if count == 1 or settings.REDIS_URL:
+        return []
+    return [Error(f"WEB_CONCURRENCY is {count}: several processes need REDIS_URL to share events.", id="mrpvm.E002")]

@@ -1,0 +1,198 @@
+"""Reads the server's environment variables; a bad value becomes a `Problem`, never an exception.
+
+Settings are read while Django starts, where an exception would show as a traceback. So a reader notes the
+problem, goes on with the default, and `sessions_app.checks` stops the start with one line for each problem.
+"""
+
+import importlib.util
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+
+NOT_SHOWN = "(value not shown)"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One variable that cannot be used: its name, its value (never a secret) and what is expected."""
+
+    variable: str
+    shown: str
+    expected: str
+
+    def __str__(self) -> str:
+        """Give the line that an operator reads."""
+        return f"{self.variable} is {self.shown}: expected {self.expected}."
+
+
+@dataclass
+class Environment:
+    """Typed readers over the variables; `problems` grows in reading order."""
+
+    variables: Mapping[str, str]
+    problems: list[Problem] = field(default_factory=list)
+
+    def text(self, name: str) -> str:
+        """Give the trimmed value, empty when unset: a set but empty variable counts as unset."""
+        return self.variables.get(name, "").strip()
+
+    def refuse(self, name: str, expected: str, *, secret: bool = False) -> None:
+        """Note that the variable cannot be used as it is."""
+        value = self.text(name)
+        shown = NOT_SHOWN if secret and value else repr(value) if value else "not set"
+        self.problems.append(Problem(name, shown, expected))
+
+    def whole_number(self, name: str, default: int, *, lowest: int = 0, highest: int | None = None) -> int:
+        """Give a whole number within the bounds."""
+        value = self.text(name)
+        if not value:
+            return default
+        if value.isascii() and value.isdigit() and lowest <= int(value) and (highest is None or int(value) <= highest):
+            return int(value)
+        bounds = f"from {lowest} to {highest}" if highest is not None else f"of {lowest} or more"
+        self.refuse(name, f"a whole number {bounds}")
+        return default
+
+    def limit_or_none(self, name: str) -> int | None:
+        """Give a limit that is off (None) unless set; 0 is off too."""
+        return self.whole_number(name, 0) or None
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """Give a switch: 1 or 0 (also true/false, yes/no, on/off)."""
+        value = self.text(name).lower()
+        if not value:
+            return default
+        if value in {"1", "true", "yes", "on"}:
+            return True
+        if value not in {"0", "false", "no", "off"}:
+            self.refuse(name, "1 or 0")
+            return default
+        return False
+
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """Give one of the choices; the first is the default."""
+        value = self.text(name)
+        if value and value not in choices:
+            self.refuse(name, " or ".join(choices))
+        return value if value in choices else choices[0]
+
+    def name_list(self, name: str) -> list[str]:
+        """Give the parts of a comma-separated list."""
+        return [part.strip() for part in self.text(name).split(",") if part.strip()]
+
+    def web_address(self, name: str) -> str:
+        """Give an http(s) address, empty when unset."""
+        value = self.text(name)
+        if value and not _is_address(value, {"http", "https"}):
+            self.refuse(name, "an address that starts with http:// or https://", secret="@" in value)
+            return ""
+        return value.rstrip("/")
+
+    def origins(self, name: str) -> list[str]:
+        """Give a list of web origins: scheme and host, without a path."""
+        values = self.name_list(name)
+        for value in values:
+            if not _is_address(value, {"http", "https"}) or urlsplit(value)._replace(scheme="", netloc="").geturl():
+                self.refuse(name, "origins such as https://app.example, separated by commas")
+                return []
+        return values
+
+    def host_names(self, name: str) -> list[str]:
+        """Give a list of host names as Django takes them: without scheme, port or path."""
+        values = self.name_list(name)
+        if any(set(value) & set("/ @") for value in values):
+            self.refuse(name, "host names such as mrpvm.example, separated by commas")
+            return []
+        return values
+
+    def service(self, name: str, schemes: tuple[str, ...], package: str) -> str:
+        """Give the address of a Redis server, empty when unset; its driver must be installed."""
+        value = self.text(name)
+        if not value:
+            return ""
+        if not _is_address(value, set(schemes)):
+            self.refuse(name, f"an address that starts with {' or '.join(f'{s}://' for s in schemes)}", secret=True)
+            return ""
+        return value if self._installed(name, package) else ""
+
+    def database(self, name: str, default_path: Path) -> dict[str, Any]:
+        """Give Django's description of the database; SQLite at `default_path` when unset."""
+        fallback = dj_database_url.parse(f"sqlite:///{default_path}")
+        value = self.text(name)
+        if not value:
+            return dict(fallback)
+        scheme = value.split(":", 1)[0]
+        try:
+            known = scheme in {"sqlite", "postgres", "postgresql"}
+            parsed: dict[str, Any] | None = dict(dj_database_url.parse(value)) if known else None
+        except ValueError:
+            parsed = None
+        if parsed is None or not parsed["NAME"] or parsed["NAME"] == ":memory:":
+            self.refuse(name, "sqlite:///path/to/file or postgresql://user:password@host:port/name", secret=True)
+            return dict(fallback)
+        if scheme != "sqlite" and not self._installed(name, "psycopg"):
+            return dict(fallback)
+        return parsed
+
+    def data_directory(self, name: str, default: Path) -> Path:
+        """Give the directory of the server's own files; it is made, for its owner alone, if it is missing."""
+        directory = Path(self.text(name) or default).expanduser().resolve()
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:
+            self.refuse(name, "a directory that can be written to")
+            return directory
+        if not os.access(directory, os.W_OK | os.X_OK):
+            self.refuse(name, "a directory that can be written to")
+        return directory
+
+    def secret_key(self, name: str, directory: Path, *, required: bool) -> str:
+        """Give the signing key: the variable, else one that is made once and kept in the data directory [O-26]."""
+        value = self.text(name)
+        if required and len(value) < 50:
+            self.refuse(name, "50 or more random characters, the same at every start", secret=True)
+        if value or required:
+            return value or secrets.token_urlsafe(48)
+        try:
+            return _kept_secret(directory / "secret_key")
+        except OSError:
+            return secrets.token_urlsafe(48)  # the data directory has been refused already
+
+    def _installed(self, name: str, package: str) -> bool:
+        if importlib.util.find_spec(package) is None:
+            self.refuse(name, f"the package {package} to be installed (the extra `scale`)", secret=True)
+            return False
+        return True
+
+
+def _is_address(value: str, schemes: set[str]) -> bool:
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in schemes and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return False
+
+
+def _kept_secret(path: Path) -> str:
+    """Give the file's secret, made on first use; two processes that start together agree on one.
+
+    Raises: OSError when the file can be neither read nor made.
+    """
+    if not path.exists():
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, path)  # never replaces: the first process wins
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text(encoding="ascii").strip()

@@ -1,0 +1,1 @@
+"""The command line: starting, stopping and tending the server."""

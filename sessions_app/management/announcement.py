@@ -1,0 +1,48 @@
+"""What the server prints when it is ready: where to go, and the first call to make."""
+
+from django.conf import settings
+
+from sessions_app.management.bootstrap import Bootstrapped
+
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 (named, not bound)
+
+
+def base_url(host: str, port: int) -> str:
+    """Give the address that a browser on this machine opens, or the public one in production."""
+    if settings.PRODUCTION:
+        return f"https://{settings.ALLOWED_HOSTS[0].lstrip('.')}"
+    name = EVERY_ADDRESS.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}"
+
+
+def announcement(started: Bootstrapped, host: str, port: int) -> str:
+    """Give the block of lines that greets a newcomer [O-26]."""
+    url = base_url(host, port)
+    if started.api_key:
+        key, key_line = started.api_key, f"{started.api_key}  (shown this once)"
+    elif settings.MRPVM_API_KEY:
+        key, key_line = "$MRPVM_API_KEY", "the one in MRPVM_API_KEY"
+    else:
+        key, key_line = "$MRPVM_API_KEY", "yours from the first start; make another under API keys when logged in"
+    return f"""
+mrpvm is ready.
+
+  Log in     {url}{started.login_url_path}
+             (this link works once)
+  API key    {key_line}
+  Listens    {host}:{port}{", for the proxy in front of it" if settings.PRODUCTION else ""}
+  Data       {_data_location()}
+  Stop       Ctrl-C
+
+  Your first turn:
+    curl {url}/api/chat/completions \\
+      -H "Authorization: Bearer {key}" -H "Content-Type: application/json" \\
+      -d '{{"messages": [{{"role": "user", "content": "My dog is called Rex."}}]}}'
+"""
+
+
+def _data_location() -> str:
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        return str(settings.MRPVM_DATA_DIR)
+    return f"{settings.MRPVM_DATA_DIR}, rows in PostgreSQL ({database['NAME']} on {database['HOST'] or 'this machine'})"

@@ -1,0 +1,44 @@
+"""What every start makes sure of: the first project, an admin with a way in, an API key, and once the demo."""
+
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from sessions_app.actions.api_keys import create_key, ensure_key
+from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
+from sessions_app.management.demo import load_demo
+from sessions_app.models import Role
+from sessions_app.queries.projects import default_project
+from sessions_app.turns.recovery import recover_abandoned, recover_all_running
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bootstrapped:
+    """What the operator is told; `api_key` is filled only when it was made just now [O-26]."""
+
+    login_url_path: str
+    api_key: str | None
+    first_start: bool
+
+
+def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
+    """Bring the database into a state that can be used; safe to repeat.
+
+    Args:
+        api_key: a key to accept instead of a generated one [O-26].
+        demo: load the demo on the first start.
+        alone: no other process serves this database, so running turns are left over from a crash [T-38].
+    """
+    first_start = default_project() is None
+    project = ensure_default_project()
+    admin = ensure_first_admin(project)
+    generated = None
+    if api_key is not None:
+        ensure_key(project, "From MRPVM_API_KEY", api_key, Role.ADMIN)
+    elif first_start:
+        _, generated = create_key(project, "First key", Role.ADMIN, admin)
+    recover_all_running() if alone else recover_abandoned()
+    if first_start and demo:
+        load_demo(project)
+    path = reverse("login-link", args=[create_login_link(admin)])
+    return Bootstrapped(login_url_path=path, api_key=generated, first_start=first_start)

@@ -1,0 +1,74 @@
+"""`manage.py serve`: from an empty directory to a server with a login link, in one command."""
+
+import sys
+from argparse import ArgumentParser
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.core import checks
+from django.core.management import call_command
+from django.core.management.base import BaseCommand
+from django.db import connections
+
+from sessions_app.checks import ENVIRONMENT_TAG
+from sessions_app.management.announcement import announcement
+from sessions_app.management.bootstrap import bootstrap
+from sessions_app.management.server import CannotStart, claim_data_directory, listening_socket, run_server
+
+
+class Command(BaseCommand):
+    """Checks, migrates, sets up the first project, says where to go, and serves."""
+
+    help = "Start the server: checks the settings, migrates, prints a login link, serves until Ctrl-C."
+    requires_system_checks = []  # run by handle(), which prints one line for each problem
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the address, and whether another process has prepared the database."""
+        parser.add_argument("--host", default=settings.HOST, help="address to listen on (over HOST)")
+        parser.add_argument("--port", default=settings.PORT, type=int, help="port to listen on, 0 for any (over PORT)")
+        parser.add_argument(
+            "--no-bootstrap", action="store_true", help="a further process: migrate nothing, create and print nothing"
+        )
+
+    def handle(self, *args: Any, host: str, port: int, no_bootstrap: bool, **options: Any) -> None:
+        """Start, or say in one line why not.
+
+        Effects: the database's tables; on the first start the default project, an admin, a key and the demo.
+        """
+        self._check_settings()
+        try:
+            claim = None if settings.REDIS_URL else claim_data_directory(settings.MRPVM_DATA_DIR)
+            bound = listening_socket(host, port)
+            bound_port = bound.getsockname()[1]
+            further = f"mrpvm serves {host}:{bound_port}."
+            lines = further if no_bootstrap else self._prepare(host, bound_port, alone=claim is not None)
+        except CannotStart as problem:
+            self._refuse(str(problem))
+        except KeyboardInterrupt:
+            self._refuse("Stopped before it was ready; the next start goes on from here.")
+        connections.close_all()
+        grace_seconds = settings.MRPVM_SHUTDOWN_GRACE_MS / 1000
+        run_server(bound, grace_seconds=grace_seconds, on_started=lambda: self._say(lines))
+        if claim:
+            claim.close()
+
+    def _check_settings(self) -> None:
+        for tags in ([ENVIRONMENT_TAG], None):
+            errors = [message for message in checks.run_checks(tags=tags) if message.is_serious()]
+            if errors:
+                self._refuse("\n".join(error.msg for error in errors))
+
+    def _prepare(self, host: str, port: int, *, alone: bool) -> str:
+        call_command("migrate", interactive=False, verbosity=0)
+        if settings.STATIC_ROOT:
+            call_command("collectstatic", interactive=False, verbosity=0)
+        started = bootstrap(settings.MRPVM_API_KEY or None, settings.MRPVM_DEMO, alone=alone)
+        return announcement(started, host, port)
+
+    def _say(self, lines: str) -> None:
+        self.stdout.write(lines)
+        self.stdout.flush()
+
+    def _refuse(self, line: str) -> NoReturn:
+        self.stderr.write(line)
+        sys.exit(1)

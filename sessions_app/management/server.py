@@ -1,0 +1,127 @@
+"""The server process: its socket, its claim on the data directory, and how it stops."""
+
+import asyncio
+import errno
+import fcntl
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+import uvicorn
+
+from sessions_app.turns import shutdown
+
+# After the running turns' grace: what their streams get to say goodbye, and then the process its end.
+LAST_WORDS_SECONDS = 0.1
+END_SECONDS = 0.4
+
+
+class CannotStart(Exception):
+    """The server cannot start; the message is the one line for the operator."""
+
+
+class Server(uvicorn.Server):
+    """A uvicorn server that says when it listens, and ends running turns when it is told to stop [O-19]."""
+
+    def __init__(self, config: uvicorn.Config, grace_seconds: float, on_started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._grace_seconds = grace_seconds
+        self._on_started = on_started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, then tell."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        self._on_started()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to stop; comes between any two instructions of the main thread, so the event loop does the work."""
+        if self.started and not self.should_exit:
+            self._loop.call_soon_threadsafe(self._begin_to_stop)
+        super().handle_exit(sig, frame)
+
+    def _begin_to_stop(self) -> None:
+        """Refuse new turns, interrupt running ones after their grace, and end in any case.
+
+        Python would wait for a plugin's thread that is still busy. What such a thread does is lost on purpose:
+        its turn has been interrupted.
+        """
+        shutdown.begin()
+        end = threading.Timer(self._grace_seconds + END_SECONDS, os._exit, args=(0,))
+        end.daemon = True
+        end.start()
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Give a socket that listens on the address, so that no other program can take it; port 0 takes any free one.
+
+    Raises: CannotStart with the variable to change.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except (socket.gaierror, UnicodeError):
+        raise CannotStart(f"HOST is {host!r}: expected an address of this machine, such as 127.0.0.1.") from None
+    bound = socket.socket(family, kind, protocol)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind(address)
+        bound.listen()
+    except OverflowError:
+        problem = f"PORT is {port}: expected a number from 0 to 65535."
+    except PermissionError:
+        problem = f"PORT is {port}: only an administrator may use it; expected a number from 1024 to 65535."
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            problem = f"PORT is {port}: another program uses it already; expected a free one, such as {port + 1}."
+        else:
+            problem = f"HOST is {host!r}: expected an address of this machine, such as 127.0.0.1."
+    else:
+        return bound
+    bound.close()
+    raise CannotStart(problem)
+
+
+def claim_data_directory(directory: Path) -> IO[str]:
+    """Hold the data directory for this process alone until the returned file is closed or the process ends.
+
+    Without Redis a second process would not see the first one's live events.
+
+    Raises: CannotStart when another process holds it.
+    """
+    file = (directory / "server.lock").open("a+", encoding="ascii")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        process = file.read().strip() or "unknown"
+        file.close()
+        problem = f"process {process} serves it already; several processes need REDIS_URL."
+        raise CannotStart(f"MRPVM_DATA_DIR is {str(directory)!r}: {problem}") from None
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
+
+
+def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM; returns when every stream has ended or its time is up."""
+    config = uvicorn.Config(
+        "mrpvm.asgi:application",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        ws_max_size=65_536,  # pages send short requests, never documents
+        timeout_graceful_shutdown=grace_seconds + LAST_WORDS_SECONDS,  # type: ignore[arg-type] # any number will do
+    )
+    # Uvicorn raises the signal again when it has stopped; by then it has been answered.
+    for handled in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(handled, lambda *_: None)
+    Server(config, grace_seconds, on_started).run(sockets=[bound])

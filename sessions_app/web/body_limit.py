@@ -1,0 +1,89 @@
+"""An ASGI wrapper that refuses a request body over the limit before anything is kept of it [API-1, O-33]."""
+
+import json
+import secrets
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from sessions_app.web.warm_threads import ASGIApplication
+
+# A client that is still sending would see a broken connection instead of the answer, so its body is read to the
+# end and thrown away; a client that sends many times the limit is cut off.
+DISCARDED_BODIES_MAX = 16
+
+
+class BodyTooLarge(Exception):
+    """The body passed the limit while it was read."""
+
+
+class BodyLimit:
+    """Answers 413 to a body over `max_bytes`, or over `max_upload_bytes` for a multipart upload."""
+
+    def __init__(self, application: ASGIApplication, *, max_bytes: int, max_upload_bytes: int) -> None:
+        self.application = application
+        self.max_bytes = max_bytes
+        self.max_upload_bytes = max_upload_bytes
+
+    async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+        """Serve one request."""
+        limit, stated = self._limit_and_length(scope)
+        seen = 0
+
+        async def limited_receive() -> Any:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                if message.get("more_body"):
+                    await _discard_rest(receive, limit * DISCARDED_BODIES_MAX)
+                raise BodyTooLarge
+            return message
+
+        if stated > limit:
+            await _discard_rest(receive, limit * DISCARDED_BODIES_MAX)
+            await _answer_too_large(send, limit)
+            return
+        try:
+            await self.application(scope, limited_receive, send)
+        except BodyTooLarge:
+            await _answer_too_large(send, limit)
+
+    def _limit_and_length(self, scope: dict[str, Any]) -> tuple[int, int]:
+        headers = {name: value for name, value in scope["headers"] if name in {b"content-type", b"content-length"}}
+        upload = headers.get(b"content-type", b"").lower().startswith(b"multipart/form-data")
+        stated = headers.get(b"content-length", b"0")
+        return self.max_upload_bytes if upload else self.max_bytes, int(stated) if stated.isdigit() else 0
+
+
+async def _discard_rest(receive: Callable[..., Any], allowance: int) -> None:
+    while allowance > 0:
+        message = await receive()
+        allowance -= len(message.get("body", b""))
+        if not message.get("more_body"):
+            return
+
+
+async def _answer_too_large(send: Callable[..., Any], limit: int) -> None:
+    request_id = f"req-{secrets.token_hex(16)}"
+    error = {
+        "code": "BODY_TOO_LARGE",
+        "module": "api",
+        "message": f"The request body is larger than {limit} bytes.",
+        "details": {"max_bytes": limit},
+        "requestId": request_id,
+        "sessionId": None,
+        "frameId": None,
+        "timestamp": datetime.now(UTC).isoformat(),
+        "type": "invalid_request",
+    }
+    body = json.dumps({"error": error}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        (b"x-request-id", request_id.encode()),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

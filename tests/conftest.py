@@ -1,0 +1,106 @@
+"""What every test shares: a database file of its own, an empty data directory, and a live server on demand."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import hypothesis
+import pytest
+from django.conf import settings
+from pytest_django import DjangoDbBlocker, Settings
+
+from tests.live import LiveServer
+
+hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2_000)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the run's own data directory: no test touches the developer's."""
+    settings.MRPVM_DATA_DIR = tmp_path_factory.mktemp("data")
+    return settings.MRPVM_DATA_DIR
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Give each worker a database file of its own.
+
+    A file, because an in-memory database shared by threads answers "table is locked" where a file waits. It need
+    not survive power loss.
+    """
+    database = settings.DATABASES["default"]
+    if database["ENGINE"] == "django.db.backends.sqlite3":
+        database["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        database["OPTIONS"]["init_command"] = database["OPTIONS"]["init_command"].replace(
+            "synchronous=FULL", "synchronous=OFF"
+        )
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Close what the server's threads still hold: PostgreSQL drops no database that is in use."""
+    yield
+    from django.db import connection
+
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> None:
+    """Hash passwords quickly: the tests keep no secrets."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(autouse=True)
+def fresh_counters() -> None:
+    """Let every test count logins and calls from zero."""
+    from django.core.cache import cache
+
+    cache.key_prefix = f"test-{secrets.token_hex(8)}"
+
+
+@pytest.fixture
+def own_services() -> Iterator[dict[str, str]]:
+    """Give the variables for server processes of the test's own: a new database where the run has PostgreSQL.
+
+    Empty on SQLite, where the database lies in the data directory.
+    """
+    address = os.environ.get("DATABASE_URL")
+    if not address:
+        yield {}
+        return
+    import psycopg
+
+    name = f"own_{secrets.token_hex(8)}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        redis = {"REDIS_URL": os.environ["REDIS_URL"]} if "REDIS_URL" in os.environ else {}
+        yield {"DATABASE_URL": urlsplit(address)._replace(path=f"/{name}").geturl(), **redis}
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def live_asgi(transactional_db: None, settings: Settings) -> Iterator[LiveServer]:
+    """Give the whole application behind a real socket; `live_asgi.url` is its address.
+
+    Without limits on logins and calls: tests share an address and come fast.
+    """
+    from mrpvm import asgi
+
+    settings.MRPVM_LOGINS_PER_MINUTE = settings.MRPVM_CHATS_PER_MINUTE = 0
+    server = LiveServer(asgi.application)
+    server.start_serving()
+    yield server
+    server.stop_serving()
+    asgi.warm_threads.close()

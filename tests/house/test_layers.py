@@ -1,0 +1,96 @@
+"""The tree: the machine runs without Django, files stay small, names stay the field's."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOT_FILES = {"settings.py", "urls.py", "asgi.py"}
+FOREIGN = {"django", "rest_framework", "channels", "asgiref", "sessions_app"}
+VAGUE = ("manager", "handler", "processor", "service", "utils", "helpers", "common")
+LINES_MAX = 400
+FUNCTION_LINES_MAX = 50
+
+
+def modules(*packages: str) -> list[Path]:
+    """Give the source files of the packages, migrations left out."""
+    files = (path for package in packages for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for path in files if "migrations" not in path.parts)
+
+
+PRODUCT = modules("mrpvm", "sessions_app")
+MACHINE = [path for path in modules("mrpvm") if path.parent.name != "mrpvm" or path.name not in BOOT_FILES]
+
+
+def relative(path: Path) -> str:
+    """Give the path as it stands in the repository."""
+    return str(path.relative_to(ROOT))
+
+
+def test_the_machine_loads_no_django() -> None:
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in MACHINE]
+    code = (
+        f"import importlib, sys\nfor name in {names!r}: importlib.import_module(name)\n"
+        f"print(*sorted({FOREIGN!r} & {{name.split('.')[0] for name in sys.modules}}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=relative)
+def test_a_module_is_small_and_says_what_it_is(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    assert ast.get_docstring(tree), "a module starts with what it is for"
+    assert source.count("\n") <= LINES_MAX
+    long = [
+        f"{node.name}: {node.end_lineno - node.lineno + 1} lines"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno + 1 > FUNCTION_LINES_MAX
+    ]
+    assert long == []
+
+
+def test_no_name_says_nothing() -> None:
+    vague = [relative(path) for path in PRODUCT if any(word in path.stem.split("_") for word in VAGUE)]
+    assert vague == []
+
+
+def test_the_pinned_packages_carry_hashes_and_no_addresses() -> None:
+    for path in (ROOT / "requirements").glob("*.txt"):
+        text = path.read_text(encoding="utf-8")
+        pins = [line for line in text.splitlines() if line and line[0].isalnum()]
+        assert pins, path.name
+        assert all(line.endswith("\\") for line in pins), path.name
+        assert "://" not in text, path.name
+
+
+def test_a_larger_set_of_packages_holds_the_smaller_one() -> None:
+    pins = {
+        name: {
+            line.rstrip(" \\")
+            for line in (ROOT / f"requirements/{name}.txt").read_text(encoding="utf-8").splitlines()
+            if line and line[0].isalnum()
+        }
+        for name in ("run", "scale", "dev")
+    }
+    assert pins["run"] < pins["scale"] < pins["dev"]
+
+
+def test_the_vendored_files_are_the_pinned_ones() -> None:
+    vendored = sorted((ROOT / "static" / "vendor").iterdir())
+    assert vendored
+    for folder in vendored:
+        sums = "\n".join((folder / "VERSIONS").read_text(encoding="utf-8").splitlines()[1:]) + "\n"
+        done = subprocess.run(
+            ["sha256sum", "--check", "--strict", "--quiet", "-"], input=sums, cwd=folder, text=True, check=False
+        )
+        assert done.returncode == 0, folder.name
+        listed = {line.split()[1] for line in sums.splitlines()}
+        assert {path.name for path in folder.iterdir()} == listed | {"VERSIONS"}

@@ -1,0 +1,50 @@
+"""The real server in a thread of the test process: HTTP, streams and WebSockets on a free port."""
+
+import asyncio
+import socket
+import threading
+from typing import Any
+
+import uvicorn
+
+START_SECONDS = 10
+STOP_SECONDS = 10
+
+
+class LiveServer(threading.Thread):
+    """Serves an ASGI application on `url` from `start_serving()` to `stop_serving()`."""
+
+    def __init__(self, application: Any) -> None:
+        super().__init__(daemon=True)
+        self._socket = socket.socket()
+        self._socket.bind(("127.0.0.1", 0))
+        self.address = f"127.0.0.1:{self._socket.getsockname()[1]}"
+        self.url = f"http://{self.address}"
+        self._listens = threading.Event()
+        config = uvicorn.Config(application, lifespan="off", log_config=None, timeout_graceful_shutdown=1)
+        self._server = _AnnouncingServer(config, self._listens)
+
+    def run(self) -> None:
+        """Serve on this thread."""
+        asyncio.run(self._server.serve(sockets=[self._socket]))
+
+    def start_serving(self) -> None:
+        """Return when requests are answered."""
+        self.start()
+        assert self._listens.wait(START_SECONDS), "the live server did not start"
+
+    def stop_serving(self) -> None:
+        """Return when the server has ended."""
+        self._server.should_exit = True
+        self.join(STOP_SECONDS)
+        assert not self.is_alive(), "the live server did not stop"
+
+
+class _AnnouncingServer(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, listens: threading.Event) -> None:
+        super().__init__(config)
+        self._listens = listens
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._listens.set()

@@ -1,0 +1,93 @@
+"""The server as a process of its own, started by `manage.py serve` as an operator starts it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Self
+
+ROOT = Path(__file__).resolve().parents[1]
+START_SECONDS = 60
+LAST_LINE = "My dog is called Rex"  # of the printed block
+
+
+class ServerProcess:
+    """`manage.py serve` on a free port with a data directory; `url`, `output` and `login_link` once it is ready.
+
+    It sees no variable of the developer's; the fixture `own_services` gives those of a database of its own.
+    """
+
+    def __init__(self, data: Path, *arguments: str, **variables: str) -> None:
+        kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+        self.environment = kept | {"MRPVM_DATA_DIR": str(data), "MRPVM_DEMO": "0", "PORT": "0"} | variables
+        self.command = [sys.executable, "manage.py", "serve", *arguments]
+        self.output = ""
+
+    def __enter__(self) -> Self:
+        """Start, and wait until the server says that it is ready."""
+        self.process = subprocess.Popen(
+            self.command,
+            cwd=ROOT,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        watchdog = threading.Timer(START_SECONDS, self.process.kill)
+        watchdog.start()
+        assert self.process.stdout is not None
+        last = "mrpvm serves" if "--no-bootstrap" in self.command else LAST_LINE
+        for line in self.process.stdout:
+            self.output += line
+            if last in line:
+                break
+        watchdog.cancel()
+        address = re.search(r"127\.0\.0\.1:\d+", self.output)
+        if not address:
+            self.__exit__()
+            raise AssertionError(f"the server did not start:\n{self.output}")
+        self.url = f"http://{address[0]}"
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """Stop it if the test has not."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    @property
+    def login_link(self) -> str:
+        """Give the printed one-time link."""
+        found = re.search(r"Log in +(\S+)", self.output)
+        assert found, self.output
+        return found[1]
+
+    @property
+    def api_key(self) -> str | None:
+        """Give the printed API key, if one was printed."""
+        found = re.search(r"mrp_[A-Za-z0-9_-]{32,}", self.output)
+        return found[0] if found else None
+
+    def stop(self, sent: signal.Signals = signal.SIGINT) -> tuple[int, float, str]:
+        """Give exit code, seconds until the end, and what was printed last."""
+        began = time.monotonic()
+        self.process.send_signal(sent)
+        rest, _ = self.process.communicate(timeout=START_SECONDS)
+        return self.process.returncode, time.monotonic() - began, rest
+
+    def refused(self) -> tuple[int, str]:
+        """Start although it cannot work; give exit code and what was printed."""
+        done = subprocess.run(
+            self.command,
+            cwd=ROOT,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=START_SECONDS,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
