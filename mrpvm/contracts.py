@@ -1,0 +1,405 @@
+"""The five plugin families and the ports, in the order one turn meets them.
+
+    planner  ->  seed detector  ->  KB retriever  ->  goal solver  ->  response validator
+
+A plugin is any object with a `descriptor` and its family's verb. Expected outcomes are statuses in the returned
+value, never exceptions [PL-23]; an exception that escapes is recorded as `error` and answered by backtracking.
+Plugins get everything by argument, treat it as read-only and keep no conversation state of their own [PL-28].
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol, runtime_checkable
+
+from mrpvm.values import (
+    Answer,
+    ContextProfile,
+    DecomposedIntent,
+    Evidence,
+    GuidanceUnits,
+    HistoryMessage,
+    Intent,
+    KnowledgeUnit,
+    LedgerEntry,
+    Plan,
+    Selection,
+    SessionState,
+    StageRecord,
+    Store,
+)
+
+PluginType = Literal["sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin"]
+
+
+# ------------------------------------------------------------------------------------------------- descriptor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannerHints:
+    """Priors a planner uses until statistics have accumulated [PL-2]."""
+
+    expected_latency_ms: int
+    expected_llm_calls: float
+    relative_cost: float
+    supported_acts: tuple[str, ...]
+    topic_tags: tuple[str, ...]
+    preferred_depth: Literal["shallow", "medium", "deep"]
+    fallback_role: Literal["cheap-probe", "default", "heavy-recovery"]
+    confidence_when_matched: float
+    evidence_style: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descriptor:
+    """What a plugin says about itself [PL-1]. `timeout_ms` is enforced for every call [K-19]."""
+
+    id: str
+    type: PluginType
+    name: str
+    version: str
+    description: str
+    cost_class: Literal["cheap", "moderate", "expensive"]
+    uses_llm: bool = False
+    model_roles: tuple[str, ...] = ()
+    max_llm_calls: int = 0
+    tags: tuple[str, ...] = ()
+    timeout_ms: int = 30_000
+    planner_hints: PlannerHints | None = None
+    provides: tuple[str, ...] = ()
+    accepts: tuple[str, ...] = ("chat-turn",)
+
+
+# ------------------------------------------------------------------------------------------------------ ports
+
+
+class Clock(Protocol):
+    """Time, handed in so that runs can be repeated."""
+
+    def now(self) -> datetime:
+        """Give the current time in UTC."""
+
+    def monotonic_ms(self) -> float:
+        """Give milliseconds from an arbitrary start, never going back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredUnit:
+    """One hit of a search: exact BM25 `score`, and per query term what it contributed."""
+
+    unit: KnowledgeUnit
+    score: float
+    store: Store
+    term_scores: Mapping[str, float] = field(default_factory=dict)
+
+
+class KnowledgePort(Protocol):
+    """The session's effective view below the current turn: journal, draft, mounted chain minus hidden [KB-7]."""
+
+    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
+        """Give the best `limit` units by BM25 for stemmed `terms` with their weights; best first, ties by unit id."""
+
+    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0 [BP-29]."""
+
+
+class LanguageModel(Protocol):
+    """The one bridge to language models; raises `Unavailable` with LLM_NOT_AVAILABLE when none is set [L-6, L-8]."""
+
+    @property
+    def available(self) -> bool:
+        """Tell whether a model is configured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext:
+    """What every plugin call gets beside its own input [PL-5].
+
+    `remaining_ms` is the time left for this call. `stopped()` turns true when the turn was cancelled or ran out of
+    time: long plugins look at it and return early.
+    """
+
+    request_id: str
+    session: SessionState
+    frame_id: str
+    frame_depth: int
+    remaining_ms: int
+    remaining_llm_calls: int
+    knowledge: KnowledgePort
+    model: LanguageModel
+    stopped: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallMetadata:
+    """What a call used: logical model calls, and the model's name, None if no model was called [PL-26]."""
+
+    llm_calls: int = 0
+    model: str | None = None
+    model_role: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginError:
+    """Why a call ended with status `error`."""
+
+    code: str
+    message: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+# ---------------------------------------------------------------------------------------------------- planner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalSummary:
+    """What one KB plugin found, as planners see it [PL-18]."""
+
+    plugin_id: str
+    sufficient: bool
+    evidence_count: int
+    strategy_unit_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanInput:
+    """What a planner decides from [PL-18]. Pins and preferences stay apart [S-22]."""
+
+    phase: Literal["post-seed", "post-kb", "post-solve"]
+    current_message: str
+    history: tuple[HistoryMessage, ...]
+    intents: tuple[Intent, ...]
+    decomposed: tuple[DecomposedIntent, ...]
+    profiles: tuple[ContextProfile, ...]
+    current_turn_units: tuple[KnowledgeUnit, ...]
+    guidance: GuidanceUnits
+    retrievals: tuple[RetrievalSummary, ...]
+    prior_plan: Plan | None
+    pins: Selection
+    preferences: Selection
+    session: SessionState
+    kb_descriptors: tuple[Descriptor, ...]
+    goal_solver_descriptors: tuple[Descriptor, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRecord:
+    """A finished turn as its planner learns from it [PL-19]."""
+
+    request_id: str
+    planner_plugin_id: str
+    stages: tuple[StageRecord, ...]
+    succeeded: bool
+    answer_status: str | None
+
+
+@runtime_checkable
+class Planner(Protocol):
+    """Orders the KB and goal-solver candidates of a frame [PL-17]."""
+
+    descriptor: Descriptor
+
+    def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
+        """Give a plan, or None to keep the earlier one [K-52]."""
+
+
+# ---------------------------------------------------------------------------------------------- seed detector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectInput:
+    """The message and its surroundings [PL-7]."""
+
+    message: str
+    history: tuple[HistoryMessage, ...] = ()
+    system_prompt: str | None = None
+    requested_model: str | None = None
+    session_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detection:
+    """Two control documents from one pass: the intents, and what the message told us [PL-7, PL-8].
+
+    `intent_document` is needed for `success`; `context_document` is None when the message states nothing.
+    """
+
+    status: Literal["success", "unsupported", "error"]
+    intent_document: str | None = None
+    context_document: str | None = None
+    metadata: CallMetadata = field(default_factory=CallMetadata)
+    error: PluginError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkInput:
+    """One chunk of a source to be normalised into units [PL-7]; at most 8000 characters [IN-7]."""
+
+    text: str
+    source_id: str
+    source_name: str
+    chunk_id: str
+    section_title: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Normalisation:
+    """The units of one chunk as a control document; None when the chunk states nothing."""
+
+    status: Literal["success", "unsupported", "error"]
+    context_document: str | None = None
+    metadata: CallMetadata = field(default_factory=CallMetadata)
+    error: PluginError | None = None
+
+
+@runtime_checkable
+class SeedDetector(Protocol):
+    """Finds the intents of a message and the knowledge it states."""
+
+    descriptor: Descriptor
+
+    def detect(self, request: DetectInput, context: CallContext) -> Detection:
+        """Give intents and units of the message as control text; `unsupported` if no intent can be found [BP-4]."""
+
+    def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
+        """Give the units a chunk of a source states, as control text [IN-1]."""
+
+
+# ----------------------------------------------------------------------------------------------- KB retriever
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrieveInput:
+    """What to look for, and the units the running turn staged [PL-9]."""
+
+    intents: tuple[Intent, ...]
+    decomposed: tuple[DecomposedIntent, ...]
+    profiles: tuple[ContextProfile, ...]
+    current_turn_units: tuple[KnowledgeUnit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """Evidence per intent, in intent order, with the fate of every unit that was looked at."""
+
+    status: Literal["success", "insufficient", "error"]
+    evidence: tuple[Evidence, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    considered_count: int = 0
+    metadata: CallMetadata = field(default_factory=CallMetadata)
+    error: PluginError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LifecycleEvent:
+    """What happened to a session or knowledge base [PL-42, PL-43]; keys are always present, values may be None.
+
+    `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked.
+    """
+
+    event_type: str
+    session_id: str | None = None
+    kb_id: str | None = None
+    kb_name: str | None = None
+    requested_kb_id: str | None = None
+    previous_kb_id: str | None = None
+    previous_kb_name: str | None = None
+    repository_meta: Mapping[str, Any] | None = None
+    workspace_stats: Mapping[str, Any] | None = None
+    snapshot: Mapping[str, Any] | None = None
+    units: tuple[KnowledgeUnit, ...] = ()
+    scope: Literal["current-turn", "committed-session"] | None = None
+    reason: str | None = None
+
+
+@runtime_checkable
+class KBRetriever(Protocol):
+    """Finds evidence for intents in the session's effective view, and hears what happens to it."""
+
+    descriptor: Descriptor
+
+    def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
+        """Give evidence per intent; `insufficient` when another plugin should look too [BP-31]."""
+
+    def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
+        """Take notice of a change; whatever is derived from it is the plugin's own affair [PL-44]."""
+
+
+# ------------------------------------------------------------------------------------------------ goal solver
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolveInput:
+    """The resolved intents to answer [PL-13]."""
+
+    message: str
+    evidence: tuple[Evidence, ...]
+    history: tuple[HistoryMessage, ...] = ()
+    system_prompt: str | None = None
+    requested_model: str | None = None
+    session_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """An answer per intent; `success` needs at least one answered group [PL-14]."""
+
+    status: Literal["success", "no-context", "needs-decomposition", "error"]
+    answer: Answer | None = None
+    metadata: CallMetadata = field(default_factory=CallMetadata)
+    error: PluginError | None = None
+
+
+@runtime_checkable
+class GoalSolver(Protocol):
+    """Answers intents from evidence."""
+
+    descriptor: Descriptor
+
+    def solve(self, request: SolveInput, context: CallContext) -> Solution:
+        """Give one group per intent; nothing is asserted that the evidence does not say [BP-37, R-9]."""
+
+
+# ----------------------------------------------------------------------------------------- response validator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidateInput:
+    """The answer and what it may rest on [PL-15]."""
+
+    message: str
+    answer: Answer
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validation:
+    """A verdict; `error` means the validator could not judge, which never counts as acceptance [PL-16]."""
+
+    status: Literal["accepted", "rejected", "error"]
+    reason: str = ""
+    metadata: CallMetadata = field(default_factory=CallMetadata)
+    error: PluginError | None = None
+
+
+@runtime_checkable
+class ResponseValidator(Protocol):
+    """Accepts or rejects an answer."""
+
+    descriptor: Descriptor
+
+    def validate(self, request: ValidateInput, context: CallContext) -> Validation:
+        """Give a verdict with its reason."""
+
+
+Plugin = Planner | SeedDetector | KBRetriever | GoalSolver | ResponseValidator
+
+FAMILY_PROTOCOLS: Mapping[str, type] = {
+    "sd-plugin": SeedDetector,
+    "kb-plugin": KBRetriever,
+    "gs-plugin": GoalSolver,
+    "val-plugin": ResponseValidator,
+    "mrp-plan-plugin": Planner,
+}
+"""Which contract a plugin type must fulfil."""

@@ -1,0 +1,133 @@
+"""Every error the machine or the server raises on purpose.
+
+    MRPError
+    ├── InvalidInput            the caller sent something that cannot be accepted
+    ├── NotFound                the named thing does not exist for this caller
+    ├── Expired                 it existed and its time ran out
+    ├── Conflict                it is busy, dirty or was changed meanwhile
+    ├── TooLarge                a documented limit was passed
+    ├── Unavailable             cannot be served now, may be later
+    ├── RegistryError           a plugin cannot be registered
+    ├── ControlLanguageError    a control document was refused (mrpvm.lang)
+    └── TurnFailed              a turn ended without an answer
+        ├── StageExhausted      no plugin of a stage delivered
+        ├── ValidationRejected  validators refused every candidate
+        ├── BudgetExceeded      calls ran out
+        ├── EngineTimeout       time ran out
+        ├── TurnCancelled       somebody stopped it
+        └── TurnInterrupted     the process went away under it
+
+Codes are stable strings [API-20]; which HTTP status belongs to a code is the API's table, not known here.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+
+class MRPError(Exception):
+    """Base of all deliberate errors: a stable code, a sentence for people, and JSON details."""
+
+    default_code: ClassVar[str] = "SERVER_INTERNAL_ERROR"
+    module: ClassVar[str] = "mrpvm"
+
+    def __init__(self, message: str, *, code: str | None = None, details: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code = code or self.default_code
+        self.message = message
+        self.details = dict(details or {})
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the error as stored data: `{code, message, details}` [T-25]."""
+        return {"code": self.code, "message": self.message, "details": self.details}
+
+
+class InvalidInput(MRPError):
+    """The request names or contains something that is not acceptable."""
+
+    default_code = "INVALID_INPUT"
+    module = "api"
+
+
+class NotFound(MRPError):
+    """The named thing does not exist, or not for this caller [O-8]."""
+
+    default_code = "NOT_FOUND"
+    module = "api"
+
+
+class Expired(MRPError):
+    """The session's idle time ran out; it stays readable [O-15]."""
+
+    default_code = "SESSION_EXPIRED"
+    module = "conversation"
+
+
+class Conflict(MRPError):
+    """The thing is busy, has unsaved changes, or was changed by somebody else meanwhile."""
+
+    default_code = "CONFLICT"
+    module = "conversation"
+
+
+class TooLarge(MRPError):
+    """Input is over a documented limit; `details` names the limit and the size."""
+
+    default_code = "BODY_TOO_LARGE"
+    module = "api"
+
+
+class Unavailable(MRPError):
+    """The server cannot do this now: shutting down, full, or without the model it needs."""
+
+    default_code = "UNAVAILABLE"
+    module = "conversation"
+
+
+class RegistryError(MRPError):
+    """A plugin's descriptor or id is not acceptable [PL-30]."""
+
+    default_code = "PLUGIN_REGISTRY_INVALID_DESCRIPTOR"
+    module = "plugins"
+
+
+class TurnFailed(MRPError):
+    """A turn ended without an answer; nothing but its explainability entry is kept [T-28]."""
+
+    default_code = "TURN_FAILED"
+    module = "kernel"
+
+
+class StageExhausted(TurnFailed):
+    """Every candidate of a stage was tried; details: `{stage, pluginsTried, diagnostics}` [API-19]."""
+
+    default_code = "PLUGIN_STAGE_EXHAUSTED"
+
+
+class ValidationRejected(TurnFailed):
+    """The validators refused every answer that was found [K-46]."""
+
+    default_code = "VALIDATION_REJECTED"
+
+
+class BudgetExceeded(TurnFailed):
+    """The turn used more model calls than it may [K-20]."""
+
+    default_code = "ENGINE_BUDGET_EXCEEDED"
+
+
+class EngineTimeout(TurnFailed):
+    """The turn's time limit passed [T-33]."""
+
+    default_code = "ENGINE_TIMEOUT"
+
+
+class TurnCancelled(TurnFailed):
+    """A person or client stopped the turn [O-19]."""
+
+    default_code = "TURN_CANCELLED"
+
+
+class TurnInterrupted(TurnFailed):
+    """The turn's process ended before the turn did [T-37]."""
+
+    default_code = "TURN_INTERRUPTED"

@@ -1,0 +1,338 @@
+"""Value types: how one argument is read, and how its value is written again.
+
+Each type is one frozen object of the table in `schema`; `expected` completes the sentence "expected ..." of a
+diagnostic. Reading never guesses or repairs [SOP-2].
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Protocol
+
+from mrpvm.lang.diagnostics import DiagnosticCode, shown
+from mrpvm.lang.tokens import ID_PATTERN, Argument, ListArgument, Location, Token, TokenKind
+
+type Value = str | int | float | bool | tuple[str, ...]
+
+_ATOM = re.compile(r"""(?![@$])[^\s\x00-\x1f\x7f-\x9f"\[\]]+""")
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?")
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"})
+
+
+class Fault(Exception):
+    """One thing wrong with a statement; the validator makes a diagnostic of it. `place` None is the statement's."""
+
+    def __init__(
+        self, code: DiagnosticCode, message: str, place: Location | None = None, field: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.place = place
+        self.field = field
+
+
+class ValueType(Protocol):
+    """What every value type can do."""
+
+    @property
+    def expected(self) -> str:
+        """Name what may stand here, for messages."""
+
+    def read(self, argument: Argument) -> Value:
+        """Give the argument's value; raises `Fault`."""
+
+    def write(self, value: Value) -> str:
+        """Give the control text that reads back as `value`; raises ValueError if none does."""
+
+
+def quote(text: str) -> str:
+    """Give `text` as a string of the language, safe on one line whatever it contains [SOP-5]."""
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+def place_of(argument: Argument) -> Location:
+    """Give where an argument starts."""
+    return Location(argument.line, argument.column)
+
+
+def alternatives(values: Sequence[str]) -> str:
+    """Give "one of a, b, c" for messages."""
+    return f"one of {', '.join(values)}"
+
+
+def refuse(argument: Argument, expected: str, code: DiagnosticCode = DiagnosticCode.INVALID_ARGUMENT_KIND) -> Fault:
+    """Give the fault of an argument that is not what its place asks for."""
+    return Fault(code, f"{_shown(argument)} cannot stand here; expected {expected}", place_of(argument))
+
+
+def _shown(argument: Argument) -> str:
+    if isinstance(argument, ListArgument):
+        return "a list"
+    short = shown(argument.value)
+    if argument.kind is TokenKind.STRING:
+        return f"the string {quote(short)}"
+    return f"the reference ${short}" if argument.kind is TokenKind.REFERENCE else f"the {argument.kind.value} {short}"
+
+
+def _atom(argument: Argument, expected: str) -> str:
+    if isinstance(argument, Token) and argument.kind is TokenKind.ATOM:
+        return argument.value
+    raise refuse(argument, expected)
+
+
+def _written_atom(value: Value) -> str:
+    if isinstance(value, str) and _ATOM.fullmatch(value):
+        return value
+    raise ValueError(f"{value!r} cannot be written as an atom")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Free text: always a string [SOP-7]."""
+
+    expected: str = "a quoted string"
+
+    def read(self, argument: Argument) -> str:
+        """Give the string's content."""
+        if isinstance(argument, Token) and argument.kind is TokenKind.STRING:
+            return argument.value
+        raise refuse(argument, self.expected)
+
+    def write(self, value: Value) -> str:
+        """Give the quoted text."""
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is not text")
+        return quote(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A compact identifier or a string: atom or string give the same value [SOP-14]."""
+
+    expected: str = "an atom or a quoted string"
+    is_time: bool = False
+
+    def read(self, argument: Argument) -> str:
+        """Give the text; a label that is a time must be ISO-8601."""
+        if not isinstance(argument, Token) or argument.kind not in (TokenKind.ATOM, TokenKind.STRING):
+            raise refuse(argument, self.expected)
+        if self.is_time:
+            try:
+                datetime.fromisoformat(argument.value)
+            except ValueError:
+                raise refuse(argument, self.expected) from None
+        return argument.value
+
+    def write(self, value: Value) -> str:
+        """Give an atom if the text is one, else a string."""
+        if not isinstance(value, str):
+            raise ValueError(f"{value!r} is not a label")
+        return value if _ATOM.fullmatch(value) else quote(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """Any atom [SOP-13]."""
+
+    expected: str = "an atom"
+
+    def read(self, argument: Argument) -> str:
+        """Give the atom."""
+        return _atom(argument, self.expected)
+
+    def write(self, value: Value) -> str:
+        """Give the atom."""
+        return _written_atom(value)
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """An atom of a closed list, letter case kept [SOP-13]; `code` is reported for any other atom."""
+
+    values: tuple[str, ...]
+    code: DiagnosticCode = DiagnosticCode.INVALID_ARGUMENT_KIND
+
+    @property
+    def expected(self) -> str:
+        """Name the list."""
+        return alternatives(self.values)
+
+    def read(self, argument: Argument) -> str:
+        """Give the atom."""
+        value = _atom(argument, self.expected)
+        if value not in self.values:
+            raise refuse(argument, self.expected, self.code)
+        return value
+
+    def write(self, value: Value) -> str:
+        """Give the atom."""
+        return _written_atom(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """The atoms `true` and `false`."""
+
+    expected: str = "true or false"
+
+    def read(self, argument: Argument) -> bool:
+        """Give the truth value."""
+        value = _atom(argument, self.expected)
+        if value not in ("true", "false"):
+            raise refuse(argument, self.expected)
+        return value == "true"
+
+    def write(self, value: Value) -> str:
+        """Give the atom."""
+        if not isinstance(value, bool):
+            raise ValueError(f"{value!r} is not true or false")
+        return "true" if value else "false"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in `minimum` to `maximum`; `is_whole` takes no fraction. Anything else is reported as `code`."""
+
+    expected: str = "a number"
+    is_whole: bool = False
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    code: DiagnosticCode = DiagnosticCode.INVALID_ARGUMENT_KIND
+
+    def read(self, argument: Argument) -> int | float:
+        """Give an int for a number without fraction, else a float."""
+        value = _number(argument.value) if isinstance(argument, Token) and argument.kind is TokenKind.ATOM else None
+        if value is None or (self.is_whole and isinstance(value, float)) or not self.minimum <= value <= self.maximum:
+            raise refuse(argument, self.expected, self.code)
+        return value
+
+    def write(self, value: Value) -> str:
+        """Give the number without an exponent."""
+        return _written_number(value)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOrAtom:
+    """A number, or any other atom as it stands."""
+
+    expected: str = "an atom or a number"
+
+    def read(self, argument: Argument) -> str | int | float:
+        """Give the number, or the atom's text."""
+        text = _atom(argument, self.expected)
+        value = _number(text)
+        return text if value is None else value
+
+    def write(self, value: Value) -> str:
+        """Give the atom."""
+        return _written_atom(value) if isinstance(value, str) else _written_number(value)
+
+
+@dataclass(frozen=True, slots=True)
+class AtomList:
+    """A list of atoms, each read by `item` [SOP-14]."""
+
+    item: Atom | OneOf = Atom()
+
+    @property
+    def expected(self) -> str:
+        """Name the list and its items."""
+        return f"a list in brackets, each item {self.item.expected}"
+
+    def read(self, argument: Argument) -> tuple[str, ...]:
+        """Give the items in order."""
+        if not isinstance(argument, ListArgument):
+            raise refuse(argument, self.expected)
+        return tuple([self.item.read(item) for item in argument.items])
+
+    def write(self, value: Value) -> str:
+        """Give the bracketed list."""
+        return _written_list(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceList:
+    """A list of references; `atoms`, if any, may stand beside them. References keep their sigil in the value."""
+
+    noun: str
+    atoms: tuple[str, ...] = ()
+    is_empty_allowed: bool = False
+
+    @property
+    def expected(self) -> str:
+        """Name the list and its items."""
+        also = f" and {alternatives(self.atoms)}" if self.atoms else ""
+        some = "" if self.is_empty_allowed else ", at least one"
+        return f"a list in brackets of {self.noun}{also}{some}"
+
+    def read(self, argument: Argument) -> tuple[str, ...]:
+        """Give the items in order; what the references point to is checked by the validator."""
+        if not isinstance(argument, ListArgument) or not (argument.items or self.is_empty_allowed):
+            raise refuse(argument, self.expected)
+        return tuple([self._item(item) for item in argument.items])
+
+    def _item(self, item: Token) -> str:
+        if item.kind is TokenKind.REFERENCE:
+            return f"${item.value}"
+        if item.value in self.atoms:
+            return item.value
+        raise refuse(item, self.expected)
+
+    def write(self, value: Value) -> str:
+        """Give the bracketed list."""
+        return _written_list(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A reference; what it points to is checked by the validator. The value is the id without sigil."""
+
+    noun: str
+
+    @property
+    def expected(self) -> str:
+        """Name what the reference has to point to."""
+        return f"a reference to {self.noun}, such as $x1"
+
+    def read(self, argument: Argument) -> str:
+        """Give the id."""
+        if isinstance(argument, Token) and argument.kind is TokenKind.REFERENCE:
+            return argument.value
+        raise refuse(argument, self.expected)
+
+    def write(self, value: Value) -> str:
+        """Give the id with its sigil."""
+        return _written_reference(value)
+
+
+def _number(text: str) -> int | float | None:
+    if not _NUMBER.fullmatch(text) or math.isinf(float(text)):
+        return None
+    return float(text) if "." in text else int(text)
+
+
+def _written_number(value: Value) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"{value!r} cannot be written as a number")
+    if isinstance(value, int):
+        return str(value)
+    text = format(Decimal(repr(value)), "f")
+    # Without a point it would read back as an int, which need not equal a large float.
+    return text if "." in text else f"{text}.0"
+
+
+def _written_list(value: Value) -> str:
+    if not isinstance(value, tuple):
+        raise ValueError(f"{value!r} is not a tuple of atoms")
+    written = (_written_reference(item[1:]) if item.startswith("$") else _written_atom(item) for item in value)
+    return f"[{' '.join(written)}]"
+
+
+def _written_reference(value: Value) -> str:
+    if isinstance(value, str) and ID_PATTERN.fullmatch(value):
+        return f"${value}"
+    raise ValueError(f"{value!r} cannot be written as a reference")

@@ -1,0 +1,111 @@
+"""Typed plugin registry: built-ins and plugins of other packages come in through the same door [PL-29 to PL-32]."""
+
+import re
+from collections.abc import Iterable
+from importlib.metadata import entry_points
+from typing import Any, cast
+
+from mrpvm.contracts import (
+    FAMILY_PROTOCOLS,
+    Descriptor,
+    GoalSolver,
+    KBRetriever,
+    Planner,
+    Plugin,
+    ResponseValidator,
+    SeedDetector,
+)
+from mrpvm.errors import RegistryError
+from mrpvm.values import PLUGIN_TYPES
+
+ENTRY_POINT_GROUP = "mrpvm.plugins"
+"""Packages offer plugins under this entry point group; each entry is a plugin or a callable that gives one."""
+
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_REQUIRED = ("id", "type", "name", "version", "description", "cost_class")
+
+
+class Registry:
+    """The plugins of one machine, by type and id."""
+
+    def __init__(self, plugins: Iterable[Plugin] = ()) -> None:
+        self._plugins: dict[tuple[str, str], Plugin] = {}
+        for plugin in plugins:
+            self.register(plugin)
+
+    def register(self, plugin: Plugin) -> None:
+        """Add a plugin.
+
+        Raises:
+            RegistryError: the descriptor lacks a field, the type is unknown, the id is taken, or the family's verb is
+                missing [PL-30].
+        """
+        descriptor = plugin.descriptor
+        missing = [name for name in _REQUIRED if not getattr(descriptor, name, None)]
+        if missing:
+            raise RegistryError(f"The plugin's descriptor lacks {', '.join(missing)}.", details={"missing": missing})
+        if descriptor.type not in PLUGIN_TYPES:
+            raise RegistryError(
+                f"Plugin '{descriptor.id}' has the unknown type '{descriptor.type}'.",
+                code="PLUGIN_REGISTRY_UNSUPPORTED_TYPE",
+                details={"type": descriptor.type, "known": list(PLUGIN_TYPES)},
+            )
+        if not _ID.fullmatch(descriptor.id):
+            raise RegistryError(f"Plugin id '{descriptor.id}' is not kebab-case.")
+        if (descriptor.type, descriptor.id) in self._plugins:
+            raise RegistryError(f"A {descriptor.type} named '{descriptor.id}' is registered already.")
+        if not isinstance(plugin, FAMILY_PROTOCOLS[descriptor.type]):
+            raise RegistryError(f"Plugin '{descriptor.id}' does not fulfil the {descriptor.type} contract.")
+        if descriptor.type in ("sd-plugin", "kb-plugin", "gs-plugin") and descriptor.planner_hints is None:
+            raise RegistryError(f"Plugin '{descriptor.id}' needs planner hints.")
+        self._plugins[descriptor.type, descriptor.id] = plugin
+
+    def register_entry_points(self) -> None:
+        """Register what installed packages offer under `mrpvm.plugins`."""
+        for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
+            offered: Any = entry.load()
+            self.register(offered if hasattr(offered, "descriptor") else offered())
+
+    def get(self, plugin_type: str, plugin_id: str) -> Plugin | None:
+        """Give the plugin, or None."""
+        return self._plugins.get((plugin_type, plugin_id))
+
+    def has(self, plugin_type: str, plugin_id: str) -> bool:
+        """Tell whether such a plugin is registered."""
+        return (plugin_type, plugin_id) in self._plugins
+
+    def descriptors(self, plugin_type: str | None = None) -> list[Descriptor]:
+        """Give descriptors sorted by type, then id; an unknown type gives an empty list [PL-29]."""
+        return [
+            plugin.descriptor
+            for (kind, _), plugin in sorted(self._plugins.items(), key=lambda item: item[0])
+            if plugin_type in (None, kind)
+        ]
+
+    def seed_detector(self, plugin_id: str) -> SeedDetector:
+        """Give a seed detector by id; `KeyError` if there is none."""
+        return cast(SeedDetector, self._plugins["sd-plugin", plugin_id])
+
+    def kb_retrievers(self) -> list[KBRetriever]:
+        """Give all KB retrievers in id order: the order in which lifecycle events reach them [PL-43]."""
+        return [cast(KBRetriever, self._plugins["kb-plugin", item.id]) for item in self.descriptors("kb-plugin")]
+
+    def kb_retriever(self, plugin_id: str) -> KBRetriever:
+        """Give a KB retriever by id; `KeyError` if there is none."""
+        return cast(KBRetriever, self._plugins["kb-plugin", plugin_id])
+
+    def goal_solver(self, plugin_id: str) -> GoalSolver:
+        """Give a goal solver by id; `KeyError` if there is none."""
+        return cast(GoalSolver, self._plugins["gs-plugin", plugin_id])
+
+    def response_validator(self, plugin_id: str) -> ResponseValidator:
+        """Give a response validator by id; `KeyError` if there is none."""
+        return cast(ResponseValidator, self._plugins["val-plugin", plugin_id])
+
+    def planner(self, plugin_id: str) -> Planner:
+        """Give a planner by id; `KeyError` if there is none."""
+        return cast(Planner, self._plugins["mrp-plan-plugin", plugin_id])
+
+
+installed = Registry()
+"""The process's registry, filled once at start-up by the composition root (`sessions_app.turns.machine`)."""

@@ -1,0 +1,385 @@
+"""Frozen values that every layer of the machine speaks.
+
+Sizes are Unicode code points, durations integer milliseconds, scores lie in [0, 1] [N-5]. `to_wire` gives the
+camelCase JSON form of any of them [N-4].
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any, Literal
+
+ACTS = (
+    "compare", "explain", "recommend", "diagnose", "implement", "verify", "define", "evaluate", "identify", "describe",
+)  # fmt: skip
+"""Pragmatic acts [KU-3]."""
+ROLES = (
+    "Comparison", "Explanation", "Procedure", "Definition", "Evaluation", "Diagnostic", "Constraint", "Narrative",
+    "Description",
+)  # fmt: skip
+"""Roles of a unit, case-sensitive [KU-2]."""
+RELATIONS = (
+    "uses", "provides", "has_capability", "depends_on", "part_of", "instance_of", "relevant_for", "supports",
+    "mentions", "about", "causes",
+)  # fmt: skip
+"""Relations of a triple; new ones are never invented [KU-6]."""
+PHASE_SCOPES = ("sd-plugin", "mrp-plan-plugin", "kb-plugin", "gs-plugin", "frame", "val-plugin")
+"""Phases a unit may speak to [KU-5]."""
+KU_TYPES = ("atomic", "composite", "aggregate")
+PLUGIN_TYPES = ("sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin")
+"""The five families [PL-1]."""
+STAGES = ("seed-detector", "planner", "kb", "goal-solver", "validation")
+"""Stages of a frame, in running order [V-28]."""
+STAGE_STATUSES = (
+    "success", "insufficient", "no-context", "unsupported", "error", "needs-decomposition", "accepted", "rejected",
+    "skipped-budget",
+)  # fmt: skip
+"""Every status an execution may end with [PL-22]."""
+
+DEFAULT_ACTS_BY_ROLE: Mapping[str, tuple[str, ...]] = {
+    "Comparison": ("compare",),
+    "Explanation": ("explain",),
+    "Procedure": ("implement",),
+    "Definition": ("define",),
+    "Evaluation": ("evaluate",),
+    "Diagnostic": ("diagnose",),
+    "Constraint": ("verify",),
+    "Narrative": ("explain", "describe"),
+    "Description": ("describe",),
+}
+"""Acts a unit is useful for when it does not say [KU-4]."""
+PREFERRED_ROLES_BY_ACT: Mapping[str, tuple[str, ...]] = {
+    "compare": ("Comparison", "Evaluation"),
+    "explain": ("Explanation", "Diagnostic", "Narrative"),
+    "recommend": ("Comparison", "Evaluation", "Procedure"),
+    "diagnose": ("Diagnostic", "Explanation"),
+    "implement": ("Procedure", "Constraint"),
+    "verify": ("Constraint", "Definition"),
+    "define": ("Definition", "Explanation"),
+    "evaluate": ("Evaluation", "Comparison", "Narrative"),
+    "identify": ("Narrative", "Description", "Definition"),
+    "describe": ("Description", "Narrative", "Explanation"),
+}
+"""Roles that rank higher for an act; never used to exclude [I-2]."""
+
+KuType = Literal["atomic", "composite", "aggregate"]
+Store = Literal["current-turn", "session", "draft", "kb"]
+AnswerStatus = Literal["answered", "no-context", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnowledgeUnit:
+    """A self-contained piece of knowledge with its provenance [KU-1]."""
+
+    id: str
+    ku_type: str = "atomic"
+    role: str
+    topic: str
+    title: str | None = None
+    claim: str | None = None
+    procedure: str | None = None
+    condition: str | None = None
+    text_body: str | None = None
+    subject: str | None = None
+    relation: str | None = None
+    object: str | None = None
+    confidence: float | None = None
+    parent_unit_ids: tuple[str, ...] = ()
+    child_unit_ids: tuple[str, ...] = ()
+    derived_from_unit_ids: tuple[str, ...] = ()
+    source_id: str = "session"
+    chunk_id: str = ""
+    chunk_index: int | None = None
+    unit_index: int | None = None
+    char_start: int | None = None
+    char_end: int | None = None
+    source_name: str | None = None
+    source_type: str | None = None
+    author: str | None = None
+    ingested_at: str | None = None
+    created_at: str | None = None
+    knowledge_date: str | None = None
+    utility_acts: tuple[str, ...] = ()
+    utility_note: str | None = None
+    phase_scopes: tuple[str, ...] = ("kb-plugin",)
+    unit_type: str | None = None
+    chunk_type: str | None = None
+    section_title: str | None = None
+    hash: str = ""
+
+    @property
+    def text(self) -> str:
+        """Give what the unit says: its claim, else its procedure, else its topic."""
+        return self.claim or self.procedure or self.topic
+
+    @property
+    def is_evidence(self) -> bool:
+        """Tell whether retrieval may offer the unit as evidence [BP-27]."""
+        return "kb-plugin" in self.phase_scopes
+
+    @property
+    def is_guidance(self) -> bool:
+        """Tell whether the unit instructs a phase other than retrieval [V-9]."""
+        return any(scope != "kb-plugin" for scope in self.phase_scopes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """One admitted task or question of the user's message [V-10]; `group_number` counts from 1 [I-4]."""
+
+    id: str
+    group_number: int
+    act: str
+    target: str
+    output: str
+    context: str | None = None
+    criterion: str | None = None
+    evidence: str | None = None
+    constraints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seed:
+    """The operational direction of inquiry for one intent [V-11]; `implicit` when the kernel added it [I-5]."""
+
+    id: str
+    intent_id: str
+    mode: str
+    action: str
+    focus: str
+    split_from: tuple[str, ...] = ()
+    implicit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecomposedIntent:
+    """An intent in the shape retrieval and solving use [I-7, I-8]."""
+
+    group_number: int
+    act: str
+    intent: str
+    target: str
+    criteria: tuple[str, ...]
+    evidence: tuple[str, ...]
+    explicit_context: str | None
+    output_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextProfile:
+    """What retrieval should look for on behalf of one intent [I-9]; `query_terms` are stemmed [I-11]."""
+
+    intent_group_number: int
+    needed_roles: tuple[str, ...]
+    query_text: str
+    query_terms: tuple[str, ...]
+    act_boost: str
+    max_results: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceEntry:
+    """A unit chosen for an intent, with the reasons it was chosen for [PL-11].
+
+    `score` is the fused score; `notes` say which backend and which boost made it.
+    """
+
+    unit: KnowledgeUnit
+    score: float
+    store: Store
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidanceUnits:
+    """Guidance of an intent, sorted by the phase it speaks to [PL-11]."""
+
+    seed_detector: tuple[EvidenceEntry, ...] = ()
+    planner: tuple[EvidenceEntry, ...] = ()
+    goal_solver: tuple[EvidenceEntry, ...] = ()
+    decomposition: tuple[EvidenceEntry, ...] = ()
+    validation: tuple[EvidenceEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """Everything retrieval hands to the solver for one intent: the resolved intent [V-19, PL-11]."""
+
+    intent: Intent
+    decomposed: DecomposedIntent
+    profile: ContextProfile
+    current_turn_units: tuple[EvidenceEntry, ...] = ()
+    session_units: tuple[EvidenceEntry, ...] = ()
+    kb_units: tuple[EvidenceEntry, ...] = ()
+    guidance: GuidanceUnits = field(default_factory=GuidanceUnits)
+    sufficient: bool = False
+
+    @property
+    def entries(self) -> tuple[EvidenceEntry, ...]:
+        """Give all evidence, current turn first, then session, then knowledge base."""
+        return self.current_turn_units + self.session_units + self.kb_units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """What happened to one unit at one step of one execution: the context ledger's row."""
+
+    unit_id: str
+    step: Literal["offered", "selected", "pruned", "cited"]
+    store: Store
+    rank: int | None = None
+    score: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A planner's ordered candidates and how it came to them [V-13, PL-17]."""
+
+    planner_plugin_id: str
+    kb_plugin_order: tuple[str, ...]
+    goal_solver_order: tuple[str, ...]
+    decompose: bool = False
+    frame_purpose: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerGroup:
+    """The result for one intent of the root frame [R-2]; `cited_unit_ids` is a subset of the listed units."""
+
+    intent_ref: int
+    act: str
+    intent: str
+    status: Literal["answered", "no-context", "plugin-error"]
+    answer_markdown: str
+    evidence: tuple[EvidenceEntry, ...] = ()
+    cited_unit_ids: tuple[str, ...] = ()
+    plugin_output: Mapping[str, Any] | None = None
+    warnings: tuple[str, ...] = ()
+    grounded: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a turn answers: one group per admitted intent, in intent order [R-1]."""
+
+    groups: tuple[AnswerGroup, ...]
+
+    @property
+    def status(self) -> Literal["answered", "no-context"]:
+        """Give `answered` if at least one group is, else `no-context` [R-8]."""
+        return "answered" if any(group.status == "answered" for group in self.groups) else "no-context"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryMessage:
+    """One earlier utterance as the model sees it."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """One plugin id per stage, or None where nobody chose: pins and preferences use the same shape [S-22]."""
+
+    planner: str | None = None
+    seed_detector: str | None = None
+    kb: str | None = None
+    goal_solver: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionState:
+    """The facts about the session that planners may look at [PL-18]."""
+
+    session_id: str
+    mounted_kb_id: str
+    mounted_kb_name: str
+    message_count: int
+    session_context_unit_count: int
+    deliberation_level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds of one turn [K-20]; every one of them is a setting [O-14]."""
+
+    max_llm_calls: int = 5
+    request_timeout_ms: int = 60_000
+    max_plugins_per_stage: int = 4
+    max_frame_depth: int = 3
+    max_parallel_seeds: int = 4
+    plugin_timeout_ms: int = 30_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnRequest:
+    """Everything a turn may look at, frozen by preparation [T-2]."""
+
+    request_id: str
+    message: str
+    session: SessionState
+    system_prompt: str | None = None
+    history: tuple[HistoryMessage, ...] = ()
+    pins: Selection = field(default_factory=Selection)
+    preferences: Selection = field(default_factory=Selection)
+    deliberation_level: int = 0
+    requested_model: str | None = None
+    session_model: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageRecord:
+    """How one plugin call ended, for planners' statistics [PL-19]."""
+
+    stage: str
+    plugin_id: str
+    status: str
+    duration_ms: int
+    llm_calls: int = 0
+    sufficient: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnOutcome:
+    """How a turn ended; `answer` is None unless it succeeded, `error` is None if it did [T-20, T-28].
+
+    `used` names the plugins that produced the answer, or, after a failure, those that were pinned or tried [T-30].
+    """
+
+    status: Literal["succeeded", "failed", "cancelled"]
+    answer_status: AnswerStatus
+    answer: Answer | None
+    answer_text: str
+    staged_units: tuple[KnowledgeUnit, ...]
+    used: Selection
+    stages: tuple[StageRecord, ...]
+    error: Mapping[str, Any] | None = None
+
+
+@cache
+def _wire_fields(kind: type) -> tuple[tuple[str, str], ...]:
+    def camel(name: str) -> str:
+        head, *rest = name.split("_")
+        return head + "".join(part.capitalize() for part in rest)
+
+    return tuple((item.name, camel(item.name)) for item in fields(kind))
+
+
+def to_wire(value: Any) -> Any:
+    """Give `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
+    if isinstance(value, Enum):
+        return value.value
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {wire: to_wire(getattr(value, name)) for name, wire in _wire_fields(type(value))}
+    if isinstance(value, Mapping):
+        return {str(key): to_wire(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset):
+        return [to_wire(item) for item in value]
+    return str(value)

@@ -1,0 +1,59 @@
+"""Damaged documents: admission answers with an admitted document or with diagnostics, never with anything else.
+
+MRPVM_FUZZ_EXAMPLES sets how many documents are tried.
+"""
+
+import os
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrpvm.lang import ControlLanguageError, DocumentKind, admit
+from tests.lang.control_documents import damaged, mixed_documents
+from tests.lang.control_vectors import VECTORS
+from tests.lang.test_control_roundtrip import assert_round_trip
+
+EXAMPLES = int(os.environ.get("MRPVM_FUZZ_EXAMPLES", "2000"))
+KINDS = st.sampled_from(list(DocumentKind))
+SEEDS = st.integers(0, 2**32)
+
+
+def check(text: str, kind: DocumentKind) -> None:
+    """Admit `text`: what is admitted survives a round trip, what is refused says where and why."""
+    try:
+        document = admit(text, kind, {"f1": "frame"})
+    except ControlLanguageError as error:
+        check_diagnostics(text, error)
+    else:
+        assert_round_trip(document)
+
+
+def check_diagnostics(text: str, error: ControlLanguageError) -> None:
+    """Every diagnostic has a place in the text, in document order, and can be shown."""
+    lines = text.split("\n")
+    places = [(diagnostic.line, diagnostic.column) for diagnostic in error.diagnostics]
+    assert places
+    assert places == sorted(places)
+    for diagnostic in error.diagnostics:
+        assert 1 <= diagnostic.line <= len(lines)
+        assert 1 <= diagnostic.column <= len(lines[diagnostic.line - 1]) + 1
+        assert "expected" in diagnostic.message
+        assert str(diagnostic).isprintable() or all(char in "\n\t" or char.isprintable() for char in str(diagnostic))
+
+
+@given(st.sampled_from(sorted(VECTORS)), KINDS, SEEDS)
+@settings(max_examples=EXAMPLES)
+def test_damaged_vectors(name: str, kind: DocumentKind, seed: int) -> None:
+    check(damaged(VECTORS[name].text, seed), kind)
+
+
+@given(mixed_documents(), SEEDS)
+@settings(max_examples=max(1, EXAMPLES // 20))
+def test_damaged_mixed_documents(text: str, seed: int) -> None:
+    check(damaged(text, seed), DocumentKind.MIXED)
+
+
+@given(st.text(max_size=200), KINDS)
+@settings(max_examples=max(1, EXAMPLES // 10))
+def test_any_text(text: str, kind: DocumentKind) -> None:
+    check(text, kind)
