@@ -1,0 +1,1 @@
+"""What the model gets to see, and what people get to read."""

@@ -1,0 +1,153 @@
+"""One answer in its four readings: document, answer text, full markdown, preview [R-1 to R-12, O-13].
+
+Every solver and the fan-out merge go through these functions, so the envelope never depends on who solved [R-6].
+A group cites by marks `[1]`, `[2]` ... in its own text, counted along its `cited_unit_ids`.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, KnowledgeUnit, to_wire
+
+NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
+"""What a group says when nothing was found [R-7]."""
+PREVIEW_CHARS = 220
+"""Length of the registry's preview [R-12]."""
+_HEADING_CHARS = 80
+_MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
+
+
+def no_context_text(*, as_json: bool = False) -> str:
+    """Give the text of a group without evidence, wrapped when a JSON form was asked for [R-7]."""
+    if not as_json:
+        return NO_CONTEXT_TEXT
+    return json.dumps({"status": "no-context", "answer": NO_CONTEXT_TEXT}, ensure_ascii=False)
+
+
+def response_document(answer: Answer, session_id: str) -> dict[str, Any]:
+    """Give the structured result: one group per admitted intent, in intent order [R-1, R-2]."""
+    return {"sessionId": session_id, "groups": [_group_document(group) for group in answer.groups]}
+
+
+def _group_document(group: AnswerGroup) -> dict[str, Any]:
+    return {
+        "intentRef": group.intent_ref,
+        "act": group.act,
+        "intent": group.intent,
+        "status": group.status,
+        "currentTurnContext": [to_wire(entry.unit) for entry in _of(group, "current-turn")],
+        "sessionSources": [_source(entry) for entry in _of(group, "session")],
+        "kbSources": [{"sourceId": entry.unit.source_id, **_source(entry)} for entry in _of(group, "draft", "kb")],
+        "pluginOutput": to_wire(group.plugin_output),
+        "answerMarkdown": group.answer_markdown,
+        "citedUnitIds": list(group.cited_unit_ids),
+        "grounded": group.grounded,
+        "warnings": list(group.warnings),
+    }
+
+
+def _of(group: AnswerGroup, *stores: str) -> list[EvidenceEntry]:
+    return [entry for entry in group.evidence if entry.store in stores]
+
+
+def _source(entry: EvidenceEntry) -> dict[str, Any]:
+    return {"unitId": entry.unit.id, "score": entry.score, "unit": to_wire(entry.unit)}
+
+
+def answer_text(answer: Answer) -> str:
+    """Give what a person reads: the groups' answers under short headings, source marks counted through [O-13].
+
+    One group has no heading. Marks of later groups go on from the earlier ones; a unit keeps its number.
+    """
+    if len(answer.groups) == 1:
+        return answer.groups[0].answer_markdown
+    numbers: dict[str, int] = {}
+    return "\n\n".join(f"**{heading(group.intent)}**\n\n{_renumbered(group, numbers)}" for group in answer.groups)
+
+
+def heading(intent: str) -> str:
+    """Give an intent's text as a short heading on one line."""
+    line = " ".join(intent.split()).replace("*", "")
+    return line if len(line) <= _HEADING_CHARS else line[: _HEADING_CHARS - 1].rsplit(" ", 1)[0] + "\u2026"
+
+
+def _renumbered(group: AnswerGroup, numbers: dict[str, int]) -> str:
+    def mark(match: re.Match[str]) -> str:
+        place = int(match[1])
+        if not 1 <= place <= len(group.cited_unit_ids):
+            return match[0]
+        return f"[{numbers.setdefault(group.cited_unit_ids[place - 1], len(numbers) + 1)}]"
+
+    return _MARK.sub(mark, group.answer_markdown)
+
+
+def cited_units(answer: Answer) -> list[str]:
+    """Give the cited unit ids in the order in which `answer_text` numbers them."""
+    return list(
+        dict.fromkeys(unit_id for group in answer.groups for unit_id in _marked(group, len(answer.groups) == 1))
+    )
+
+
+def _marked(group: AnswerGroup, alone: bool) -> Iterable[str]:
+    if alone:
+        return group.cited_unit_ids
+    places = [int(match[1]) for match in _MARK.finditer(group.answer_markdown)]
+    return [group.cited_unit_ids[place - 1] for place in places if 1 <= place <= len(group.cited_unit_ids)]
+
+
+def response_markdown(answer: Answer, session_id: str) -> str:
+    """Give the full rendering with all sources; it agrees with the document in every status [R-4, R-5]."""
+    lines = ["# MRP Response", "", f"Session: {session_id}"]
+    for group in answer.groups:
+        lines += ["", *_group_lines(group)]
+    return "\n".join(lines) + "\n"
+
+
+def _group_lines(group: AnswerGroup) -> list[str]:
+    lines = [
+        f"## Intent Group {group.intent_ref}",
+        "",
+        f"Act: {group.act}",
+        f"Intent: {' '.join(group.intent.split())}",
+        f"Status: {group.status}",
+    ]
+    lines += _unit_section("Current-Turn Context", _of(group, "current-turn"))
+    lines += _unit_section("Session Context", _of(group, "session"))
+    lines += _unit_section("Persistent KB Context", _of(group, "draft", "kb"), with_source=True)
+    if group.plugin_output is not None:
+        lines += ["", "### Plugin Evidence", "", *_plugin_lines(group.plugin_output)]
+    used = [f"- {unit_id}" for unit_id in group.cited_unit_ids] or ["(none)"]
+    return [*lines, "", "### Answer", "", group.answer_markdown, "", "### Sources Used", "", *used]
+
+
+def _unit_section(title: str, entries: list[EvidenceEntry], *, with_source: bool = False) -> list[str]:
+    if not entries:
+        return []
+    lines = ["", f"### {title}"]
+    for entry in entries:
+        lines += ["", f"#### {entry.unit.id} (score: {entry.score:.2f})", "", f"Role: {entry.unit.role}"]
+        if with_source:
+            lines.append(f"Source: {entry.unit.source_name or entry.unit.source_id}")
+        lines.append(_said(entry.unit))
+    return lines
+
+
+def _said(unit: KnowledgeUnit) -> str:
+    label = "Claim" if unit.claim is not None or unit.procedure is None else "Procedure"
+    return f"{label}: {' '.join(unit.text.split())}"
+
+
+def _plugin_lines(output: Mapping[str, Any]) -> list[str]:
+    return [f"{label}: {output[key]}" for key, label in
+            (("plugin", "Plugin"), ("confidence", "Confidence"), ("result", "Result")) if key in output]  # fmt: skip
+
+
+def preview(text: str, limit_chars: int = PREVIEW_CHARS) -> str:
+    """Give the answer text on one line, cut on a word boundary [R-12]."""
+    line = " ".join(text.split())
+    if len(line) <= limit_chars:
+        return line
+    head = line[: limit_chars - 1]
+    return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:") + "\u2026"

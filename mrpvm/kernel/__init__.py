@@ -1,0 +1,1 @@
+"""The virtual machine: frames, budget, scheduler, backtracking and the stages of a turn."""

@@ -1,0 +1,165 @@
+"""What a frame's program may ask of the scheduler, and how one plugin call is recorded.
+
+Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed with what came of it. So the rules of a
+turn read top to bottom, while the scheduler alone knows about threads, timeouts and parallelism.
+"""
+
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, PluginError
+from mrpvm.errors import MRPError
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.values import StageRecord, to_wire
+
+LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
+    "sd-plugin": frozenset({"success", "unsupported", "error"}),
+    "kb-plugin": frozenset({"success", "insufficient", "error"}),
+    "gs-plugin": frozenset({"success", "no-context", "needs-decomposition", "error"}),
+    "val-plugin": frozenset({"accepted", "rejected", "error"}),
+}
+"""Statuses a family may return; a planner's plan, or None, counts as success [PL-24]."""
+
+SNIPPET_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginCall:
+    """Ask: run one plugin call on a thread."""
+
+    execution_id: str
+    frame: Frame
+    descriptor: Descriptor
+    invoke: Callable[[CallContext], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallReturn:
+    """Reply to `PluginCall`: the plugin's value, or why there is none."""
+
+    value: Any = None
+    error: PluginError | None = None
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Ask: run programs side by side; the reply lists their results, or the errors they ended with, in order."""
+
+    programs: "tuple[Program[Any], ...]"
+
+
+type Program[Result] = Generator[PluginCall | Fork, Any, Result]
+type ForkResult[Result] = Result | MRPError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Why an execution took place: it consumed another's output, or was tried in another's place [G-11]."""
+
+    kind: Literal["flow", "retry"]
+    execution_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """One finished plugin call; `value` is None unless the plugin delivered a lawful result."""
+
+    id: str
+    plugin_id: str
+    status: str
+    value: Any = None
+    error: PluginError | None = None
+
+    def then(self, kind: Literal["flow", "retry"]) -> Cause:
+        """Give the cause of an execution that follows from this one."""
+        return Cause(kind=kind, execution_id=self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One plugin call to be made: which plugin at which place, with which input, and why."""
+
+    stage: str
+    plugin: Plugin
+    slot: int
+    attempt: int
+    given: Any
+    invoke: Callable[[CallContext], Any]
+    cause: Cause | None = None
+    judge: Callable[[Any], PluginError | None] = lambda value: None
+
+
+def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
+    """Make one plugin call and record it: exactly one box of the graph [G-10].
+
+    A status that is not lawful for the family, or a complaint of `call.judge` about the value, turns the execution
+    into an `error` [PL-24, T-8].
+    """
+    descriptor = call.plugin.descriptor
+    execution_id = frame.execution_id(call.slot, call.attempt)
+    given = to_wire(call.given)
+    run.execution_started(
+        {
+            "executionId": execution_id,
+            "frameId": frame.id,
+            "stage": call.stage,
+            "pluginId": descriptor.id,
+            "pluginName": descriptor.name or descriptor.id,
+            "pluginType": descriptor.type,
+            "cause": None if call.cause is None else {"kind": call.cause.kind, "from": call.cause.execution_id},
+            "attempt": call.attempt,
+            "inputSnippet": _snippet(given),
+        }
+    )
+    started_ms = run.budget.elapsed_ms
+    reply: CallReturn = yield PluginCall(
+        execution_id=execution_id, frame=frame, descriptor=descriptor, invoke=call.invoke
+    )
+    status, error = _status(descriptor.type, reply, call.judge)
+    metadata: CallMetadata = getattr(reply.value, "metadata", None) or CallMetadata()
+    output = to_wire(reply.value)
+    record = StageRecord(
+        stage=call.stage,
+        plugin_id=descriptor.id,
+        status=status,
+        duration_ms=run.budget.elapsed_ms - started_ms,
+        llm_calls=metadata.llm_calls,
+        sufficient=status == "success" if call.stage == "kb" else None,
+    )
+    run.execution_finished(
+        execution_id, frame.id, record, metadata, to_wire(error), _snippet(output), {"input": given, "output": output}
+    )
+    run.budget.settle(0, metadata.llm_calls)
+    value = reply.value if error is None else None
+    return Execution(id=execution_id, plugin_id=descriptor.id, status=status, value=value, error=error)
+
+
+def _status(
+    plugin_type: str, reply: CallReturn, judge: Callable[[Any], PluginError | None]
+) -> tuple[str, PluginError | None]:
+    if reply.skipped:
+        return "skipped-budget", reply.error
+    if reply.error is not None:
+        return "error", reply.error
+    if plugin_type == "mrp-plan-plugin":
+        complaint = judge(reply.value)
+        return ("success", None) if complaint is None else ("error", complaint)
+    status = getattr(reply.value, "status", None)
+    if status not in LEGAL_STATUSES[plugin_type]:
+        return "error", PluginError(
+            code="PLUGIN_CONTRACT_VIOLATION", message=f"'{status}' is not a status of a {plugin_type}."
+        )
+    if status == "error":
+        return "error", reply.value.error or PluginError(code="PLUGIN_ERROR", message="The plugin gave no reason.")
+    complaint = judge(reply.value)
+    return (status, None) if complaint is None else ("error", complaint)
+
+
+def _snippet(value: Any) -> str:
+    if isinstance(value, dict):
+        value = next((item for item in value.values() if isinstance(item, str) and item), value)
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    return text if len(text) <= SNIPPET_CHARS else text[: SNIPPET_CHARS - 1] + "…"

@@ -1,0 +1,69 @@
+"""Frames: local execution contexts whose ids are paths, so that parallel work cannot change them [K-17, O-23]."""
+
+from dataclasses import dataclass, field
+
+from mrpvm.values import ContextProfile, DecomposedIntent, Intent, KnowledgeUnit, Seed
+
+ROOT_PATH = (0,)
+
+
+@dataclass(slots=True, kw_only=True)
+class Frame:
+    """One frame while it is open [K-1]; `units` are the running turn's staged units, shared by all its frames."""
+
+    path: tuple[int, ...] = ROOT_PATH
+    purpose: str = "chat-turn"
+    parent: "Frame | None" = None
+    intents: tuple[Intent, ...] = ()
+    seeds: tuple[Seed, ...] = ()
+    units: tuple[KnowledgeUnit, ...] = ()
+    decomposed: tuple[DecomposedIntent, ...] = ()
+    profiles: tuple[ContextProfile, ...] = ()
+    _slot_count: int = 0
+    _child_count: int = 0
+    _control_counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """Give the frame's path id, `frame-0` for the root."""
+        return f"frame-{self._dotted}"
+
+    @property
+    def depth(self) -> int:
+        """Give 0 for the root, one more for each level below it [K-3]."""
+        return len(self.path) - 1
+
+    @property
+    def label(self) -> str:
+        """Give the purpose and, for a child, its ordinal [G-15]."""
+        return self.purpose if self.parent is None else f"{self.purpose} {self.path[-1]}"
+
+    def next_slot(self) -> int:
+        """Give the number of the frame's next stage run; tries within it share the number."""
+        self._slot_count += 1
+        return self._slot_count
+
+    def execution_id(self, slot: int, attempt: int) -> str:
+        """Give the id of one try within a slot, such as `exec-0.2.1~1`."""
+        return f"exec-{self._dotted}.{slot}~{attempt}"
+
+    def control_id(self, kind: str) -> str:
+        """Give the next id of a control object of this frame, such as `branch-0.1`."""
+        self._control_counts[kind] = self._control_counts.get(kind, 0) + 1
+        return f"{kind}-{self._dotted}.{self._control_counts[kind]}"
+
+    def child(self, purpose: str, intents: tuple[Intent, ...], seeds: tuple[Seed, ...]) -> "Frame":
+        """Give a new frame below this one with the same staged units [K-5]."""
+        self._child_count += 1
+        return Frame(
+            path=(*self.path, self._child_count),
+            purpose=purpose,
+            parent=self,
+            intents=intents,
+            seeds=seeds,
+            units=self.units,
+        )
+
+    @property
+    def _dotted(self) -> str:
+        return ".".join(str(step) for step in self.path)

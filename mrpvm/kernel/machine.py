@@ -1,0 +1,158 @@
+"""The machine: one method runs one turn."""
+
+import logging
+from dataclasses import replace
+from typing import Literal
+
+from mrpvm.contracts import Clock, KnowledgePort, LanguageModel
+from mrpvm.conversation.answers import answer_text
+from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
+from mrpvm.kernel.attempts import FrameResult, answer_intents
+from mrpvm.kernel.budget import Budget
+from mrpvm.kernel.calls import Execution, Program
+from mrpvm.kernel.deliberation import POLICIES, effective_level
+from mrpvm.kernel.fan_out import fan_out, independent_intents, resolve_intents
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import Tick, TurnRun
+from mrpvm.kernel.scheduler import Scheduler
+from mrpvm.kernel.stages.detect import detect, detector_candidates
+from mrpvm.kernel.stages.plan import planner_candidates
+from mrpvm.kernel.workers import Workers
+from mrpvm.registry import Registry
+from mrpvm.trace.events import Emit
+from mrpvm.values import Selection, TurnOutcome, TurnRequest, to_wire
+
+logger = logging.getLogger(__name__)
+
+INPUT_MESSAGE_CHARS = 500
+"""How much of the message the trace's head shows [G-1]; the whole is the root frame's input."""
+
+
+class Machine:
+    """Runs turns over a registry of plugins; holds nothing of any conversation."""
+
+    def __init__(self, registry: Registry, workers: Workers, clock: Clock, model: LanguageModel) -> None:
+        self.registry = registry
+        self._workers = workers
+        self._clock = clock
+        self._model = model
+
+    def run_turn(
+        self, request: TurnRequest, knowledge: KnowledgePort, emit: Emit, tick: Tick = lambda: None
+    ) -> TurnOutcome:
+        """Answer one message.
+
+        1. open the root frame, set its policy
+        2. detect what is asked and what is told, hand over the told units
+        3. several independent questions: one child frame each, side by side
+           one question: plan, retrieve, plan again, solve, validate, backtracking as needed
+        4. close the frame and give the outcome; a failure of any kind ends here too [T-32]
+
+        Args:
+            emit: takes the machine's events, on the calling thread.
+            tick: called while the turn waits; may raise `TurnCancelled`.
+        """
+        run = TurnRun(request, self.registry, Budget(self._clock, request.limits), knowledge, self._model, emit)
+        self._started(run)
+        try:
+            detected, result = Scheduler(run, self._workers, tick).run(self._answer(run))
+        except MRPError as error:
+            return _failed(run, error)
+        except Exception as error:
+            logger.exception("turn %s failed on a defect", request.request_id)
+            return _failed(run, MRPError(f"The server has a defect ({type(error).__name__}); the turn was undone."))
+        return _succeeded(run, detected, result)
+
+    def _started(self, run: TurnRun) -> None:
+        request = run.request
+        run.emit(
+            "turn.started",
+            {
+                "requestId": request.request_id,
+                "sessionId": request.session.session_id,
+                "inputMessage": request.message[:INPUT_MESSAGE_CHARS],
+                "deliberationLevel": request.deliberation_level,
+                "effectiveLevel": effective_level(request.deliberation_level),
+                "pins": to_wire(request.pins),
+                "preferences": to_wire(request.preferences),
+                "plannerCandidates": list(planner_candidates(run)),
+                "seedDetectorCandidates": list(detector_candidates(run)),
+            },
+        )
+
+    def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
+        frame = Frame()
+        run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
+        policy = to_wire(POLICIES[effective_level(run.request.deliberation_level)])
+        run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
+        detected, admitted = yield from detect(run, frame)
+        refs = {intent.id: intent for intent in admitted.intents}
+        frame.intents = admitted.intents
+        frame.seeds = tuple(replace(seed, id=frame.control_id("seed")) for seed in admitted.seeds)
+        for seed in frame.seeds:
+            intent = refs[seed.intent_id]
+            run.emit(
+                "seed.admitted",
+                {
+                    "seedId": seed.id,
+                    "frameId": frame.id,
+                    "intentRef": intent.group_number,
+                    "act": intent.act,
+                    "mode": seed.mode,
+                    "action": seed.action,
+                    "focus": seed.focus,
+                    "implicit": seed.implicit,
+                },
+            )
+        if admitted.units:
+            run.stage_units(frame, detected.id, admitted.units)
+        if independent_intents(frame):
+            result = yield from fan_out(run, frame, detected)
+        else:
+            resolve_intents(frame)
+            result = yield from answer_intents(run, frame, detected.then("flow"))
+        run.close_frame(frame, "succeeded", result.closure_reason, to_wire(result.answer))
+        return detected, result
+
+
+def _succeeded(run: TurnRun, detected: Execution, result: FrameResult) -> TurnOutcome:
+    run.emit("turn.finished", {"status": "succeeded", "answerStatus": result.answer.status, "error": None})
+    return TurnOutcome(
+        status="succeeded",
+        answer_status=result.answer.status,
+        answer=result.answer,
+        answer_text=answer_text(result.answer),
+        staged_units=run.staged_units,
+        used=replace(result.used, seed_detector=detected.plugin_id),
+        stages=tuple(run.stages),
+    )
+
+
+def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:
+    status: Literal["cancelled", "failed"] = "cancelled" if isinstance(error, TurnCancelled) else "failed"
+    record = error.as_record()
+    reason = "budget_exhausted" if isinstance(error, EngineTimeout | TurnCancelled) else "frontier_exhausted"
+    run.abandon(record, reason)
+    run.emit("turn.finished", {"status": status, "answerStatus": "failed", "error": record})
+    return TurnOutcome(
+        status=status,
+        answer_status="failed",
+        answer=None,
+        answer_text="",
+        staged_units=run.staged_units,
+        used=_tried(run),
+        stages=tuple(run.stages),
+        error=record,
+    )
+
+
+def _tried(run: TurnRun) -> Selection:
+    """Give the plugins that were pinned or last tried [T-30]."""
+    last = {record.stage: record.plugin_id for record in run.stages}
+    pins = run.request.pins
+    return Selection(
+        planner=pins.planner or last.get("planner"),
+        seed_detector=pins.seed_detector or last.get("seed-detector"),
+        kb=pins.kb or last.get("kb"),
+        goal_solver=pins.goal_solver or last.get("goal-solver"),
+    )

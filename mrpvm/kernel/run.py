@@ -1,0 +1,147 @@
+"""One turn while it runs: its ports, its budget, and the pen that writes its events."""
+
+from collections.abc import Callable, Mapping
+from threading import Event as StopFlag
+from typing import Any
+
+from mrpvm.contracts import CallContext, CallMetadata, KnowledgePort, LanguageModel
+from mrpvm.kernel.budget import Budget
+from mrpvm.kernel.frame import Frame
+from mrpvm.registry import Registry
+from mrpvm.trace.events import Emit, Event, EventName
+from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
+
+
+class TurnRun:
+    """What all frames of one turn share. Only the thread that runs the turn touches it [ARCHITECTURE 3.4]."""
+
+    def __init__(
+        self,
+        request: TurnRequest,
+        registry: Registry,
+        budget: Budget,
+        knowledge: KnowledgePort,
+        model: LanguageModel,
+        emit: Emit,
+    ) -> None:
+        self.request = request
+        self.registry = registry
+        self.budget = budget
+        self.stages: list[StageRecord] = []
+        self.staged_units: tuple[KnowledgeUnit, ...] = ()
+        self.stop = StopFlag()
+        self._knowledge = knowledge
+        self._model = model
+        self._emit = emit
+        self._open_frames: dict[str, Frame] = {}
+        self._open_executions: dict[str, dict[str, Any]] = {}
+
+    def emit(
+        self, name: EventName, data: Mapping[str, Any], ref: str | None = None, detail: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record an event now."""
+        self._emit(Event(name=name, at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
+
+    def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:
+        """Hand the units a message stated to whoever stores them, before retrieval starts [T-10, T-12]."""
+        self.staged_units = frame.units = units
+        self._emit(
+            Event(
+                name="units.staged",
+                at_ms=self.budget.elapsed_ms,
+                data={"frameId": frame.id, "executionId": execution_id, "unitIds": [unit.id for unit in units]},
+                units=units,
+            )
+        )
+
+    def open_frame(self, frame: Frame, opened_by: str | None, given: Any) -> None:
+        """Record that a frame begins; `given` is its input as people see it."""
+        self._open_frames[frame.id] = frame
+        self.emit(
+            "frame.opened",
+            {
+                "frameId": frame.id,
+                "parentFrameId": frame.parent.id if frame.parent else None,
+                "purpose": frame.purpose,
+                "label": frame.label,
+                "depth": frame.depth,
+                "openedBy": opened_by,
+                "intentRefs": [intent.group_number for intent in frame.intents],
+            },
+            frame.id,
+            {"input": given},
+        )
+
+    def close_frame(self, frame: Frame, status: str, reason: str, result: Any = None) -> None:
+        """Record that a frame ends, with exactly one closure reason [K-49]."""
+        self._open_frames.pop(frame.id)
+        self.emit(
+            "frame.closed",
+            {"frameId": frame.id, "status": status, "closureReason": reason},
+            frame.id,
+            {"output": result, "meta": {"closureReason": reason, "depth": frame.depth}},
+        )
+
+    def execution_started(self, data: dict[str, Any]) -> None:
+        """Record that a plugin call begins."""
+        self._open_executions[data["executionId"]] = data
+        self.emit("plugin.started", data)
+
+    def execution_finished(
+        self,
+        execution_id: str,
+        frame_id: str,
+        record: StageRecord,
+        metadata: CallMetadata,
+        error: Any,
+        snippet: str,
+        payload: dict[str, Any],
+    ) -> None:
+        """Record how a plugin call ended, with its payload."""
+        self._open_executions.pop(execution_id)
+        self.stages.append(record)
+        data = {
+            "executionId": execution_id,
+            "frameId": frame_id,
+            "status": record.status,
+            "durationMs": record.duration_ms,
+            "llmCalls": record.llm_calls,
+            "sufficient": record.sufficient,
+            "model": metadata.model,
+            "modelRole": metadata.model_role,
+            "error": error,
+            "outputSnippet": snippet,
+        }
+        meta = {**{key: data[key] for key in ("llmCalls", "sufficient", "model", "modelRole")}}
+        if metadata.warnings:
+            meta["warnings"] = list(metadata.warnings)
+        self.emit("plugin.finished", data, execution_id, {**payload, "error": error, "meta": meta})
+
+    def abandon(self, error: Mapping[str, Any], reason: str) -> None:
+        """Close what is still open when the turn ends early, innermost first, so that no node stays running [G-4]."""
+        self.stop.set()
+        for execution_id, data in list(self._open_executions.items()):
+            record = StageRecord(stage=data["stage"], plugin_id=data["pluginId"], status="error", duration_ms=0)
+            self.execution_finished(
+                execution_id, data["frameId"], record, CallMetadata(), dict(error), error["message"], {"output": None}
+            )
+        for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
+            self.close_frame(frame, "failed", reason)
+
+    def context(self, frame: Frame, timeout_ms: int) -> CallContext:
+        """Give the read-only context of one plugin call [PL-5]."""
+        return CallContext(
+            request_id=self.request.request_id,
+            session=self.request.session,
+            frame_id=frame.id,
+            frame_depth=frame.depth,
+            remaining_ms=timeout_ms,
+            remaining_llm_calls=self.budget.remaining_llm_calls,
+            knowledge=self._knowledge,
+            model=self._model,
+            stopped=self.stop.is_set,
+        )
+
+
+Tick = Callable[[], None]
+"""Called at least every 100 ms while a turn waits; may raise to end the turn."""

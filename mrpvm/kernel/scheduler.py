@@ -1,0 +1,162 @@
+"""Drives a turn's programs: the only place that knows about threads, timeouts and parallelism."""
+
+import functools
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from mrpvm.contracts import PluginError
+from mrpvm.errors import EngineTimeout, MRPError
+from mrpvm.kernel.calls import CallReturn, Fork, PluginCall, Program
+from mrpvm.kernel.run import Tick, TurnRun
+from mrpvm.kernel.workers import Workers
+
+TICK_MS = 100
+
+
+@dataclass(eq=False, slots=True)
+class _Task:
+    program: Program[Any]
+    parent: "_Task | None" = None
+    index: int = 0
+    waiting: deque["_Task"] = field(default_factory=deque)
+    results: list[Any] = field(default_factory=list)
+    open_count: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class _Pending:
+    task: _Task
+    call: PluginCall
+    deadline: float
+    abandon: Callable[[], None]
+
+
+class Scheduler:
+    """Runs one program and its forks; every program advances on the calling thread alone, plugins on workers."""
+
+    def __init__(self, run: TurnRun, workers: Workers, tick: Tick) -> None:
+        self._run = run
+        self._workers = workers
+        self._tick = tick
+        self._ready: deque[tuple[_Task, Any]] = deque()
+        self._pending: dict[str, _Pending] = {}
+        self._returned: SimpleQueue[tuple[str, CallReturn]] = SimpleQueue()
+
+    def run(self, program: Program[Any]) -> Any:
+        """Give the program's result.
+
+        Raises:
+            MRPError: whatever the program ended with.
+            EngineTimeout: the turn's time limit passed [T-33].
+        """
+        root = _Task(program)
+        self._ready.append((root, None))
+        try:
+            while True:
+                while self._ready:
+                    task, value = self._ready.popleft()
+                    ended, result = self._advance(task, value)
+                    if ended and task is root:
+                        if isinstance(result, MRPError):
+                            raise result
+                        return result
+                self._wait()
+        finally:
+            for pending in self._pending.values():
+                pending.abandon()
+
+    def _advance(self, task: _Task, value: Any) -> tuple[bool, Any]:
+        """Resume a program until it asks for something; gives whether it ended, and its result or error."""
+        try:
+            asked = task.program.send(value)
+        except StopIteration as end:
+            result = end.value
+        except MRPError as error:
+            result = error
+        else:
+            if isinstance(asked, Fork):
+                self._fork(task, asked)
+            else:
+                self._call(task, asked)
+            return False, None
+        if task.parent is not None:
+            self._child_ended(task, task.parent, result)
+        return True, result
+
+    def _fork(self, task: _Task, fork: Fork) -> None:
+        children = [_Task(program, task, index) for index, program in enumerate(fork.programs)]
+        task.results = [None] * len(children)
+        task.open_count = len(children)
+        width = self._run.request.limits.max_parallel_seeds
+        task.waiting = deque(children[width:])
+        self._ready.extend((child, None) for child in children[:width])
+
+    def _child_ended(self, child: _Task, parent: _Task, result: Any) -> None:
+        parent.results[child.index] = result
+        parent.open_count -= 1
+        if parent.waiting:
+            self._ready.append((parent.waiting.popleft(), None))
+        elif parent.open_count == 0:
+            self._ready.append((parent, parent.results))
+
+    def _call(self, task: _Task, call: PluginCall) -> None:
+        budget = self._run.budget
+        if not budget.reserve(call.descriptor.max_llm_calls):
+            needed = call.descriptor.max_llm_calls
+            message = f"{needed} model calls may be needed, {budget.remaining_llm_calls} are left."
+            error = PluginError(code="ENGINE_BUDGET_EXCEEDED", message=message)
+            self._ready.append((task, CallReturn(skipped=True, error=error)))
+            return
+        timeout_ms = budget.call_timeout_ms(call.descriptor.timeout_ms)
+        context = self._run.context(call.frame, timeout_ms)
+
+        def returned(future: Any) -> None:
+            error = future.exception()
+            reply = CallReturn(value=future.result()) if error is None else CallReturn(error=_as_data(error))
+            self._returned.put((call.execution_id, reply))
+
+        abandon = self._workers.submit(functools.partial(call.invoke, context), returned)
+        deadline = time.monotonic() + timeout_ms / 1000
+        self._pending[call.execution_id] = _Pending(task, call, deadline, abandon)
+
+    def _wait(self) -> None:
+        """Wait for the next call to return, ticking meanwhile; calls over their time are given up."""
+        try:
+            execution_id, reply = self._returned.get(timeout=self._patience_seconds())
+        except Empty:
+            self._give_up_overdue()
+        else:
+            pending = self._pending.pop(execution_id, None)
+            if pending is not None:
+                self._resume(pending, reply)
+        self._tick()
+        if self._run.budget.remaining_ms <= 0:
+            limit = self._run.request.limits.request_timeout_ms
+            raise EngineTimeout(f"The turn took longer than {limit} ms.", details={"limit_ms": limit})
+
+    def _patience_seconds(self) -> float:
+        first = min((pending.deadline for pending in self._pending.values()), default=0.0)
+        return max(0.0, min(TICK_MS / 1000, first - time.monotonic()))
+
+    def _give_up_overdue(self) -> None:
+        now = time.monotonic()
+        for execution_id in [key for key, pending in self._pending.items() if pending.deadline <= now]:
+            pending = self._pending.pop(execution_id)
+            pending.abandon()
+            message = f"{pending.call.descriptor.name} did not answer in time."
+            self._resume(pending, CallReturn(error=PluginError(code="PLUGIN_TIMEOUT", message=message)))
+
+    def _resume(self, pending: _Pending, reply: CallReturn) -> None:
+        self._run.budget.settle(pending.call.descriptor.max_llm_calls, 0)
+        self._ready.append((pending.task, reply))
+
+
+def _as_data(error: BaseException) -> PluginError:
+    """Give a plugin's exception as data [PL-23]; the type and message, never the stack [API-3]."""
+    if isinstance(error, MRPError):
+        return PluginError(code=error.code, message=error.message, details=error.details)
+    return PluginError(code="PLUGIN_EXCEPTION", message=f"{type(error).__name__}: {error}")

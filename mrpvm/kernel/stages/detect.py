@@ -1,0 +1,85 @@
+"""Detect and admit: seed detectors in order until one delivers documents that hold [T-7, T-8]."""
+
+from mrpvm.contracts import CallContext, DetectInput, Detection, PluginError, SeedDetector
+from mrpvm.errors import StageExhausted
+from mrpvm.kernel.admission import Admitted, admit_detection, refusal
+from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
+from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.lang import ControlLanguageError
+
+STAGE = "seed-detector"
+
+
+def detector_candidates(run: TurnRun) -> tuple[str, ...]:
+    """Give the detectors to try; the core orders them from pins, preferences and defaults only [C-8]."""
+    return candidates(
+        run.request.pins.seed_detector,
+        run.request.preferences.seed_detector,
+        DEFAULT_SEED_DETECTORS,
+        [item.id for item in run.registry.descriptors("sd-plugin")],
+        run.request.limits.max_plugins_per_stage,
+    )
+
+
+def detect(run: TurnRun, frame: Frame) -> Program[tuple[Execution, Admitted]]:
+    """Give the execution that delivered and what was admitted from it.
+
+    Raises:
+        StageExhausted: DECOMPOSER_EMPTY_RESULT when nobody found an intent, else PLUGIN_STAGE_EXHAUSTED.
+    """
+    request = DetectInput(
+        message=run.request.message,
+        history=run.request.history,
+        system_prompt=run.request.system_prompt,
+        requested_model=run.request.requested_model,
+        session_model=run.request.session_model,
+    )
+    slot, cause, tried = frame.next_slot(), None, []
+    for attempt, plugin_id in enumerate(detector_candidates(run), start=1):
+        detector = run.registry.seed_detector(plugin_id)
+        admitted: list[Admitted] = []
+
+        def invoke(context: CallContext, detector: SeedDetector = detector) -> Detection:
+            return detector.detect(request, context)
+
+        def judge(detection: Detection, admitted: list[Admitted] = admitted) -> PluginError | None:
+            if detection.status != "success":
+                return None
+            try:
+                admitted.append(admit_detection(detection, run.request.request_id))
+            except ControlLanguageError as error:
+                return refusal(error)
+            return None
+
+        execution: Execution = yield from call_plugin(
+            run,
+            frame,
+            Call(
+                stage=STAGE, plugin=detector, slot=slot, attempt=attempt, given=request, invoke=invoke, cause=cause,
+                judge=judge,
+            ),
+        )  # fmt: skip
+        if admitted:
+            return execution, admitted[0]
+        tried.append(execution)
+        cause = Cause(kind="retry", execution_id=execution.id)
+    raise exhausted(STAGE, tried, empty_code="DECOMPOSER_EMPTY_RESULT", empty_status="unsupported")
+
+
+def exhausted(
+    stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
+) -> StageExhausted:
+    """Give the error of a stage whose candidates all failed [API-19]."""
+    empty = bool(tried) and all(execution.status == empty_status for execution in tried)
+    diagnostics = [
+        {"pluginId": item.plugin_id, "status": item.status, "message": item.error.message if item.error else None}
+        for item in tried
+    ]
+    names = ", ".join(item.plugin_id for item in tried) or "none was registered"
+    return StageExhausted(
+        f"No plugin of the stage {stage} delivered (tried: {names}).",
+        code=empty_code if empty else None,
+        details={"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics},
+    )

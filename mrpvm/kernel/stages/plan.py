@@ -1,0 +1,134 @@
+"""Plan: a planner orders the KB and goal-solver candidates of a frame, before and after retrieval [T-13, K-52]."""
+
+from dataclasses import dataclass, replace
+
+from mrpvm.contracts import CallContext, PlanInput, PluginError, RetrievalSummary
+from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates
+from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.values import GuidanceUnits, Plan, to_wire
+
+STAGE = "planner"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The plan in force and the execution it came from."""
+
+    plan: Plan
+    execution: Execution
+
+
+def planner_candidates(run: TurnRun) -> tuple[str, ...]:
+    """Give the planners to try: pinned one only, else preference, defaults, others [K-11]."""
+    return candidates(
+        run.request.pins.planner,
+        run.request.preferences.planner,
+        DEFAULT_PLANNERS,
+        [item.id for item in run.registry.descriptors("mrp-plan-plugin")],
+        run.request.limits.max_plugins_per_stage,
+    )
+
+
+def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None) -> Program[Planned | None]:
+    """Give the plan made from the intents alone; None when the planner delivered none."""
+    execution: Execution = yield from _call(run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits())
+    if execution.value is None:
+        return None
+    return _adopt(run, frame, execution, execution.value, "post-seed")
+
+
+def plan_again(
+    run: TurnRun,
+    frame: Frame,
+    planned: Planned,
+    retrieved: Execution,
+    retrievals: tuple[RetrievalSummary, ...],
+    guidance: GuidanceUnits,
+) -> Program[Planned]:
+    """Give the plan in force after retrieval; a planner without a new one keeps the earlier [K-52]."""
+    execution: Execution = yield from _call(
+        run,
+        frame,
+        planned.plan.planner_plugin_id,
+        retrieved.then("flow"),
+        "post-kb",
+        retrievals,
+        planned.plan,
+        guidance,
+    )
+    return _adopt(run, frame, execution, execution.value or planned.plan, "post-kb")
+
+
+def _call(
+    run: TurnRun,
+    frame: Frame,
+    planner_id: str,
+    cause: Cause | None,
+    phase: str,
+    retrievals: tuple[RetrievalSummary, ...],
+    prior: Plan | None,
+    guidance: GuidanceUnits,
+) -> Program[Execution]:
+    planner = run.registry.planner(planner_id)
+    request = PlanInput(
+        phase=phase,  # type: ignore[arg-type]
+        current_message=run.request.message,
+        history=run.request.history,
+        intents=frame.intents,
+        decomposed=frame.decomposed,
+        profiles=frame.profiles,
+        current_turn_units=frame.units,
+        guidance=guidance,
+        retrievals=retrievals,
+        prior_plan=prior,
+        pins=run.request.pins,
+        preferences=run.request.preferences,
+        session=run.request.session,
+        kb_descriptors=tuple(run.registry.descriptors("kb-plugin")),
+        goal_solver_descriptors=tuple(run.registry.descriptors("gs-plugin")),
+    )
+
+    def invoke(context: CallContext) -> Plan | None:
+        return planner.plan(request, context)
+
+    def judge(plan: object) -> PluginError | None:
+        if isinstance(plan, Plan) or (plan is None and prior is not None):
+            return None
+        return PluginError(code="PLUGIN_CONTRACT_VIOLATION", message="A planner must return a plan.")
+
+    shown = {"phase": phase, "message": request.current_message, "intents": frame.intents, "retrievals": retrievals}
+    return (
+        yield from call_plugin(
+            run,
+            frame,
+            Call(
+                stage=STAGE, plugin=planner, slot=frame.next_slot(), attempt=1, given=shown, invoke=invoke,
+                cause=cause, judge=judge,
+            ),
+        )
+    )  # fmt: skip
+
+
+def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: str) -> Planned:
+    """Fit the plan to what may run: registered plugins, pins alone, preferences first [PL-20, PL-21]."""
+    run_request = run.request
+    limit = run_request.limits.max_plugins_per_stage
+
+    def fitted(pin: str | None, preference: str | None, order: tuple[str, ...], family: str) -> tuple[str, ...]:
+        registered = [plugin_id for plugin_id in order if run.registry.has(family, plugin_id)]
+        for wanted in (pin, preference):
+            if wanted and run.registry.has(family, wanted) and wanted not in registered:
+                registered.append(wanted)
+        return candidates(pin, preference, (), registered, limit)
+
+    pins, preferences = run_request.pins, run_request.preferences
+    plan = replace(
+        plan,
+        planner_plugin_id=execution.plugin_id,
+        kb_plugin_order=fitted(pins.kb, preferences.kb, plan.kb_plugin_order, "kb-plugin"),
+        goal_solver_order=fitted(pins.goal_solver, preferences.goal_solver, plan.goal_solver_order, "gs-plugin"),
+    )
+    run.emit("plan.made", {"frameId": frame.id, "executionId": execution.id, "phase": phase, "plan": to_wire(plan)})
+    return Planned(plan=plan, execution=execution)

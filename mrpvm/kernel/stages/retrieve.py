@@ -1,0 +1,103 @@
+"""Retrieve: KB plugins in plan order until evidence suffices [T-14, K-22]."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from mrpvm.contracts import CallContext, Retrieval, RetrievalSummary, RetrieveInput
+from mrpvm.kernel.backtracking import evidence_profile_hash
+from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.values import Evidence, GuidanceUnits, to_wire
+
+STAGE = "kb"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceView:
+    """What one KB plugin found, as one view to solve from [K-21]."""
+
+    execution: Execution
+    evidence: tuple[Evidence, ...]
+    sufficient: bool
+
+    @property
+    def hash(self) -> str:
+        """Give the evidence profile hash [K-24]."""
+        return evidence_profile_hash(self.evidence)
+
+    @property
+    def guidance(self) -> GuidanceUnits:
+        """Give the guidance of the view's first intent; a frame plans once for all its intents."""
+        return self.evidence[0].guidance if self.evidence else GuidanceUnits()
+
+    @property
+    def entry_count(self) -> int:
+        """Give how many evidence entries the view holds."""
+        return sum(len(item.entries) for item in self.evidence)
+
+
+@dataclass(slots=True, kw_only=True)
+class Retrievals:
+    """The frame's retrieval so far: plugins still to ask, what was found, who failed."""
+
+    remaining: deque[str]
+    slot: int
+    attempt: int = 0
+    last: Execution | None = None
+    failed: list[Execution] = field(default_factory=list)
+    summaries: list[RetrievalSummary] = field(default_factory=list)
+
+
+def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause) -> Program[EvidenceView | None]:
+    """Give the next sufficient view, or, once nobody is left to ask, the fullest insufficient one.
+
+    None when every plugin asked in this call failed.
+    """
+    fullest: EvidenceView | None = None
+    while found.remaining:
+        view = yield from _retrieve(run, frame, found, cause)
+        if view is None:
+            continue
+        if fullest is None or view.sufficient or view.entry_count > fullest.entry_count:
+            fullest = view
+        if view.sufficient:
+            break
+    return fullest
+
+
+def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause) -> Program[EvidenceView | None]:
+    plugin = run.registry.kb_retriever(found.remaining.popleft())
+    request = RetrieveInput(
+        intents=frame.intents,
+        decomposed=frame.decomposed,
+        profiles=frame.profiles,
+        current_turn_units=frame.units,
+    )
+
+    def invoke(context: CallContext) -> Retrieval:
+        return plugin.retrieve(request, context)
+
+    found.attempt += 1
+    execution: Execution = yield from call_plugin(
+        run,
+        frame,
+        Call(
+            stage=STAGE, plugin=plugin, slot=found.slot, attempt=found.attempt, given=request, invoke=invoke,
+            cause=cause if found.last is None else found.last.then("retry"),
+        ),
+    )  # fmt: skip
+    found.last = execution
+    if execution.value is None:
+        found.failed.append(execution)
+        return None
+    retrieval: Retrieval = execution.value
+    view = EvidenceView(execution=execution, evidence=retrieval.evidence, sufficient=retrieval.status == "success")
+    found.summaries.append(
+        RetrievalSummary(plugin_id=execution.plugin_id, sufficient=view.sufficient, evidence_count=view.entry_count)
+    )
+    run.emit(
+        "units.judged",
+        {"frameId": frame.id, "executionId": execution.id, "rows": to_wire(retrieval.ledger)},
+    )
+    return view

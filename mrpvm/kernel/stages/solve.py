@@ -1,0 +1,101 @@
+"""Solve: one branch is one solver over one evidence view [T-15, K-13]."""
+
+from dataclasses import dataclass
+
+from mrpvm.contracts import CallContext, PluginError, Solution, SolveInput
+from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.kernel.stages.retrieve import EvidenceView
+from mrpvm.values import Answer
+
+STAGE = "goal-solver"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Branch:
+    """One recorded attempt [V-15]."""
+
+    id: str
+    solver_id: str
+    view: EvidenceView
+    execution: Execution
+    seed_ids: tuple[str, ...]
+
+    @property
+    def answer(self) -> Answer | None:
+        """Give the solver's answer, if it delivered one."""
+        return self.execution.value.answer if self.execution.value is not None else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Where a solver is tried: over which view, at which place, and why."""
+
+    solver_id: str
+    planner_id: str
+    view: EvidenceView
+    slot: int
+    number: int
+    cause: Cause
+
+
+def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...]) -> Program[Branch]:
+    """Give the branch of one attempt, recorded from its start to the solver's return."""
+    solver = run.registry.goal_solver(attempt.solver_id)
+    request = SolveInput(
+        message=run.request.message,
+        evidence=attempt.view.evidence,
+        history=run.request.history,
+        system_prompt=run.request.system_prompt,
+        requested_model=run.request.requested_model,
+        session_model=run.request.session_model,
+    )
+    branch_id = frame.control_id("branch")
+
+    def invoke(context: CallContext) -> Solution:
+        return solver.solve(request, context)
+
+    def judge(solution: Solution) -> PluginError | None:
+        return _complaint(frame, solution)
+
+    run.emit(
+        "branch.started",
+        {
+            "branchId": branch_id,
+            "frameId": frame.id,
+            "executionId": frame.execution_id(attempt.slot, attempt.number),
+            "intentRefs": [intent.group_number for intent in frame.intents],
+            "seedIds": list(seed_ids),
+            "pluginId": attempt.solver_id,
+            "kbPluginId": attempt.view.execution.plugin_id,
+            "plannerPluginId": attempt.planner_id,
+            "evidenceProfileHash": attempt.view.hash,
+        },
+    )
+    execution: Execution = yield from call_plugin(
+        run,
+        frame,
+        Call(
+            stage=STAGE, plugin=solver, slot=attempt.slot, attempt=attempt.number, given=request, invoke=invoke,
+            cause=attempt.cause, judge=judge,
+        ),
+    )  # fmt: skip
+    return Branch(id=branch_id, solver_id=attempt.solver_id, view=attempt.view, execution=execution, seed_ids=seed_ids)
+
+
+def _complaint(frame: Frame, solution: Solution) -> PluginError | None:
+    """Tell what is unlawful about a solution: groups must be the frame's intents, success needs an answer [PL-14]."""
+    if solution.status == "needs-decomposition":
+        return None
+    refs = [group.intent_ref for group in solution.answer.groups] if solution.answer else []
+    expected = [intent.group_number for intent in frame.intents]
+    if refs != expected:
+        return _violation(f"The answer has groups {refs} where {expected} were asked for.")
+    if solution.answer is not None and solution.status == "success" and solution.answer.status != "answered":
+        return _violation("The solver reports success but answered no group.")
+    return None
+
+
+def _violation(message: str) -> PluginError:
+    return PluginError(code="PLUGIN_CONTRACT_VIOLATION", message=message)

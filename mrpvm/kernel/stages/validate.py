@@ -1,0 +1,49 @@
+"""Validate: every registered validator, cheap ones first, until the first rejection [T-16, BP-47]."""
+
+from dataclasses import dataclass
+
+from mrpvm.contracts import CallContext, ResponseValidator, ValidateInput, Validation
+from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.kernel.stages.solve import Branch
+from mrpvm.values import Answer
+
+STAGE = "validation"
+_COSTS = ("cheap", "moderate", "expensive")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the validators said; `accepted_by_all` is false when none could judge [K-37]."""
+
+    rejected_by: str | None
+    reason: str
+    accepted_by_all: bool
+    last: Execution | None
+
+
+def validate(run: TurnRun, frame: Frame, branch: Branch, answer: Answer) -> Program[Verdict]:
+    """Give the verdict on an answer; a validator that cannot judge neither accepts nor rejects [PL-16]."""
+    request = ValidateInput(message=run.request.message, answer=answer, evidence=branch.view.evidence)
+    ordered = sorted(run.registry.descriptors("val-plugin"), key=lambda item: (_COSTS.index(item.cost_class), item.id))
+    last, statuses = branch.execution, []
+    for descriptor in ordered:
+        validator = run.registry.response_validator(descriptor.id)
+
+        def invoke(context: CallContext, validator: ResponseValidator = validator) -> Validation:
+            return validator.validate(request, context)
+
+        last = yield from call_plugin(
+            run,
+            frame,
+            Call(
+                stage=STAGE, plugin=validator, slot=frame.next_slot(), attempt=1, given=request, invoke=invoke,
+                cause=last.then("flow"),
+            ),
+        )  # fmt: skip
+        statuses.append(last.status)
+        if last.status == "rejected":
+            return Verdict(rejected_by=descriptor.id, reason=last.value.reason, accepted_by_all=False, last=last)
+    accepted = bool(statuses) and all(status == "accepted" for status in statuses)
+    return Verdict(rejected_by=None, reason="", accepted_by_all=accepted, last=last if statuses else None)

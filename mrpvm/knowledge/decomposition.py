@@ -1,0 +1,69 @@
+"""From an admitted intent to what retrieval looks for: shared, deterministic, model-free [I-6 to I-12]."""
+
+from mrpvm.knowledge.instructions import output_forms, without_form_phrases
+from mrpvm.knowledge.pragmatics import ACT_VERBS
+from mrpvm.knowledge.text import unique_terms, words
+from mrpvm.values import PREFERRED_ROLES_BY_ACT, ContextProfile, DecomposedIntent, Intent
+
+_OPENERS_BY_ACT = {act: frozenset(verbs) for act, verbs in ACT_VERBS.items()} | {
+    "explain": frozenset(("explain", "why", "how"))
+}
+_SUFFIXES = ("", "s", "d", "es", "ed", "ing")
+
+
+def _opens_with_act(first: str, act: str) -> bool:
+    verbs = _OPENERS_BY_ACT.get(act, frozenset())
+    forms = {verb + suffix for verb in verbs for suffix in _SUFFIXES}
+    forms |= {verb.removesuffix("e") + "ing" for verb in verbs} | {verb.removesuffix("y") + "ies" for verb in verbs}
+    return first in forms
+
+
+def target_of(text: str, act: str) -> str:
+    """Give what the intent is about: final marks and an opening verb of its own act removed [I-7]."""
+    bare = text.strip().rstrip(".?! \t")
+    head, _, rest = bare.partition(" ")
+    opening = words(head)
+    if rest.strip() and opening and _opens_with_act(opening[0], act):
+        return rest.strip()
+    return bare
+
+
+def _parts(text: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
+
+
+def decompose(intent: Intent) -> DecomposedIntent:
+    """Give the intent in the shape retrieval and solving use [I-7, I-8]."""
+    return DecomposedIntent(
+        group_number=intent.group_number,
+        act=intent.act,
+        intent=intent.target,
+        target=target_of(intent.target, intent.act),
+        criteria=_parts(intent.criterion),
+        evidence=_parts(intent.evidence),
+        explicit_context=intent.context,
+        output_type=intent.output,
+    )
+
+
+def _max_results(act: str, forms: tuple[str, ...]) -> int:
+    if act == "identify":
+        return 4
+    return 5 if "one_word" in forms or "yes_no" in forms else 10
+
+
+def profile_for(decomposed: DecomposedIntent) -> ContextProfile:
+    """Give what retrieval should look for on behalf of one intent [I-9, I-10].
+
+    Output instructions inside the question shape the answer and are no query terms [BP-8].
+    """
+    parts = [without_form_phrases(decomposed.target), *decomposed.criteria, decomposed.explicit_context or ""]
+    query_text = " ".join(part for part in parts if part)
+    return ContextProfile(
+        intent_group_number=decomposed.group_number,
+        needed_roles=PREFERRED_ROLES_BY_ACT.get(decomposed.act, ()),
+        query_text=query_text,
+        query_terms=unique_terms(query_text),
+        act_boost=decomposed.act,
+        max_results=_max_results(decomposed.act, output_forms(decomposed.output_type, decomposed.intent)),
+    )

@@ -1,0 +1,62 @@
+"""Symbolic facts of sentences: subject, relation, object [IN-13, IN-14, KU-6]."""
+
+import re
+from dataclasses import dataclass
+
+from mrpvm.knowledge.pragmatics import is_task_request
+from mrpvm.knowledge.text import collapse
+
+FACT_CONFIDENCE = 0.9
+"""Confidence of a fact that a pattern found [IN-13]."""
+
+_PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (relation, re.compile(rf"^(?P<subject>.+?)\s+(?:{verbs})\s+(?P<object>.+)$", re.IGNORECASE))
+    for relation, verbs in (
+        ("uses", "uses"),
+        ("provides", "provides"),
+        ("has_capability", r"has\s+(?:the\s+)?capability(?:\s+of)?"),
+        ("depends_on", r"depends\s+(?:up)?on"),
+        ("part_of", r"is\s+part\s+of"),
+        ("instance_of", r"is\s+an?\s+instance\s+of"),
+        ("relevant_for", r"is\s+relevant\s+for|helps\s+with|is\s+useful\s+for"),
+        ("supports", r"supports|enables"),
+        ("mentions", r"mentions"),
+        ("about", r"is\s+about"),
+        ("causes", r"causes|triggered|leads\s+to"),
+    )
+)
+_NOT_A_SUBJECT = re.compile(
+    r"\b(?:not|never|no|nobody|nothing|if|when|unless|who|which|that|because|although|while|may|might|could|would"
+    r"|does|do|did|said|says|thinks?|believes?)\b|[,;:]",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:so|and|but|also|then|however|moreover|furthermore|therefore|thus|meanwhile)\b[\s,]*", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One triple with the sentence's own spelling of its arguments."""
+
+    subject: str
+    relation: str
+    object: str
+
+
+def fact_of(sentence: str) -> Fact | None:
+    """Give the first matching fact of a sentence, or None; questions and requests never state one [IN-13, IN-14].
+
+    A negated, conditional or reported statement is none either: its triple would assert what the sentence does not.
+    """
+    text = _LEAD.sub("", collapse(sentence)).rstrip(".!?;: \t")
+    if not text or is_task_request(sentence):
+        return None
+    for relation, pattern in _PATTERNS:
+        match = pattern.match(text)
+        if match is None:
+            continue
+        subject, obj = match["subject"].strip(" ,;:"), match["object"].strip(" ,;:")
+        if subject and obj and subject.lower() != obj.lower() and not _NOT_A_SUBJECT.search(subject):
+            return Fact(subject, relation, obj)
+    return None

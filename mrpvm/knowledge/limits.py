@@ -1,0 +1,28 @@
+"""Bounds of ingestion; every one is a setting with these defaults [IN-4, IN-5, IN-7, O-14, O-33]."""
+
+from dataclasses import dataclass
+
+NORMALISER_MAX_CHARS = 8_000
+"""What a detector accepts as one chunk, heading included [IN-7]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkingLimits:
+    """How a source is cut [IN-5]."""
+
+    whole_max_chars: int = 7_000
+    target_max_chars: int = 6_000
+    min_chars: int = 800
+    window_chars: int = 6_000
+    window_overlap_chars: int = 600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestLimits:
+    """What one source and one knowledge base may hold [O-33]."""
+
+    source_bytes: int = 20 * 1024 * 1024
+    chunks_per_source: int = 5_000
+    units_per_source: int = 20_000
+    sources_per_base: int = 500
+    units_per_base: int = 2_000_000

@@ -1,0 +1,175 @@
+"""What a sentence does: its act, whether it asks for something, and the role of what it states [BP-5, BP-7, BP-10]."""
+
+import re
+from dataclasses import dataclass
+
+from mrpvm.knowledge.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    DETERMINERS,
+    HAVE_FORMS,
+    INTERROGATIVES,
+    PREPOSITIONS,
+    SPEAKERS,
+    word_class,
+)
+from mrpvm.knowledge.text import words
+
+ACT_VERBS: dict[str, tuple[str, ...]] = {
+    "compare": ("compare", "contrast"),
+    "explain": ("explain",),
+    "recommend": ("recommend", "suggest", "advise"),
+    "diagnose": ("diagnose", "debug", "troubleshoot"),
+    "implement": ("implement", "build", "create", "set up", "configure", "install"),
+    "verify": ("verify", "check", "validate", "prove", "confirm"),
+    "define": ("define",),
+    "evaluate": ("evaluate", "assess", "measure", "rate", "review"),
+    "identify": ("identify", "name"),
+    "describe": ("describe", "characterize", "characterise"),
+}
+"""Imperatives of each act [BP-5 rule 1]."""
+_TASK_VERBS = word_class(
+    "explain describe compare contrast analyze analyse summarize summarise list identify name recommend suggest verify "
+    "check define show tell give find calculate diagnose evaluate assess characterize characterise enumerate"
+)
+"""Imperatives that ask for an answer [BP-7]; other imperatives state a procedure."""
+_NOUN_LIKE = word_class("list name check show find give rate review measure")
+"""Task verbs that are as often nouns: "List prices are high." asks for nothing."""
+_PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (act, re.compile(pattern))
+    for act, pattern in (
+        ("compare", r"\bdifferences? between\b|\bversus\b|\bvs\b"),
+        ("recommend", r"\bbest\b|\bshould (?:i|we)\b"),
+        ("diagnose", r"\b(?:problem|issue) with\b|\bwhat is wrong\b"),
+        ("define", r"\bmeaning of\b|\bdefinition of\b|\bwhat (?:does|do|did) .+ mean\b"),
+        ("describe", r"\bproperties of\b|\btraits of\b|\blooks? like\b"),
+    )
+)
+_LEAD = re.compile(
+    r"^(?:(?:please|then|now|so|and|also|ok|okay|well|hi|hello|hey|first|next|finally)\b[\s,:]*"
+    r"|(?:can|could|would|will) you(?: please)?\b[\s,]*(?=(?:" + "|".join(sorted(_TASK_VERBS)) + r")\b))+",
+    re.IGNORECASE,
+)
+_CONTRACTED_IS = re.compile(r"\b(what|who|where|when|why|how|which)['\u2019]s\b", re.IGNORECASE)
+_QUOTES = "\"'\u201c\u201d\u2018\u2019([*_-\u2022 \t"
+_PAST_EVENT = re.compile(r"\b(?:yesterday|ago|once|last (?:night|week|month|year)|(?:1[0-9]|20)\d\d)\b|\b[a-z]{2,}ed\b")
+
+
+def strip_lead(sentence: str) -> str:
+    """Give `sentence` without polite or connecting words at its start ("Please", "Can you", "Then")."""
+    return _LEAD.sub("", sentence.strip().lstrip(_QUOTES))
+
+
+def expand_is(sentence: str) -> str:
+    """Give `sentence` with "what's", "who's" and their kind written out."""
+    return _CONTRACTED_IS.sub(r"\1 is", sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """How a sentence begins, after its lead."""
+
+    head: tuple[str, ...]
+    first: str
+    second: str
+
+
+def _opening(sentence: str) -> _Opening:
+    found = tuple(words(expand_is(strip_lead(sentence))))
+    return _Opening(found, found[0] if found else "", found[1] if len(found) > 1 else "")
+
+
+def act_of(sentence: str) -> str:
+    """Give the pragmatic act of a sentence: the first rule that fires, on whole words [BP-5]."""
+    opening = _opening(sentence)
+    lowered = " ".join(opening.head)
+    for act, verbs in ACT_VERBS.items():
+        if any(lowered == verb or lowered.startswith(verb + " ") for verb in verbs):
+            return act
+    if opening.first in ("why", "how") and opening.second not in ("many", "much", "old", "long", "far", "tall", "big"):
+        return "explain"
+    for act, pattern in _PHRASES:
+        if pattern.search(lowered):
+            return act
+    if opening.first == "what" and opening.second in ("is", "are"):
+        return "define"
+    if opening.first in ("who", "whom", "which", "where", "when", "whose", "what", "how"):
+        return "identify"
+    return "evaluate" if opening.first in AUXILIARIES else "explain"
+
+
+def is_yes_no(sentence: str) -> bool:
+    """Tell whether the sentence asks for yes or no: it begins with an auxiliary verb [BP-5 rule 5]."""
+    return _opening(sentence).first in AUXILIARIES and is_task_request(sentence)
+
+
+def is_task_request(sentence: str) -> bool:
+    """Tell whether a sentence asks for something [BP-7].
+
+    A final question mark decides; without one the opening does, unless the sentence reads as a statement: "When it
+    stalls, drain it." is a condition, "Do not open it." a prohibition, "May 5 was wet." a date.
+    """
+    bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
+    if bare.endswith("?"):
+        return True
+    opening = _opening(sentence)
+    if opening.first in INTERROGATIVES:
+        return _asks_without_mark(opening)
+    if opening.first in AUXILIARIES:
+        return _inverts(opening, closed=bare.endswith((".", "!")))
+    return opening.first in _TASK_VERBS and not _reads_as_noun(opening, bare)
+
+
+def _asks_without_mark(opening: _Opening) -> bool:
+    if opening.first not in ("when", "where"):
+        return len(opening.head) > 1
+    return opening.second in AUXILIARIES
+
+
+def _inverts(opening: _Opening, *, closed: bool) -> bool:
+    if len(opening.head) < 2 or opening.second in ("not", "never", "n't") or opening.second[:1].isdigit():
+        return False
+    if opening.first == "do" and opening.second not in SPEAKERS | DETERMINERS | {"they", "people"}:
+        return not closed
+    finite_later = any(word in BE_FORMS | HAVE_FORMS for word in opening.head[1:])
+    return not (opening.first in ("may", "will", "must", "might") and closed and finite_later)
+
+
+def _reads_as_noun(opening: _Opening, bare: str) -> bool:
+    if opening.first not in _NOUN_LIKE:
+        return False
+    if bare[len(opening.first) :].lstrip().startswith(":"):
+        return True
+    takes_object = (
+        opening.second in DETERMINERS | SPEAKERS | INTERROGATIVES | PREPOSITIONS or opening.second[:1].isdigit()
+    )
+    return not takes_object and any(word in AUXILIARIES for word in opening.head[1:])
+
+
+_ROLE_RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (role, re.compile(pattern))
+    for role, pattern in (
+        ("Procedure", r"^(?:step \d+|first|install|to install|open|close|press|turn|click|run|connect|remove|insert)\b.*"
+                      r"|\b(?:steps? (?:to|for)|step \d+|installation|how to)\b"),
+        ("Definition", r"\b(?:is|are) an? \b|\bmeans\b|\bdefinition\b|\bis defined as\b"),
+        ("Comparison", r"\bcompared?\b|\bversus\b|\bvs\b|\bthan\b"),
+        ("Constraint", r"\bmust\b|\bnever\b|\bat most\b|\bat least\b|\bonly\b|\bmay not\b|\bshall\b|\bforbidden\b"),
+        ("Explanation", r"\bcauses?d?\b|\bbecause\b|\bleads? to\b|\bled to\b|\btherefore\b"),
+        ("Diagnostic", r"\bfails?\b|\bfailed\b|\berrors?\b|\bsymptoms?\b"),
+        ("Evaluation", r"\bbetter\b|\bworse\b|\bpreferred\b|\bbest\b|\bworst\b"),
+    )
+)  # fmt: skip
+
+
+def role_of(text: str) -> str:
+    """Give the role of what `text` states, by its wording, first rule that fires [BP-10].
+
+    A role only ranks; it never decides whether a unit may be evidence [BP-27].
+    """
+    lowered = " ".join(text.lower().split())
+    for role, pattern in _ROLE_RULES:
+        if pattern.search(lowered):
+            return role
+    if _PAST_EVENT.search(lowered) or re.search(r"\b(?:was|were|did|had)\b", lowered):
+        return "Narrative"
+    return "Description" if re.search(r"\b(?:has|have|is|are)\b", lowered) else "Explanation"

@@ -1,0 +1,172 @@
+"""The choice of evidence that all KB plugins share: scores fused, doubles and weak hits left out [BP-17 to BP-31].
+
+Every candidate leaves a row in the context ledger that says in words why it was taken or left.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mrpvm.knowledge.text import terms
+from mrpvm.knowledge.units import content_hash, unit_terms
+from mrpvm.values import ContextProfile, EvidenceEntry, KnowledgeUnit, LedgerEntry, Store
+
+BACKEND_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "turn-overlap": 1.0, "hdc": 0.7, "thinkingdb": 0.85}
+AGREEMENT_BONUS = 0.10
+ROLE_BOOST = 1.3
+SESSION_BOOST = 1.15
+LONG_UNIT_CHARS = 1_500
+"""A longer unit gives way to its parts [BP-30]."""
+
+
+type Step = Literal["offered", "selected", "pruned"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionPolicy:
+    """A KB plugin's profile [BP-18]; it may lower an intent's number of results, never raise it [I-10]."""
+
+    max_results: int
+    min_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A unit that matched, with each backend's score in [0, 1] and what matched, in words."""
+
+    unit: KnowledgeUnit
+    store: Store
+    scores: Mapping[str, float]
+    matched: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The chosen entries, best first, and the fate of every candidate."""
+
+    entries: tuple[EvidenceEntry, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+
+
+@dataclass(slots=True)
+class _Ranking:
+    """Candidates of one intent on their way through the gates."""
+
+    kept: list[tuple[float, Candidate]]
+    ledger: list[LedgerEntry] = field(default_factory=list)
+
+    def prune(self, rank: int, score: float, candidate: Candidate, reason: str) -> None:
+        self.ledger.append(_row(candidate, "pruned", rank, score, reason))
+
+
+def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) -> list[Candidate]:
+    """Give the units of the running turn that share a term with the intent; all of them if it has no terms [BP-28].
+
+    The score is the share of the intent's terms that the unit holds.
+    """
+    wanted = set(query_terms)
+    found = []
+    for unit in units:
+        if not unit.is_evidence:
+            continue
+        triple = terms(f"{unit.subject} {unit.object}") if unit.subject else []
+        shared = [term for term in query_terms if term in wanted & {*unit_terms(unit), *triple}]
+        if shared or not wanted:
+            score = len(shared) / len(wanted) if wanted else 1.0
+            matched = f"told in this turn, shares {', '.join(shared[:6])}" if shared else "told in this turn"
+            found.append(Candidate(unit=unit, store="current-turn", scores={"turn-overlap": score}, matched=matched))
+    return found
+
+
+def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> tuple[float, tuple[str, ...]]:
+    """Give the fused score in [0, 1] and the notes that say what made it [BP-19]."""
+    matched = {backend: score for backend, score in candidate.scores.items() if score > 0}
+    score = sum(BACKEND_WEIGHTS.get(backend, 1.0) * value for backend, value in matched.items())
+    score += AGREEMENT_BONUS * max(0, len(matched) - 1)
+    notes = [f"{backend} {value:.2f}" for backend, value in matched.items()]
+    if candidate.unit.role in needed_roles:
+        score *= ROLE_BOOST
+        notes.append(f"role {candidate.unit.role} x{ROLE_BOOST}")
+    if candidate.store == "session":
+        score *= SESSION_BOOST
+        notes.append(f"session x{SESSION_BOOST}")
+    return score, tuple(notes)
+
+
+def choose(
+    candidates: Sequence[Candidate],
+    profile: ContextProfile,
+    policy: SelectionPolicy,
+    taken: Sequence[EvidenceEntry] = (),
+) -> Choice:
+    """Give the evidence of one intent: best first, doubles, weak and surplus candidates left out [BP-19, BP-30].
+
+    Args:
+        taken: entries chosen before, whose doubles are left out too.
+    """
+    scored = [(*fused_score(candidate, profile.needed_roles), candidate) for candidate in candidates]
+    scored.sort(key=lambda item: (-item[0], item[2].unit.id))
+    ranking = _Ranking([])
+    told = {_digest(entry.unit): entry.unit.id for entry in taken}
+    notes_of: dict[str, tuple[str, ...]] = {}
+    for rank, (score, notes, candidate) in enumerate(scored, 1):
+        ranking.ledger.append(_row(candidate, "offered", rank, score, candidate.matched))
+        notes_of[candidate.unit.id] = notes
+        reason = _reason_against(candidate, score, told, policy)
+        if reason:
+            ranking.prune(rank, score, candidate, reason)
+        else:
+            ranking.kept.append((score, candidate))
+            told[_digest(candidate.unit)] = candidate.unit.id
+    _give_way_to_parts(ranking)
+    limit = min(policy.max_results, profile.max_results)
+    for rank, (score, candidate) in enumerate(ranking.kept[limit:], limit + 1):
+        ranking.prune(rank, score, candidate, f"over the limit of {limit} results")
+    chosen = ranking.kept[:limit]
+    for rank, (score, candidate) in enumerate(chosen, 1):
+        reason = "; ".join(part for part in (candidate.matched, ", ".join(notes_of[candidate.unit.id])) if part)
+        ranking.ledger.append(_row(candidate, "selected", rank, score, reason))
+    entries = tuple(
+        EvidenceEntry(unit=item.unit, score=_shown(score), store=item.store, notes=notes_of[item.unit.id])
+        for score, item in chosen
+    )
+    return Choice(entries, tuple(ranking.ledger))
+
+
+def _digest(unit: KnowledgeUnit) -> str:
+    return unit.hash or content_hash(unit)
+
+
+def _reason_against(candidate: Candidate, score: float, told: Mapping[str, str], policy: SelectionPolicy) -> str:
+    if score < policy.min_score and candidate.store != "current-turn":
+        return f"score {score:.2f} below {policy.min_score:.2f}"
+    twin = told.get(_digest(candidate.unit))
+    return f"says the same as {twin}" if twin else ""
+
+
+def _give_way_to_parts(ranking: _Ranking) -> None:
+    """Leave out a summary or an over-long unit whose own parts were found as well [BP-30]."""
+    found = {candidate.unit.id for _, candidate in ranking.kept}
+    for rank, (score, candidate) in enumerate(tuple(ranking.kept), 1):
+        unit = candidate.unit
+        part = next((child for child in unit.child_unit_ids if child in found), None)
+        if part and (unit.ku_type != "atomic" or len(unit.text) > LONG_UNIT_CHARS):
+            ranking.kept.remove((score, candidate))
+            ranking.prune(rank, score, candidate, f"its part {part} says it more exactly")
+
+
+def _shown(score: float) -> float:
+    return round(min(1.0, score), 4)
+
+
+def _row(candidate: Candidate, step: Step, rank: int, score: float, reason: str) -> LedgerEntry:
+    return LedgerEntry(
+        unit_id=candidate.unit.id, step=step, store=candidate.store, rank=rank, score=_shown(score), reason=reason
+    )
+
+
+def is_sufficient(entries: Sequence[EvidenceEntry], needed_roles: Sequence[str]) -> bool:
+    """Tell whether the evidence of one intent is enough to try an answer [BP-31]."""
+    if not entries:
+        return False
+    return not needed_roles or len(entries) >= 2 or any(entry.unit.role in needed_roles for entry in entries)

@@ -1,0 +1,147 @@
+"""Words, terms and sentences: the one tokenizer of queries and units alike [BP-21, I-11]."""
+
+import re
+import threading
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+import Stemmer
+
+from mrpvm.knowledge.lexicon import BASE_FORMS, STOP_WORDS, word_class
+
+STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+irregular-1"
+"""Part of the index schema: an index made by another version must be rebuilt [O-35]."""
+
+_GAP = re.compile(r"[\s\u2014\u2015\u2026]+|\.{3,}|--+|(?<=\w)[,;:!?()\[\]{}\"\u201c\u201d](?=[^\W\d])")
+_POSSESSIVE = re.compile(r"(?<=\w)'s$")
+_JOINT = re.compile(r"[-\u2010-\u2013/]+")
+_ABBREVIATIONS = word_class("dr mr mrs ms prof sr jr st vs no fig e.g i.e etc approx ca inc ltd co dept")
+_DOTTED_LETTERS = re.compile(r"(?:[a-z]\.)+[a-z]")
+_ALWAYS_PROTECTED = word_class("dr mr mrs ms prof sr jr st vs e.g i.e ca")
+_SENTENCE_END = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)|\n[ \t]*\n")
+
+_stemmers = threading.local()
+
+
+def _stem_word(word: str) -> str:
+    # PyStemmer objects are not re-entrant: one for each thread.
+    stemmer = getattr(_stemmers, "english", None)
+    if stemmer is None:
+        stemmer = _stemmers.english = Stemmer.Stemmer("english", 0)
+    return str(stemmer.stemWord(word))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Give the Snowball English stem of a lower-case word; irregular inflections go to their base form first [O-35]."""
+    return _stem_word(BASE_FORMS.get(word, word))
+
+
+def _strip_edges(word: str) -> str:
+    start, end = 0, len(word)
+    while start < end and not word[start].isalnum():
+        start += 1
+    while end > start and not word[end - 1].isalnum():
+        end -= 1
+    return word[start:end]
+
+
+def words(text: str) -> list[str]:
+    """Give the lower-case words of `text` in order, stop words included, edge punctuation and possessive removed."""
+    normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
+    found = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))
+    return [word for word in found if word]
+
+
+def _content_words(text: str) -> Iterator[str]:
+    for word in words(text):
+        if word in STOP_WORDS:
+            continue
+        yield word
+        parts = [part for part in (_strip_edges(part) for part in _JOINT.split(word)) if part]
+        if len(parts) > 1:
+            yield from (part for part in parts if part not in STOP_WORDS)
+
+
+def terms(text: str) -> list[str]:
+    """Give the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts [BP-21]."""
+    return [stem(word) for word in _content_words(text)]
+
+
+def unique_terms(text: str) -> tuple[str, ...]:
+    """Give the terms of `text` once each, in order of first appearance [I-9]."""
+    return tuple(dict.fromkeys(terms(text)))
+
+
+def _is_sentence_end(text: str, start: int, end: int) -> bool:
+    if text[start] != ".":
+        return True
+    before = re.search(r"[\w.]+$", text[:start][-24:])
+    last = before.group().lower() if before else ""
+    if last in _ALWAYS_PROTECTED:
+        return False
+    following = text[end:].lstrip()[:1]
+    continues = following.islower() or following.isdigit()
+    if continues and (last in _ABBREVIATIONS or _DOTTED_LETTERS.fullmatch(last)):
+        return False
+    if re.fullmatch(r"\d{1,3}", last) and text[:start].rpartition("\n")[2].strip() == last:
+        return False  # the number of a list item
+    return not (len(last) == 1 and last.isalpha() and _is_initial(text, start, end))
+
+
+def _is_initial(text: str, dot: int, end: int) -> bool:
+    """Tell whether the single letter before `dot` abbreviates a name, as in "J. Smith" and "John F. Kennedy"."""
+    letter, before = text[dot - 1], text[: dot - 1].split()
+    following = re.match(r"\s+(\w+)", text[end:])
+    return (
+        letter.isupper()
+        and (not before or before[-1][:1].isupper() or before[-1][-1] in ".!?")
+        and following is not None
+        and following.group(1)[:1].isupper()
+        and following.group(1).lower() not in STOP_WORDS
+    )
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Give start and end of every sentence, ends exclusive, white space around left out [BP-6]."""
+    cuts = [0]
+    for match in _SENTENCE_END.finditer(text):
+        if "\n" in match.group() or _is_sentence_end(text, match.start(), match.end()):
+            cuts.append(match.end())
+    cuts.append(len(text))
+    spans = []
+    for left, right in pairwise(cuts):
+        piece = text[left:right]
+        stripped = piece.strip()
+        if stripped:
+            start = left + len(piece) - len(piece.lstrip())
+            spans.append((start, start + len(stripped)))
+    return spans
+
+
+def sentences(text: str) -> list[str]:
+    """Give the sentences of `text` in order, runs of white space collapsed."""
+    return [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
+
+
+def collapse(text: str) -> str:
+    """Give `text` as NFC with every run of white space as one space, trimmed [KU-8]."""
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def cut_at_word(text: str, limit_chars: int) -> str:
+    """Give `text` cut to at most `limit_chars` on a word boundary, an ellipsis marking the cut."""
+    if len(text) <= limit_chars:
+        return text
+    head = text[: limit_chars - 1]
+    boundary = head.rfind(" ")
+    return (head[:boundary] if boundary > limit_chars // 2 else head).rstrip() + "\u2026"
+
+
+def overlap(left: Iterable[str], right: Iterable[str]) -> float:
+    """Give the Jaccard overlap of two term collections, 0 when both are empty."""
+    first, second = set(left), set(right)
+    union = first | second
+    return len(first & second) / len(union) if union else 0.0

@@ -1,0 +1,1 @@
+"""The one bridge to language models [L-6]."""

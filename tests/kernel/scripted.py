@@ -1,0 +1,245 @@
+"""Scripted plugins: each plays a queue of replies and remembers what it was asked."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from mrpvm.contracts import (
+    Descriptor,
+    Detection,
+    LifecycleEvent,
+    PlannerHints,
+    Retrieval,
+    Solution,
+    Validation,
+)
+from mrpvm.kernel.machine import Machine
+from mrpvm.kernel.workers import Workers
+from mrpvm.lang import ControlWriter
+from mrpvm.llm.absent import AbsentModel
+from mrpvm.registry import Registry
+from mrpvm.trace.events import Event
+from mrpvm.values import (
+    Answer,
+    AnswerGroup,
+    Evidence,
+    EvidenceEntry,
+    KnowledgeUnit,
+    Limits,
+    Plan,
+    Selection,
+    SessionState,
+    TurnOutcome,
+    TurnRequest,
+)
+
+HINTS = PlannerHints(
+    expected_latency_ms=1,
+    expected_llm_calls=0,
+    relative_cost=0.1,
+    supported_acts=("explain",),
+    topic_tags=("general",),
+    preferred_depth="shallow",
+    fallback_role="default",
+    confidence_when_matched=0.8,
+)
+
+
+@dataclass
+class Scripted:
+    """A plugin of any family; a reply is a value, an exception to raise, or a function of the request."""
+
+    descriptor: Descriptor
+    replies: deque[Any]
+    asked: list[Any] = field(default_factory=list)
+
+    def _reply(self, request: Any, context: Any) -> Any:
+        self.asked.append(request)
+        reply = self.replies.popleft() if len(self.replies) > 1 else self.replies[0]
+        if isinstance(reply, Exception):
+            raise reply
+        return reply(request, context) if callable(reply) else reply
+
+    detect = normalise = retrieve = solve = validate = plan = _reply
+
+    def on_session_event(self, event: LifecycleEvent) -> str:
+        return "accepted"
+
+
+def plugin(plugin_type: str, plugin_id: str, *replies: Any, **changes: Any) -> Scripted:
+    descriptor = Descriptor(
+        id=plugin_id,
+        type=plugin_type,  # type: ignore[arg-type]
+        name=plugin_id.title(),
+        version="1.0.0",
+        description="Scripted.",
+        cost_class="cheap",
+        planner_hints=HINTS,
+        **changes,
+    )
+    return Scripted(descriptor, deque(replies))
+
+
+def detection(*questions: str, claims: Sequence[str] = ()) -> Detection:
+    """Give a detection of the questions, each with a seed, and of the claims."""
+    intents = ControlWriter()
+    for question in questions:
+        intent = intents.intent("explain", question, output="answer")
+        intents.seed(intent, "direct", "explain", question)
+    context = ControlWriter()
+    for index, claim in enumerate(claims):
+        context.ku(
+            "atomic",
+            f"session::turn::unit-{index:03}",
+            source_id="session",
+            chunk_id="session::turn",
+            role="Description",
+            topic=claim,
+            claim=claim,
+        )
+    return Detection(
+        status="success",
+        intent_document=intents.text(),
+        context_document=context.text() if claims else None,
+    )
+
+
+def plan(kbs: Sequence[str] = ("kb-a",), solvers: Sequence[str] = ("gs-a",)) -> Callable[..., Plan]:
+    def reply(request: Any, context: Any) -> Plan:
+        return Plan(planner_plugin_id="planner-a", kb_plugin_order=tuple(kbs), goal_solver_order=tuple(solvers))
+
+    return reply
+
+
+def unit(claim: str) -> KnowledgeUnit:
+    return KnowledgeUnit(id=f"u:{claim}", role="Description", topic=claim, claim=claim, hash=claim)
+
+
+def retrieval(*claims: str, sufficient: bool = True) -> Callable[..., Retrieval]:
+    def reply(request: Any, context: Any) -> Retrieval:
+        entries = tuple(EvidenceEntry(unit=unit(claim), score=1.0, store="session") for claim in claims)
+        evidence = tuple(
+            Evidence(
+                intent=intent,
+                decomposed=decomposed,
+                profile=profile,
+                session_units=entries,
+                sufficient=sufficient,
+            )
+            for intent, decomposed, profile in zip(
+                request.intents, request.decomposed, request.profiles, strict=True
+            )
+        )
+        return Retrieval(status="success" if sufficient else "insufficient", evidence=evidence)
+
+    return reply
+
+
+def solution(text: str | None) -> Callable[..., Solution]:
+    """Give an answer with that text to every intent, or no-context when `text` is None."""
+
+    def reply(request: Any, context: Any) -> Solution:
+        groups = tuple(
+            AnswerGroup(
+                intent_ref=item.intent.group_number,
+                act=item.intent.act,
+                intent=item.intent.target,
+                status="answered" if text else "no-context",
+                answer_markdown=text or "nothing known",
+                evidence=item.entries,
+                cited_unit_ids=tuple(entry.unit.id for entry in item.entries) if text else (),
+            )
+            for item in request.evidence
+        )
+        return Solution(status="success" if text else "no-context", answer=Answer(groups=groups))
+
+    return reply
+
+
+ACCEPT = Validation(status="accepted")
+REJECT = Validation(status="rejected", reason="it is wrong")
+
+
+class StepClock:
+    """A clock that moves one millisecond a look, so that two runs tell the same times."""
+
+    def __init__(self) -> None:
+        self._ms = 0
+
+    def now(self) -> datetime:
+        return datetime(2026, 1, 1, tzinfo=UTC)
+
+    def monotonic_ms(self) -> float:
+        self._ms += 1
+        return float(self._ms)
+
+
+class SystemClock(StepClock):
+    """The real time, for tests of limits."""
+
+    def monotonic_ms(self) -> float:
+        import time
+
+        return time.monotonic() * 1000
+
+
+class EmptyKnowledge:
+    def search(self, terms: Any, limit: int) -> list[Any]:
+        return []
+
+    def guidance(self, limit: int) -> list[Any]:
+        return []
+
+
+@dataclass
+class Ran:
+    outcome: TurnOutcome
+    events: list[Event]
+
+    @property
+    def records(self) -> list[list[Any]]:
+        return [event.as_record() for event in self.events]
+
+    def named(self, name: str) -> list[Any]:
+        return [event.data for event in self.events if event.name == name]
+
+
+def run(
+    *plugins: Scripted,
+    message: str = "Why?",
+    pins: Selection | None = None,
+    limits: Limits | None = None,
+    clock: StepClock | None = None,
+    tick: Callable[[], None] = lambda: None,
+    level: int = 0,
+) -> Ran:
+    """Run one turn over scripted plugins; a planner and an accepting validator are there unless given."""
+    registry = Registry(plugins)
+    if not registry.descriptors("mrp-plan-plugin"):
+        registry.register(plugin("mrp-plan-plugin", "planner-a", plan()))
+    if not registry.descriptors("val-plugin"):
+        registry.register(plugin("val-plugin", "val-a", ACCEPT))
+    events: list[Event] = []
+    workers = Workers()
+    try:
+        machine = Machine(registry, workers, clock or StepClock(), AbsentModel())
+        request = TurnRequest(
+            request_id="req-1",
+            message=message,
+            session=SessionState(
+                session_id="sess-1",
+                mounted_kb_id="kb-1",
+                mounted_kb_name="Base",
+                message_count=0,
+                session_context_unit_count=0,
+                deliberation_level=0,
+            ),
+            pins=pins or Selection(),
+            limits=limits or Limits(),
+            deliberation_level=level,
+        )
+        return Ran(machine.run_turn(request, EmptyKnowledge(), events.append, tick), events)
+    finally:
+        workers.close()

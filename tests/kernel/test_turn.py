@@ -1,0 +1,299 @@
+"""One turn through the machine: success, retries, failure; what the outcome and the graph then hold."""
+
+import threading
+
+import pytest
+
+from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
+from mrpvm.errors import TurnCancelled
+from mrpvm.trace.graph import fold_graph
+from mrpvm.values import Limits, Selection
+from tests.kernel.scripted import (
+    ACCEPT,
+    REJECT,
+    SystemClock,
+    detection,
+    plan,
+    plugin,
+    retrieval,
+    run,
+    solution,
+)
+
+
+def detector(*replies):
+    return plugin("sd-plugin", "sd-a", *replies)
+
+
+def kb(*replies, plugin_id="kb-a"):
+    return plugin("kb-plugin", plugin_id, *replies)
+
+
+def solver(*replies, plugin_id="gs-a", **changes):
+    return plugin("gs-plugin", plugin_id, *replies, **changes)
+
+
+def ok_turn(**changes):
+    return run(detector(detection("why", claims=["a"])), kb(retrieval("fact")), solver(solution("Because.")), **changes)
+
+
+def statuses(ran):
+    return {node["id"]: node["status"] for node in fold_graph(ran.records)["pluginExecutions"]}
+
+
+def test_a_turn_is_answered_and_names_the_plugins_that_answered():
+    outcome = ok_turn().outcome
+    assert outcome.status == "succeeded"
+    assert outcome.answer_status == "answered"
+    assert outcome.answer_text.startswith("Because.")
+    assert outcome.used == Selection(planner="planner-a", seed_detector="sd-a", kb="kb-a", goal_solver="gs-a")
+
+
+def test_units_are_staged_under_the_turns_ids_before_retrieval():
+    """[T-9, T-12]"""
+    ran = ok_turn()
+    names = [event.name for event in ran.events]
+    staged = names.index("units.staged")
+    assert [unit.id for unit in ran.events[staged].units] == ["session::req-1::unit-000"]
+    retrieval_start = next(
+        index for index, event in enumerate(ran.events) if event.name == "plugin.started" and event.data["stage"] == "kb"
+    )
+    assert staged < retrieval_start
+
+
+def test_stages_follow_each_other_by_recorded_edges():
+    """[G-11, O-23]: detector, planner, retriever, planner again, solver, validator; one opener each."""
+    graph = fold_graph(ok_turn().records)
+    flows = [(edge["from"], edge["to"]) for edge in graph["edges"] if edge["kind"] == "flow"]
+    ids = [node["id"] for node in graph["pluginExecutions"]]
+    assert [node["stage"] for node in graph["pluginExecutions"]] == [
+        "seed-detector", "planner", "kb", "planner", "goal-solver", "validation",
+    ]  # fmt: skip
+    assert flows == list(zip(ids, ids[1:], strict=False))
+
+
+def test_the_next_detector_is_tried_when_a_document_is_refused():
+    """[T-8]: a refused document is an error of that execution, with its diagnostics."""
+    bad = Detection(status="success", intent_document="@i1 intnt define")
+    second = plugin("sd-plugin", "sd-b", detection("why"))
+    ran = run(detector(bad), second, kb(retrieval("fact")), solver(solution("Because.")))
+    assert ran.outcome.used.seed_detector == "sd-b"
+    refused = ran.named("plugin.finished")[0]
+    assert refused["status"] == "error"
+    assert "UNKNOWN_COMMAND" in refused["error"]["details"]["diagnostics"][0]
+    retry = [edge for edge in fold_graph(ran.records)["edges"] if edge["kind"] == "retry"]
+    assert retry == [{"from": "exec-0.1~1", "to": "exec-0.1~2", "kind": "retry"}]
+
+
+def test_no_intent_at_all_is_an_empty_result():
+    ran = run(detector(Detection(status="unsupported")), kb(retrieval("fact")), solver(solution("x")))
+    assert ran.outcome.status == "failed"
+    assert ran.outcome.error["code"] == "DECOMPOSER_EMPTY_RESULT"
+    assert ran.outcome.error["details"]["pluginsTried"] == ["sd-a"]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        RuntimeError("boom"),
+        Solution(status="error", error=PluginError(code="X", message="no")),
+        Solution(status="delighted"),  # type: ignore[arg-type]
+        Solution(status="success", answer=None),
+    ],
+)
+def test_a_failing_solver_is_replaced_by_the_next(reply):
+    """[K-21, PL-23, PL-24]"""
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
+    second = solver(solution("Because."), plugin_id="gs-b")
+    ran = run(detector(detection("why")), kb(retrieval("fact")), solver(reply), second, planner)
+    assert ran.outcome.used.goal_solver == "gs-b"
+    assert [branch["reason"] for branch in ran.named("branch.failed")] == ["error"]
+
+
+def test_retrieval_stops_at_the_first_sufficient_result():
+    """[K-22]"""
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
+    second = kb(retrieval("other"), plugin_id="kb-b")
+    run(detector(detection("why")), kb(retrieval("fact")), second, solver(solution("x")), planner)
+    assert second.asked == []
+
+
+def test_another_view_is_taken_when_no_solver_held():
+    """[K-21] step 2: the next KB plugin's result."""
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
+    second = kb(retrieval("better"), plugin_id="kb-b")
+    answers = solver(solution(None), solution("Because."))
+    ran = run(detector(detection("why")), kb(retrieval("fact")), second, answers, planner)
+    assert ran.outcome.answer_status == "answered"
+    assert ran.outcome.used.kb == "kb-b"
+    assert [step["step"] for step in ran.named("backtrack.taken")] == ["evidence"]
+
+
+def test_the_same_solver_never_sees_the_same_evidence_twice():
+    """[K-23]"""
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
+    stubborn = solver(solution(None))
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), kb(retrieval("fact"), plugin_id="kb-b"), stubborn, planner
+    )
+    assert len(stubborn.asked) == 1
+    assert ran.outcome.answer_status == "no-context"
+
+
+def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried():
+    """[K-12, T-19]"""
+    second = plugin("mrp-plan-plugin", "planner-b", plan())
+    first = plugin("mrp-plan-plugin", "planner-a", plan())
+    ran = run(detector(detection("why")), kb(retrieval(sufficient=False)), solver(solution(None)), first, second)
+    assert ran.outcome.status == "succeeded"
+    assert ran.outcome.answer_status == "no-context"
+    assert second.asked
+    assert fold_graph(ran.records)["frames"][0]["closureReason"] == "frontier_exhausted"
+
+
+def test_a_rejected_answer_fails_the_turn_when_nothing_else_is_left():
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), solver(solution("No.")), plugin("val-plugin", "val-a", REJECT)
+    )
+    assert ran.outcome.error["code"] == "VALIDATION_REJECTED"
+    assert "it is wrong" in ran.outcome.error["message"]
+
+
+def test_a_validator_that_cannot_judge_does_not_accept():
+    """[K-37, PL-16]"""
+    unsure = plugin("val-plugin", "val-a", Validation(status="error", error=PluginError(code="X", message="?")))
+    ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("Yes.")), unsure)
+    assert ran.outcome.status == "succeeded"
+    assert [result["validationStatus"] for result in ran.named("result.recorded")] == ["unjudged"]
+    assert ran.named("candidate.promoted")[0]["strength"] == "sufficient"
+
+
+def test_a_pinned_plugin_is_the_only_one_tried():
+    """[S-20]"""
+    other = solver(solution("x"), plugin_id="gs-b")
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), solver(RuntimeError("boom")), other,
+        plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-b", "gs-a"))),
+        pins=Selection(goal_solver="gs-a"),
+    )  # fmt: skip
+    assert ran.outcome.status == "failed"
+    assert other.asked == []
+    assert ran.outcome.used.goal_solver == "gs-a"
+
+
+def test_independent_intents_run_in_child_frames_and_join_in_order():
+    """[K-15, K-16]"""
+    ran = run(detector(detection("one", "two", "three")), kb(retrieval("fact")), solver(solution("Because.")))
+    graph = fold_graph(ran.records)
+    assert [frame["id"] for frame in graph["frames"]] == ["frame-0", "frame-0.1", "frame-0.2", "frame-0.3"]
+    assert [group.intent for group in ran.outcome.answer.groups] == ["one", "two", "three"]
+    assert graph["frames"][0]["closureReason"] == "parallel_intent_aggregation"
+    openers = {edge["to"]: edge["from"] for edge in graph["edges"] if edge["kind"] == "child-frame"}
+    assert openers == dict.fromkeys(["frame-0.1", "frame-0.2", "frame-0.3"], "exec-0.1~1")
+
+
+def test_one_failed_child_does_not_sink_the_others():
+    """[K-16, R-3]"""
+
+    def reply(request, context):
+        if request.evidence[0].intent.target == "two":
+            raise RuntimeError("boom")
+        return solution("Because.")(request, context)
+
+    ran = run(detector(detection("one", "two")), kb(retrieval("fact")), solver(reply))
+    assert [group.status for group in ran.outcome.answer.groups] == ["answered", "plugin-error"]
+    assert ran.outcome.answer_status == "answered"
+
+
+def test_two_runs_with_the_same_clock_give_the_same_record():
+    assert ok_turn().records == ok_turn().records
+
+
+def test_a_plugin_that_hangs_is_left_behind():
+    """[K-19]: its execution is an error, the next candidate takes over."""
+    release = threading.Event()
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
+    hanging = solver(lambda request, context: release.wait(20), timeout_ms=50)
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), hanging, solver(solution("Yes."), plugin_id="gs-b"), planner,
+        clock=SystemClock(),
+    )  # fmt: skip
+    release.set()
+    assert ran.outcome.used.goal_solver == "gs-b"
+    assert "PLUGIN_TIMEOUT" in [item["error"]["code"] for item in ran.named("plugin.finished") if item["error"]]
+
+
+def test_the_turns_time_limit_ends_it_and_closes_every_node():
+    """[T-33, G-4]"""
+    release = threading.Event()
+    stopped = []
+
+    def hang(request, context):
+        release.wait(20)
+        stopped.append(context.stopped())
+
+    ran = run(
+        detector(detection("why")), kb(hang), solver(solution("x")),
+        limits=Limits(request_timeout_ms=60), clock=SystemClock(),
+    )  # fmt: skip
+    release.set()
+    assert ran.outcome.error["code"] in ("ENGINE_TIMEOUT", "PLUGIN_STAGE_EXHAUSTED")
+    graph = fold_graph(ran.records)
+    assert {frame["status"] for frame in graph["frames"]} == {"failed"}
+    assert "running" not in statuses(ran).values()
+
+
+def test_a_turn_can_be_stopped_while_a_plugin_works():
+    """[O-19]"""
+    release, working = threading.Event(), threading.Event()
+
+    def hang(request, context):
+        working.set()
+        release.wait(20)
+
+    def tick():
+        if working.is_set():
+            raise TurnCancelled("The turn was stopped.")
+
+    ran = run(detector(detection("why")), kb(hang), solver(solution("x")), tick=tick, clock=SystemClock())
+    release.set()
+    assert ran.outcome.status == "cancelled"
+    assert ran.named("turn.finished")[0]["status"] == "cancelled"
+
+
+def test_a_plugin_over_budget_is_skipped():
+    """[PL-25]"""
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
+    greedy = solver(solution("x"), max_llm_calls=6, uses_llm=True)
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), greedy, solver(solution("Yes."), plugin_id="gs-b"), planner
+    )
+    assert greedy.asked == []
+    assert "skipped-budget" in statuses(ran).values()
+    assert ran.outcome.used.goal_solver == "gs-b"
+
+
+def test_a_defect_in_the_machine_itself_fails_the_turn_without_telling_its_text():
+    """[T-32, API-3]: a planner's order that is no tuple breaks the loop, not the caller."""
+    broken = plugin("mrp-plan-plugin", "planner-a", lambda request, context: plan(kbs=(None,))(request, context))
+    ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution("x")), broken)
+    assert ran.outcome.status == "failed"
+    assert ran.named("frame.closed")[-1]["status"] == "failed"
+
+
+def test_a_level_above_zero_reports_that_it_acts_as_zero():
+    """[K-50]"""
+    assert ok_turn(level=3).named("turn.started")[0]["effectiveLevel"] == 0
+
+
+def test_a_retriever_that_says_nothing_lawful_exhausts_its_stage():
+    ran = run(detector(detection("why")), kb(Retrieval(status="fine")), solver(solution("x")))  # type: ignore[arg-type]
+    assert ran.outcome.error["code"] == "PLUGIN_STAGE_EXHAUSTED"
+    assert ran.outcome.error["details"]["stage"] == "kb"
+
+
+def test_accepting_validators_make_a_strong_candidate():
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), solver(solution("Yes.")), plugin("val-plugin", "val-a", ACCEPT)
+    )
+    assert ran.named("candidate.promoted")[0]["strength"] == "strong"
