@@ -7,7 +7,6 @@ Admission is all or nothing [SOP-3]. The language itself is one table, `mrpvm.la
 
 from mrpvm.lang.arguments import quote
 from mrpvm.lang.diagnostics import ControlLanguageError, Diagnostic, DiagnosticClass, DiagnosticCode
-from mrpvm.lang.identity import with_turn_identity
 from mrpvm.lang.interpreter import admit
 from mrpvm.lang.objects import (
     AdmittedBranch,
@@ -62,5 +61,4 @@ __all__ = [
     "admit",
     "quote",
     "serialize",
-    "with_turn_identity",
 ]

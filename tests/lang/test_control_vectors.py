@@ -2,7 +2,7 @@
 
 import pytest
 
-from mrpvm.lang import ControlLanguageError, ObjectKind, RelationEdge, StatusEvent, with_turn_identity
+from mrpvm.lang import ControlLanguageError, ObjectKind, RelationEdge, StatusEvent
 from tests.lang.control_vectors import ACCEPTED, FOLDER, REFUSED, VECTORS, Vector
 
 
@@ -27,15 +27,6 @@ def test_refused_for_exactly_the_stated_reasons(vector: Vector) -> None:
     assert found == list(vector.diagnostics)
     assert caught.value.code == "CONTROL_LANGUAGE_INVALID"
     assert caught.value.details["diagnostics"] == [item.as_dict() for item in caught.value.diagnostics]
-
-
-def test_a0_is_promoted_under_the_request() -> None:
-    (unit,) = with_turn_identity(VECTORS["A0"].admit().kus.values(), "req-7")
-    assert (unit.ku_id, unit.chunk_id) == ("session::req-7::unit-000", "session::req-7")
-    assert (unit.source_id, unit.source_type) == ("session", "chat-turn")
-    assert (unit.role, unit.topic) == ("Constraint", "deployment environment")
-    assert unit.claim == "The system must run on CPU only."
-    assert (unit.utility_acts, unit.phase_scopes) == (("verify",), ("kb-plugin", "gs-plugin"))
 
 
 def test_a2_output_may_be_a_string() -> None:

@@ -1,0 +1,237 @@
+"""The session's units: staged by a running turn, kept or dropped when it ends, or brought in by a context load."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.contracts import LifecycleEvent
+from mrpvm.knowledge.units import promotable
+from mrpvm.values import KnowledgeUnit
+from sessions_app import events
+from sessions_app.actions.notifications import notify, notify_on_commit
+from sessions_app.actions.sessions import ACTIVITY_FIELDS, touch
+from sessions_app.actions.slots import lock_idle_session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
+from sessions_app.search.index import index_units, remove_units
+
+Step = UnitEvent.Step
+State = ContextUnit.State
+
+
+def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str) -> None:
+    """Make `units` the session's pending ones, then tell the KB plugins [T-10, T-12].
+
+    Effects: pending rows and a ledger row each, `units.pending`, in one transaction of their own, so that an open
+    page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn.
+    """
+    with transaction.atomic():
+        session = turn.session
+        session.context_units.filter(state=State.PENDING).delete()
+        ContextUnit.objects.bulk_create(ContextUnit.from_value(unit, session=session, turn=turn) for unit in units)
+        _record(turn, Step.STAGED, units, execution_id=execution_id)
+        events.append(session, "units.pending", {"request_id": turn.request_id, "count": len(units)})
+    notify(_added(session, units, "current-turn", "seed-detection"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """What a commit did with a turn's units [T-21 to T-24, S-35]; every list holds unit ids."""
+
+    added: tuple[KnowledgeUnit, ...]
+    deduplicated: tuple[str, ...]
+    discarded: tuple[str, ...]
+    evicted: tuple[str, ...]
+
+    def as_record(self) -> dict[str, list[str]]:
+        """Give the change as the explainability entry keeps it."""
+        return {
+            "added": [unit.id for unit in self.added],
+            "deduplicated": list(self.deduplicated),
+            "discarded": list(self.discarded),
+            "evicted": list(self.evicted),
+        }
+
+
+def promote_units(turn: ExplainabilityTurn, session: Session, message: str) -> Promotion:
+    """Commit the turn's pending units; must run inside the commit's transaction.
+
+    Equal hashes are not added again, turn-local guidance is dropped, the oldest chat units make room at the cap.
+    Effects: unit rows, journal index, ledger rows, `unit_count` on the unsaved session.
+    """
+    pending = list(session.context_units.filter(turn=turn, state=State.PENDING))
+    if not pending:
+        return Promotion(added=(), deduplicated=(), discarded=(), evicted=())
+    rows = {row.unit_id: row for row in pending}
+    values = [row.to_value() for row in pending]
+    kept, dropped = promotable(values, message, known_hashes=_known_hashes(session, values))
+    duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
+    others = [item.unit for item in dropped if item.reason != "duplicate"]
+    evicted = _make_room(session, len(kept))
+    now = timezone.now()
+    for unit in kept:
+        row = rows[unit.id]
+        row.state, row.committed_at = State.COMMITTED, now
+    ContextUnit.objects.bulk_update([rows[unit.id] for unit in kept], ["state", "committed_at"])
+    if dropped:
+        ContextUnit.objects.filter(pk__in=[rows[item.unit.id].pk for item in dropped]).delete()
+    if kept:
+        index_units(session.journal, kept)
+    session.unit_count += len(kept)
+    _record(turn, Step.COMMITTED, kept)
+    _record(turn, Step.DEDUPLICATED, duplicates, reason="the session knows it already")
+    _record(turn, Step.DISCARDED, others, reason="guidance for this turn only")
+    return Promotion(
+        added=tuple(kept),
+        deduplicated=tuple(unit.id for unit in duplicates),
+        discarded=tuple(unit.id for unit in others),
+        evicted=evicted,
+    )
+
+
+def announce_promotion(session: Session, promotion: Promotion) -> None:
+    """Tell KB plugins about committed units once the running transaction is over [T-27]."""
+    if promotion.added:
+        notify_on_commit(_added(session, promotion.added, "committed-session", "turn-commit"))
+
+
+def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> list[str]:
+    """Drop the turn's pending units, keeping their ledger rows; must run inside a transaction [T-28]."""
+    pending = session.context_units.filter(state=State.PENDING)
+    unit_ids = list(pending.order_by("id").values_list("unit_id", flat=True))
+    if unit_ids:
+        UnitEvent.objects.bulk_create(
+            UnitEvent(session=session, turn=turn, unit_id=unit_id, step=Step.DISCARDED, reason=reason)
+            for unit_id in unit_ids
+        )
+        pending.delete()
+    return unit_ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextLoad:
+    """What a context load did [S-33, S-35]."""
+
+    session: Session
+    unit_count: int
+    added_count: int
+    dropped_count: int
+
+
+@transaction.atomic
+def add_context(session: Session, units: Sequence[KnowledgeUnit], source_name: str) -> ContextLoad:
+    """Commit units straight into the session, without messages and without dirtying the draft [S-33].
+
+    What exceeds the cap is refused and counted [S-35].
+    Effects: rows, index, ledger, `context.loaded`, activity; afterwards one notification.
+    """
+    locked = lock_idle_session(session.pk)
+    known = _known_hashes(locked, units)
+    fresh: dict[str, KnowledgeUnit] = {}
+    for unit in units:
+        if unit.hash not in known:
+            fresh.setdefault(unit.hash, unit)
+    room = max(0, settings.MRPVM_MAX_SESSION_UNITS - locked.unit_count)
+    kept = list(fresh.values())[:room]
+    now = timezone.now()
+    ContextUnit.objects.bulk_create(
+        (ContextUnit.from_value(unit, session=locked, state=State.COMMITTED, committed_at=now) for unit in kept),
+        batch_size=500,
+    )
+    if kept:
+        index_units(locked.journal, kept)
+    UnitEvent.objects.bulk_create(
+        (
+            UnitEvent(session=locked, unit_id=unit.id, step=Step.COMMITTED, store="session", reason=source_name[:300])
+            for unit in kept
+        ),
+        batch_size=500,
+    )
+    locked.unit_count += len(kept)
+    touch(locked)
+    locked.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
+    events.append(locked, "context.loaded", {"source_name": source_name, "unit_count": len(kept)})
+    if kept:
+        notify_on_commit(_added(locked, kept, "committed-session", "session-context-api"))
+    return ContextLoad(
+        session=locked, unit_count=len(units), added_count=len(kept), dropped_count=len(fresh) - len(kept)
+    )
+
+
+def record_ledger(turn: ExplainabilityTurn, rows: Iterable[tuple[str, dict[str, object]]]) -> None:
+    """Write what retrieval and solving did to units: `(execution id, wire row)` each; inside the commit."""
+    UnitEvent.objects.bulk_create(
+        UnitEvent(
+            session=turn.session,
+            turn=turn,
+            unit_id=row["unitId"],
+            step=row["step"],
+            store=row["store"],
+            execution_id=execution_id,
+            rank=row.get("rank"),
+            score=row.get("score"),
+            reason=str(row.get("reason") or "")[:300],
+        )
+        for execution_id, row in rows
+    )
+
+
+def _known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
+    hashes = [unit.hash for unit in units]
+    committed = session.context_units.filter(state=State.COMMITTED)
+    return {
+        value
+        for start in range(0, len(hashes), 500)
+        for value in committed.filter(hash__in=hashes[start : start + 500]).values_list("hash", flat=True)
+    }
+
+
+def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
+    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap [S-35]."""
+    surplus = session.unit_count + wanted - settings.MRPVM_MAX_SESSION_UNITS
+    if surplus <= 0:
+        return ()
+    committed = session.context_units.filter(state=State.COMMITTED)
+    chosen = list(committed.filter(turn__isnull=False).order_by("id")[:surplus])
+    if len(chosen) < surplus:
+        chosen += committed.filter(turn__isnull=True).order_by("id")[: surplus - len(chosen)]
+    unit_ids = tuple(row.unit_id for row in chosen)
+    UnitEvent.objects.bulk_create(
+        UnitEvent(session=session, turn=None, unit_id=unit_id, step=Step.REMOVED, reason="the session is full")
+        for unit_id in unit_ids
+    )
+    remove_units(session.journal, unit_ids)
+    committed.filter(pk__in=[row.pk for row in chosen]).delete()
+    session.unit_count -= len(unit_ids)
+    return unit_ids
+
+
+def _record(
+    turn: ExplainabilityTurn, step: str, units: Sequence[KnowledgeUnit], *, execution_id: str = "", reason: str = ""
+) -> None:
+    UnitEvent.objects.bulk_create(
+        UnitEvent(
+            session=turn.session,
+            turn=turn,
+            unit_id=unit.id,
+            step=step,
+            execution_id=execution_id,
+            reason=reason,
+            text=unit.text if step == Step.STAGED else "",
+        )
+        for unit in units
+    )
+
+
+def _added(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:
+    return LifecycleEvent(
+        event_type="session-kus-added",
+        session_id=session.session_id,
+        kb_id=session.mounted_kb.kb_id,
+        kb_name=session.mounted_kb.name,
+        units=tuple(units),
+        scope=scope,  # type: ignore[arg-type]
+        reason=reason,
+    )

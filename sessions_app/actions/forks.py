@@ -1,0 +1,200 @@
+"""Saving a session's draft and journal into a base, and making new bases from what is there [KB-10 to KB-13, O-51].
+
+Nothing is copied: the session's layers are sealed where they stand and the base points at them.
+"""
+
+from collections.abc import Callable
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from mrpvm.errors import Conflict
+from sessions_app import events
+from sessions_app.actions.journals import label_journal
+from sessions_app.actions.kb_mounts import draft_facts, mounted_facts, point_at
+from sessions_app.actions.knowledge import MAX_NAME_CHARS, base_name, lock_base, move_head
+from sessions_app.actions.lifecycle import kb_forked, kb_loaded, kb_saved
+from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
+from sessions_app.search.layers import create_layer, drop_layer, relink_layer, seal_layer
+
+_FORK_SUFFIX = " fork"
+
+
+@transaction.atomic
+def fork_base(base: KnowledgeBase, name: str | None = None, actor: User | None = None) -> KnowledgeBase:
+    """Give a new base that starts with what `base` holds; mounts nothing [O-51].
+
+    Raises:
+        InvalidInput: as for `create_base`.
+        NotFound: KB_NOT_FOUND.
+
+    Effects: one row; afterwards `kb-forked` with no session.
+    """
+    source = lock_base(base)
+    fork = _create_fork(source, source.head, name)
+    notify_on_commit(kb_forked(fork, session=None, reason="fork"))
+    return fork
+
+
+def fork_session_kb(
+    session: Session,
+    name: str | None = None,
+    actor: User | None = None,
+    *,
+    wait_ms: int = 0,
+) -> KnowledgeBase:
+    """Give a new base made of what the session sees, draft and journal included, and mount it there [KB-12].
+
+    The mounted base stays as it is. Costs by the journal's units alone.
+
+    Raises:
+        InvalidInput: as for `create_base`.
+        Conflict: TURN_IN_PROGRESS.
+        NotFound: SESSION_NOT_FOUND.
+        Expired: SESSION_EXPIRED.
+
+    Effects: the base, both layers sealed, two fresh ones, one mount; `kb.forked`, `kb.mounted`, `draft.changed`;
+    afterwards `kb-forked` and `kb-loaded`.
+    """
+
+    @transaction.atomic
+    def attempt() -> KnowledgeBase:
+        return _fork_session(lock_idle_session(session.pk), name, actor, with_journal=True, reason="fork")
+
+    return waiting_for_slot(wait_ms, attempt)
+
+
+def save_session_kb(
+    session: Session,
+    *,
+    target: KnowledgeBase | None = None,
+    name: str | None = None,
+    fork: bool = False,
+    include_conversation_units: bool = True,
+    actor: User | None = None,
+    wait_ms: int = 0,
+) -> KnowledgeBase:
+    """Save what the session sees into a base, mount that base, and give it [KB-10].
+
+    Args:
+        target: the base to save into; the mounted one when None. It then holds what the draft shows.
+        name: renames the target; with the default base mounted and no target it names a new base.
+        fork: save into a new base even so.
+        include_conversation_units: save the journal too.
+
+    Raises:
+        Conflict: KB_REVISION_CONFLICT, the target has changed since the session mounted it, and the draft stays as it
+            is [KB-13]; TURN_IN_PROGRESS.
+        InvalidInput: as for `create_base`.
+        NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
+        Expired: SESSION_EXPIRED.
+
+    Effects: as for `fork_session_kb`, with the target's head and revision in place of a new base, and `kb.saved` and
+    `kb-saved` in place of `kb.forked` and `kb-forked`.
+    """
+
+    @transaction.atomic
+    def attempt() -> KnowledgeBase:
+        locked = lock_idle_session(session.pk)
+        if fork or (target is None and name and locked.mounted_kb.is_default):
+            return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="save-fork")
+        return _save_session(locked, target or locked.mounted_kb, name, actor, with_journal=include_conversation_units)
+
+    return waiting_for_slot(wait_ms, attempt)
+
+
+def _fork_session(
+    session: Session, name: str | None, actor: User | None, *, with_journal: bool, reason: str
+) -> KnowledgeBase:
+    parent = session.mounted_kb
+    tip, drop_leftover = _seal_workspace(session, with_journal=with_journal)
+    fork = _create_fork(parent, tip, name)
+    _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
+    drop_leftover()
+    return fork
+
+
+def _save_session(
+    session: Session, target: KnowledgeBase, name: str | None, actor: User | None, *, with_journal: bool
+) -> KnowledgeBase:
+    previous = session.mounted_kb
+    base = lock_base(target, project_id=session.project_id)
+    _check_revision(session, base)
+    if name is not None:
+        base.name = base_name(name)
+    tip, drop_leftover = _seal_workspace(session, with_journal=with_journal)
+    move_head(base, tip)
+    _finish(session, base, "kb.saved", reason="save", actor=actor, previous=previous)
+    drop_leftover()
+    return base
+
+
+def _check_revision(session: Session, base: KnowledgeBase) -> None:
+    known = session.mounts.filter(knowledge_base=base).order_by("-pk").first()
+    if known is not None and known.revision != base.revision:
+        raise Conflict(
+            f"'{base.name}' has been changed since this session mounted it. The draft is kept: save it as a fork, or "
+            "mount the base again and repeat the change.",
+            code="KB_REVISION_CONFLICT",
+            details={"kb_id": base.kb_id, "mounted_revision": known.revision, "revision": base.revision},
+        )
+
+
+def _seal_workspace(session: Session, *, with_journal: bool) -> tuple[KnowledgeLayer, Callable[[], None]]:
+    """Seal what is to be kept, give the session fresh layers on top of it, and give that tip.
+
+    An empty draft is left out of the chain, so that saves without sources do not lengthen it. The second value
+    deletes it, once nothing points at it any more.
+    """
+    draft, journal, tip = session.draft, session.journal, session.mounted_layer
+    is_draft_kept, is_journal_kept = not draft.is_empty, with_journal and not journal.is_empty
+    if is_draft_kept:
+        seal_layer(draft)
+        tip = draft
+    if is_journal_kept:
+        if not is_draft_kept:
+            relink_layer(journal, tip)
+        label_journal(session, journal)
+        seal_layer(journal)
+        tip = journal
+        session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
+        session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, session.draft)
+    elif is_draft_kept:
+        session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
+        relink_layer(journal, session.draft)
+    is_leftover = is_journal_kept and not is_draft_kept
+    return tip, (lambda: drop_layer(draft.pk)) if is_leftover else (lambda: None)
+
+
+def _create_fork(parent: KnowledgeBase, tip: KnowledgeLayer, name: str | None) -> KnowledgeBase:
+    default = f"{parent.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
+    return KnowledgeBase.objects.create(
+        project_id=parent.project_id,
+        name=default if name is None else base_name(name),
+        parent=parent,
+        head=tip,
+        source_count=tip.source_count,
+    )
+
+
+def _finish(
+    session: Session,
+    base: KnowledgeBase,
+    kind: events.EventKind,
+    *,
+    reason: str,
+    actor: User | None,
+    previous: KnowledgeBase,
+) -> None:
+    mount = point_at(session, base, reason=reason, actor=actor)
+    parent_kb_id = base.parent.kb_id if base.parent else None
+    changed = {"kb_id": base.kb_id, "kb_name": base.name, "revision": base.revision, "parent_kb_id": parent_kb_id}
+    events.append_all(
+        session,
+        [(kind, changed), ("kb.mounted", mounted_facts(mount)), ("draft.changed", draft_facts(session.draft))],
+    )
+    tell = kb_forked if kind == "kb.forked" else kb_saved
+    notify_on_commit(tell(base, session=session, reason=reason))
+    notify_on_commit(kb_loaded(session, base, reason=reason, previous=previous))

@@ -1,0 +1,126 @@
+"""Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top [KB-5, KB-8, O-2]."""
+
+from collections.abc import Sequence
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.errors import Conflict
+from sessions_app import events
+from sessions_app.actions import sessions
+from sessions_app.actions.knowledge import lock_base
+from sessions_app.actions.lifecycle import kb_loaded
+from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, Session
+from sessions_app.search.layers import create_layer, drop_layer, restack_journal
+
+Kind = KnowledgeLayer.Kind
+
+
+def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]:
+    """Give an empty draft on the base's head and an empty journal on the draft, in this order; two rows [KB-5]."""
+    draft = create_layer(Kind.DRAFT, base.head)
+    return draft, create_layer(Kind.JOURNAL, draft)
+
+
+def layers_of(session: Session) -> tuple[int, int]:
+    """Give the ids of the session's own layers, the higher first, for `release_layers`."""
+    return session.journal_id, session.draft_id
+
+
+def release_layers(layer_ids: Sequence[int]) -> None:
+    """Delete a purged session's journal and draft, never a base [KB-16].
+
+    Must run in the transaction that deleted the session's row, after that: the row points at them.
+    """
+    for layer_id in layer_ids:
+        drop_layer(layer_id)
+
+
+def mount_base(
+    session: Session,
+    base: KnowledgeBase,
+    *,
+    reason: str,
+    actor: User | None = None,
+    discard_draft: bool = False,
+    wait_ms: int = 0,
+) -> KBMount:
+    """Mount the head of `base` in the session and give the mount; `mount.session` is the session as it now is.
+
+    Units, messages and preferences of the session stay [KB-9]. Costs the same for every size of base.
+
+    Args:
+        reason: why, in the words of [PL-43]: `mount-api`, `load-api`, `admin`.
+        discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount [KB-8].
+        wait_ms: how long to wait for a running turn [O-19].
+
+    Raises:
+        Conflict: WORKSPACE_DIRTY, TURN_IN_PROGRESS.
+        NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND also for another project's base.
+        Expired: SESSION_EXPIRED.
+
+    Effects: the session's pointers, one mount row, the old draft gone, `kb.mounted`, activity; afterwards `kb-loaded`.
+    """
+    return waiting_for_slot(wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft))
+
+
+@transaction.atomic
+def _mount(session_pk: int, base: KnowledgeBase, reason: str, actor: User | None, discard_draft: bool) -> KBMount:
+    session = lock_idle_session(session_pk)
+    target = lock_base(base, project_id=session.project_id)
+    if session.draft.is_dirty and not discard_draft:
+        raise Conflict(
+            f"The draft of '{session.mounted_kb.name}' has unsaved changes. Save or fork them, or mount with "
+            "discard_draft to throw them away.",
+            code="WORKSPACE_DIRTY",
+            details=draft_facts(session.draft),
+        )
+    previous, old_draft = session.mounted_kb, session.draft
+    session.draft = create_layer(Kind.DRAFT, target.head)
+    restack_journal(session.journal, session.draft)
+    mount = point_at(session, target, reason=reason, actor=actor)
+    drop_layer(old_draft.pk)
+    news: list[tuple[events.EventKind, dict[str, object]]] = [("kb.mounted", mounted_facts(mount))]
+    if old_draft.is_dirty:
+        news.append(("draft.changed", draft_facts(session.draft)))
+    events.append_all(session, news)
+    notify_on_commit(kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id))
+    return mount
+
+
+def point_at(session: Session, base: KnowledgeBase, *, reason: str, actor: User | None) -> KBMount:
+    """Point the locked session at the head of `base`, close its open mount and open the next [V-23].
+
+    The caller has already put the session's draft on that head. Effects: the session's row with activity, two mount
+    rows.
+    """
+    session.mounted_kb, session.mounted_layer = base, base.head
+    sessions.touch(session)
+    session.save(
+        update_fields=["mounted_kb", "mounted_layer", "draft", "journal", *sessions.ACTIVITY_FIELDS],
+    )
+    now = timezone.now()
+    session.mounts.filter(until=None).update(until=now)
+    return KBMount.objects.create(
+        session=session,
+        knowledge_base=base,
+        layer=base.head,
+        revision=base.revision,
+        reason=reason,
+        mounted_at=now,
+        mounted_by=actor,
+    )
+
+
+def mounted_facts(mount: KBMount) -> dict[str, object]:
+    """Give what `kb.mounted` tells browsers."""
+    base = mount.knowledge_base
+    return {"kb_id": base.kb_id, "kb_name": base.name, "revision": mount.revision, "reason": mount.reason}
+
+
+def draft_facts(draft: KnowledgeLayer) -> dict[str, object]:
+    """Give what `draft.changed` tells browsers."""
+    return {"dirty": draft.is_dirty, "source_count": draft.source_count, "unit_count": draft.unit_count}

@@ -1,0 +1,211 @@
+"""Making and filling knowledge bases [KB-1, KB-2, KB-3]."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
+
+from mrpvm.errors import InvalidInput, NotFound, TooLarge
+from mrpvm.values import KnowledgeUnit
+from sessions_app.actions.lifecycle import kb_saved
+from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
+from sessions_app.search.index import hide_units, index_units
+from sessions_app.search.layers import create_layer, seal_layer
+
+DEFAULT_BASE_NAME = "Default KB"
+MAX_NAME_CHARS = 200
+_SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+
+
+@transaction.atomic
+def create_base(project: Project, name: str, *, is_default: bool = False) -> KnowledgeBase:
+    """Give a new, empty base.
+
+    Raises:
+        InvalidInput: KB_VALIDATION_MISSING_NAME, or INVALID_INPUT for a name over 200 characters.
+
+    Effects: the base and its sealed, empty root layer.
+    """
+    checked = base_name(name)
+    root = create_layer(KnowledgeLayer.Kind.BASE, None)
+    seal_layer(root)
+    return KnowledgeBase.objects.create(project=project, name=checked, head=root, is_default=is_default)
+
+
+def ensure_default_base(project: Project) -> KnowledgeBase:
+    """Give the project's default base, making it if there is none yet; safe against another process's doing so."""
+    present = KnowledgeBase.objects.select_related("head").filter(project=project, is_default=True)
+    base = present.first()
+    if base is not None:
+        return base
+    try:
+        return create_base(project, DEFAULT_BASE_NAME, is_default=True)
+    except IntegrityError:
+        return present.get()
+
+
+@transaction.atomic
+def rename_base(base: KnowledgeBase, name: str) -> KnowledgeBase:
+    """Give the base under its new name; content and revision stay.
+
+    Raises:
+        InvalidInput: as for `create_base`.
+    """
+    locked = lock_base(base)
+    locked.name = base_name(name)
+    locked.updated_at = timezone.now()
+    locked.save(update_fields=["name", "updated_at"])
+    return locked
+
+
+@transaction.atomic
+def add_source(
+    base: KnowledgeBase,
+    name: str,
+    content: str,
+    units: Sequence[KnowledgeUnit],
+    *,
+    source_id: str | None = None,
+    kind: str = "source",
+    chunk_count: int = 0,
+) -> KnowledgeSource:
+    """Add a source and its admitted units to a base; the same `source_id` again replaces that source [API-12].
+
+    Readers see the base with the old source until the commit and with the new one after it [T-40]; sessions that have
+    the base mounted go on seeing the head they mounted.
+
+    Raises:
+        InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
+        TooLarge: a KB_VALIDATION_* limit of [O-33]; nothing is stored.
+
+    Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
+    """
+    _check_source(name, content, units, source_id, chunk_count)
+    locked = lock_base(base)
+    layer = create_layer(KnowledgeLayer.Kind.BASE, locked.head)
+    is_replaced = source_id is not None and _hide_source(layer, source_id)
+    source = KnowledgeSource.objects.create(
+        layer=layer,
+        source_id=source_id or free_source_id(layer, name),
+        name=name.strip(),
+        kind=kind,
+        content=content,
+        hash=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
+        chunk_count=chunk_count,
+        unit_count=len(units),
+    )
+    index_units(layer, units, origin=source)
+    layer.own_source_count = 1
+    layer.source_count += 0 if is_replaced else 1
+    layer.save(update_fields=["own_source_count", "source_count"])
+    check_base_size(layer)
+    seal_layer(layer)
+    move_head(locked, layer)
+    notify_on_commit(kb_saved(locked, session=None, reason="source-add"))
+    return source
+
+
+def base_name(name: str) -> str:
+    """Give the trimmed name of a base.
+
+    Raises:
+        InvalidInput: KB_VALIDATION_MISSING_NAME, or INVALID_INPUT for more than 200 characters.
+    """
+    name = name.strip()
+    if not name:
+        raise InvalidInput("A knowledge base needs a name.", code="KB_VALIDATION_MISSING_NAME")
+    if len(name) > MAX_NAME_CHARS:
+        raise InvalidInput(
+            f"The name of a knowledge base has at most {MAX_NAME_CHARS} characters; this one has {len(name)}.",
+            details={"limit": MAX_NAME_CHARS, "length": len(name)},
+        )
+    return name
+
+
+def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> KnowledgeBase:
+    """Give the base as it is now, with its row locked until the end of the running transaction.
+
+    Raises:
+        NotFound: KB_NOT_FOUND, also for a base of another project than `project_id`.
+    """
+    found = KnowledgeBase.objects.select_for_update(of=("self",)).select_related("head", "parent").filter(pk=base.pk)
+    locked = (found if project_id is None else found.filter(project_id=project_id)).first()
+    if locked is None:
+        raise NotFound("There is no such knowledge base.", code="KB_NOT_FOUND")
+    return locked
+
+
+def move_head(base: KnowledgeBase, layer: KnowledgeLayer) -> None:
+    """Point the locked base at its next head; from here on readers see what `layer` shows [KB-13].
+
+    Effects: head, source count, name, time and revision, which grows by one.
+    """
+    base.head, base.source_count = layer, layer.source_count
+    base.revision = F("revision") + 1
+    base.updated_at = timezone.now()
+    base.save(update_fields=["name", "head", "source_count", "revision", "updated_at"])
+
+
+def free_source_id(layer: KnowledgeLayer, name: str) -> str:
+    """Give `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already [KB-3]."""
+    stem = f"src-{hashlib.sha256(name.strip().encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    present = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id__startswith=stem)
+    taken = set(present.values_list("source_id", flat=True))
+    return next(name for name in _candidates(stem) if name not in taken)
+
+
+def check_base_size(layer: KnowledgeLayer) -> None:
+    """Refuse a head that shows more units than a base may have [O-33].
+
+    Raises:
+        TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS.
+    """
+    _check_limit("The base", "units", layer.unit_count, settings.MRPVM_MAX_BASE_UNITS, "KB_VALIDATION_MAX_TOTAL_UNITS")
+
+
+def _candidates(stem: str) -> Iterator[str]:
+    yield stem
+    yield from (f"{stem}-{number}" for number in count(1))
+
+
+def _check_source(
+    name: str, content: str, units: Sequence[KnowledgeUnit], source_id: str | None, chunk_count: int
+) -> None:
+    if not name.strip():
+        raise InvalidInput("A source needs a name.")
+    if source_id is not None and not _SOURCE_ID.fullmatch(source_id):
+        raise InvalidInput(
+            "A source id has 1 to 128 letters, digits, dots, hyphens and underscores and begins with a letter or "
+            "digit.",
+            code="INVALID_SOURCE_ID",
+        )
+    size = len(content.encode("utf-8", "surrogatepass"))
+    for what, value, limit, code in (
+        ("bytes", size, settings.MRPVM_MAX_UPLOAD_BYTES, "KB_VALIDATION_TOO_LARGE"),
+        ("chunks", chunk_count, settings.MRPVM_MAX_SOURCE_CHUNKS, "KB_INGEST_TOO_MANY_CHUNKS"),
+        ("units", len(units), settings.MRPVM_MAX_SOURCE_UNITS, "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
+    ):
+        _check_limit("The source", what, value, limit, code)
+
+
+def _check_limit(subject: str, what: str, value: int, limit: int, code: str) -> None:
+    if value > limit:
+        raise TooLarge(
+            f"{subject} has {value} {what}; at most {limit} are taken.",
+            code=code,
+            details={"limit": limit, what: value},
+        )
+
+
+def _hide_source(layer: KnowledgeLayer, source_id: str) -> bool:
+    """Hide what the chain holds of a source and tell whether it holds the source at all."""
+    rows = list(KnowledgeSource.objects.filter(layer_id__in=layer.ancestry, source_id=source_id).only("pk"))
+    if rows:
+        hide_units(layer, LayerUnit.objects.filter(origin__in=rows))
+    return bool(rows)

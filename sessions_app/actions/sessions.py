@@ -1,0 +1,257 @@
+"""Creating, naming, ending and bringing back sessions [S-6 to S-18]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm import registry
+from mrpvm.contracts import LifecycleEvent
+from mrpvm.errors import Conflict, InvalidInput, Unavailable
+from sessions_app import events
+from sessions_app.actions import kb_mounts, knowledge
+from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.slots import lock_session
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
+
+TITLE_CHARS = 200
+UNDO_PERIOD = timedelta(minutes=10)
+"""How long a deleted session can be brought back before it may be purged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Plugin, level and model choices of a session or turn; None where nothing was chosen [S-19]."""
+
+    planner: str | None = None
+    seed_detector: str | None = None
+    kb: str | None = None
+    goal_solver: str | None = None
+    deliberation_level: int | None = None
+    model: str | None = None
+
+
+_PLUGIN_TYPES = {
+    "planner": ("mrp-plan-plugin", "INVALID_PLANNER_PLUGIN"),
+    "seed_detector": ("sd-plugin", "INVALID_SEED_DETECTOR_PLUGIN"),
+    "kb": ("kb-plugin", "INVALID_KB_PLUGIN"),
+    "goal_solver": ("gs-plugin", "INVALID_GOAL_SOLVER_PLUGIN"),
+}
+
+
+def check_choices(choices: Choices) -> None:
+    """Refuse plugins that do not exist and levels outside 0 to 3 [S-26, API-18].
+
+    Raises:
+        InvalidInput: INVALID_*_PLUGIN with the known ids, or INVALID_DELIBERATION_LEVEL.
+    """
+    for name, (plugin_type, code) in _PLUGIN_TYPES.items():
+        plugin_id = getattr(choices, name)
+        if plugin_id is not None and not registry.installed.has(plugin_type, plugin_id):
+            known = [item.id for item in registry.installed.descriptors(plugin_type)]
+            raise InvalidInput(
+                f"There is no {plugin_type} named '{plugin_id}'. Known: {', '.join(known)}.",
+                code=code,
+                details={"known": known},
+            )
+    level = choices.deliberation_level
+    if level is not None and level not in range(4):
+        raise InvalidInput("deliberation_level must be a whole number from 0 to 3.", code="INVALID_DELIBERATION_LEVEL")
+
+
+@transaction.atomic
+def create_session(
+    project: Project,
+    choices: Choices | None = None,
+    *,
+    base: KnowledgeBase | None = None,
+    title: str | None = None,
+    client_name: str | None = None,
+) -> Session:
+    """Give a new session with its base mounted; all or nothing [S-7, S-8].
+
+    Args:
+        base: the knowledge base to mount; the project's default when None.
+        client_name: the id under which the client knows the session [O-42].
+
+    Raises:
+        InvalidInput: an unknown plugin, a bad level or title.
+        Unavailable: SESSION_LIMIT, the project is full [S-10].
+
+    Effects: session, mount and layers in one transaction; `session.created` and `kb.mounted`; afterwards
+    `session-created`, then `kb-loaded` to KB plugins.
+    """
+    choices = choices or Choices()
+    check_choices(choices)
+    _make_room()
+    base = base or knowledge.ensure_default_base(project)
+    draft, journal = kb_mounts.initial_layers(base)
+    session = Session(
+        project=project,
+        title=clean_title(title),
+        preferred_planner_plugin=choices.planner or "planner-default",
+        preferred_seed_detector_plugin=choices.seed_detector,
+        preferred_kb_plugin=choices.kb,
+        preferred_goal_solver_plugin=choices.goal_solver,
+        preferred_deliberation_level=choices.deliberation_level or 0,
+        preferred_model=choices.model,
+        mounted_kb=base,
+        mounted_layer_id=base.head_id,
+        draft=draft,
+        journal=journal,
+    )
+    if client_name is not None:
+        session.session_id, session.is_client_named = client_name, True
+    touch(session)
+    session.save()
+    KBMount.objects.create(
+        session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
+    )
+    events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
+    notify_on_commit(
+        LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
+    )
+    notify_on_commit(
+        LifecycleEvent(
+            event_type="kb-loaded",
+            session_id=session.session_id,
+            kb_id=base.kb_id,
+            kb_name=base.name,
+            repository_meta={"revision": base.revision},
+            reason="session-create",
+        )
+    )
+    return session
+
+
+def touch(session: Session) -> None:
+    """Note activity on the unsaved `session`: expiry moves along with it, where a time to live is set [S-1, S-13]."""
+    session.last_activity_at = timezone.now()
+    minutes = settings.MRPVM_SESSION_IDLE_TTL_MINUTES
+    session.expires_at = session.last_activity_at + timedelta(minutes=minutes) if minutes else None
+
+
+ACTIVITY_FIELDS = ("last_activity_at", "expires_at")
+
+
+def clean_title(title: str | None) -> str | None:
+    """Give the trimmed title, None for an empty one.
+
+    Raises:
+        InvalidInput: longer than 200 characters [O-16].
+    """
+    title = (title or "").strip()
+    if len(title) > TITLE_CHARS:
+        raise InvalidInput(f"A title has at most {TITLE_CHARS} characters; this one has {len(title)}.")
+    return title or None
+
+
+@transaction.atomic
+def rename_session(session: Session, title: str | None) -> Session:
+    """Give the session its title, or take it away; allowed while a turn runs, because no turn reads it."""
+    locked = lock_session(session.pk)
+    locked.title = clean_title(title)
+    locked.save(update_fields=["title"])
+    events.append(locked, "session.renamed", {"title": locked.title})
+    return locked
+
+
+@transaction.atomic
+def delete_session(session: Session) -> None:
+    """End the session; deleting again changes nothing [S-18]. A running turn is cancelled and may not commit [S-11].
+
+    It can be brought back for `UNDO_PERIOD`; afterwards the sweep removes it for good.
+    """
+    now = timezone.now()
+    if Session.objects.filter(pk=session.pk, deleted_at__isnull=True).update(deleted_at=now):
+        session.turns.filter(status=ExplainabilityTurn.Status.RUNNING).update(cancel_requested_at=now)
+        session.refresh_from_db()
+        events.append(session, "session.deleted")
+
+
+@transaction.atomic
+def restore_session(session: Session) -> Session:
+    """Bring a deleted session back.
+
+    Raises:
+        Conflict: the period for it is over.
+    """
+    locked = Session.objects.select_for_update().get(pk=session.pk)
+    if locked.deleted_at is None:
+        return locked
+    if timezone.now() > locked.deleted_at + UNDO_PERIOD:
+        raise Conflict("The session was deleted too long ago to be brought back.")
+    locked.deleted_at = None
+    locked.save(update_fields=["deleted_at"])
+    events.append(locked, "session.restored")
+    return locked
+
+
+def expire_sessions() -> int:
+    """Mark sessions whose idle time ran out and that run no turn; gives how many [S-11, S-14, S-15].
+
+    Effects: one transaction a session; `session.expired`, pending units gone.
+    """
+    overdue = Session.objects.filter(expires_at__lt=timezone.now(), expired_at__isnull=True).exclude(
+        turns__status=ExplainabilityTurn.Status.RUNNING
+    )
+    return sum(_expire(pk) for pk in overdue.values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _expire(session_pk: int) -> bool:
+    now = timezone.now()
+    session = (
+        Session.objects.select_for_update().filter(pk=session_pk, expires_at__lt=now, expired_at__isnull=True).first()
+    )
+    if session is None:
+        return False
+    session.expired_at = now
+    session.save(update_fields=["expired_at"])
+    session.context_units.filter(state="pending").delete()
+    events.append(session, "session.expired")
+    return True
+
+
+def purge_deleted_sessions() -> int:
+    """Remove sessions deleted longer ago than `UNDO_PERIOD`, with all their rows; gives how many."""
+    gone = Session.objects.filter(deleted_at__lt=timezone.now() - UNDO_PERIOD)
+    return sum(_purge(pk) for pk in list(gone.values_list("pk", flat=True)))
+
+
+@transaction.atomic
+def _purge(session_pk: int) -> bool:
+    session = Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
+    if session is None:
+        return False
+    release = kb_mounts.layers_of(session)
+    session.delete()
+    kb_mounts.release_layers(release)
+    return True
+
+
+def _make_room() -> None:
+    limit = settings.MRPVM_MAX_SESSIONS
+    if limit is None:
+        return
+    live = Session.objects.filter(deleted_at__isnull=True, expired_at__isnull=True)
+    if live.count() >= limit:
+        expire_sessions()
+        if live.count() >= limit:
+            raise Unavailable(
+                f"The server holds {limit} sessions, as many as it is allowed to.",
+                code="SESSION_LIMIT",
+                details={"limit": limit},
+            )
+
+
+def preference_changes(session: Session, chosen: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Set preference columns on the unsaved session; gives those that really changed [S-24]."""
+    changed = {name: value for name, value in chosen if value is not None and getattr(session, name) != value}
+    for name, value in changed.items():
+        setattr(session, name, value)
+    return changed

@@ -1,0 +1,111 @@
+"""Session events: the only door to browsers.
+
+An event is a row written in the same transaction as the state it tells of, numbered without gaps within its
+session, and is sent to the channel group `session.<pk>` after the commit [T-42, PL-46]. Payloads hold ids and small
+facts only; whoever needs more reads it. A message that gets lost is made up for by the reader, who asks for
+everything after the last number it saw.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypedDict
+
+from asgiref.sync import async_to_sync
+from channels.layers import get_channel_layer
+from django.db import transaction
+from django.db.models import F
+
+from sessions_app.models import Session, SessionEvent
+
+logger = logging.getLogger(__name__)
+
+EventKind = Literal[
+    "session.created", "session.renamed", "session.expired", "session.deleted", "session.restored",
+    "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted",
+    "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
+    "preferences.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
+]  # fmt: skip
+"""Events with a number [PL-46, O-37, O-50]. `turn.progressed` has none: it only says that the trace grew."""
+
+
+class EventMessage(TypedDict):
+    """What a browser gets; `sequence` is None for `turn.progressed`."""
+
+    sequence: int | None
+    kind: str
+    payload: Mapping[str, Any]
+    created_at: str | None
+
+
+_server_loop: asyncio.AbstractEventLoop | None = None
+
+
+def use_server_loop(loop: asyncio.AbstractEventLoop) -> None:
+    """Remember the loop that sockets live on: an in-memory layer is woken at once only from there."""
+    global _server_loop
+    _server_loop = loop
+
+
+def group_of(session_pk: int) -> str:
+    """Give the channel group of a session."""
+    return f"session.{session_pk}"
+
+
+def append(session: Session, kind: EventKind, payload: Mapping[str, Any] | None = None) -> None:
+    """Add one event to the session; see `append_all`."""
+    append_all(session, [(kind, payload or {})])
+
+
+def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
+    """Add events to the session; must run inside the transaction of the change they tell of.
+
+    Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
+    """
+    session.event_sequence = F("event_sequence") + len(news)  # type: ignore[assignment]
+    session.save(update_fields=["event_sequence"])
+    first = session.event_sequence - len(news) + 1
+    rows = SessionEvent.objects.bulk_create(
+        SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
+        for place, (kind, payload) in enumerate(news)
+    )
+    messages = [message_of(row) for row in rows]
+    transaction.on_commit(lambda: [send(session.pk, message) for message in messages], robust=True)
+
+
+def message_of(event: SessionEvent) -> EventMessage:
+    """Give the event as browsers get it."""
+    return {
+        "sequence": event.sequence,
+        "kind": event.kind,
+        "payload": event.payload,
+        "created_at": event.created_at.isoformat(),
+    }
+
+
+def announce_progress(session_pk: int, request_id: str, event_count: int) -> None:
+    """Tell open pages that a running turn's stored trace has grown to `event_count` events."""
+    send(
+        session_pk,
+        {
+            "sequence": None,
+            "kind": "turn.progressed",
+            "payload": {"request_id": request_id, "event_count": event_count},
+            "created_at": None,
+        },
+    )
+
+
+def send(session_pk: int, message: EventMessage) -> None:
+    """Send to the session's group; a layer that is away costs live updates, never the change itself."""
+    layer = get_channel_layer()
+    if layer is None:
+        return
+    envelope = {"type": "session.event", "message": message}
+    try:
+        if _server_loop is not None and _server_loop.is_running():
+            asyncio.run_coroutine_threadsafe(layer.group_send(group_of(session_pk), envelope), _server_loop)
+        else:
+            async_to_sync(layer.group_send)(group_of(session_pk), envelope)
+    except Exception:
+        logger.exception("could not publish %s", message["kind"])

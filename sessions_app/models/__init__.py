@@ -1,0 +1,39 @@
+"""The rows behind the product: one noun a module."""
+
+from sessions_app.models.context_unit import ContextUnit, UnitEvent
+from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnDetail, TurnEvents
+from sessions_app.models.kb_mount import KBMount
+from sessions_app.models.knowledge import (
+    HiddenUnit,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    Posting,
+)
+from sessions_app.models.message import Message
+from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, Role
+from sessions_app.models.session import Session, SessionEvent
+
+__all__ = [
+    "ApiKey",
+    "ContextUnit",
+    "ExplainabilityTurn",
+    "HiddenUnit",
+    "KBMount",
+    "KnowledgeBase",
+    "KnowledgeLayer",
+    "KnowledgeSource",
+    "LayerUnit",
+    "LoginLink",
+    "Membership",
+    "Message",
+    "Posting",
+    "Project",
+    "Role",
+    "Session",
+    "SessionEvent",
+    "TurnDetail",
+    "TurnEvents",
+    "UnitEvent",
+]

@@ -1,0 +1,113 @@
+"""One run of the machine: its entry in the registry, the events it emitted, and the payloads behind them."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.identifiers import new_request_id
+from sessions_app.models.session import Session
+
+
+class ExplainabilityTurn(models.Model):
+    """The registry's entry of one turn, whatever its end [T-25, C-1].
+
+    While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session
+    [T-3], `lease_until` says when it counts as abandoned [T-36].
+    """
+
+    class Status(models.TextChoices):
+        """How the turn stands [O-18]."""
+
+        RUNNING = "running"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        INTERRUPTED = "interrupted"
+        CANCELLED = "cancelled"
+
+    class AnswerStatus(models.TextChoices):
+        """What became of the question [O-18]."""
+
+        ANSWERED = "answered"
+        NO_CONTEXT = "no-context"
+        FAILED = "failed"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
+    request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
+    turn_index = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, default="chat")
+    status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
+    answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+
+    user_message = models.TextField()
+    assistant_preview = models.CharField(max_length=240, default="", blank=True)
+    planner_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    deliberation_level = models.PositiveSmallIntegerField(default=0)
+    model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    response_document = models.JSONField(null=True, blank=True)
+    unit_changes = models.JSONField(default=dict, blank=True)
+    error = models.JSONField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["session_id", "turn_index"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "turn_index"], name="turn_index_unique"),
+            models.UniqueConstraint(
+                fields=["session"], condition=models.Q(status="running"), name="turn_one_running_a_session"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="turn_running_lease"),
+            models.Index(fields=["created_at"], name="turn_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.turn_index}: {self.status}"
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether the turn has not ended yet."""
+        return self.status == self.Status.RUNNING
+
+
+class TurnEvents(models.Model):
+    """A batch of the machine's events in order, without payloads; the graph is a fold over them [G-6, O-20]."""
+
+    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, related_name="event_batches")
+    first_sequence = models.PositiveIntegerField()
+    events = models.JSONField()
+
+    class Meta:
+        ordering = ["turn_id", "first_sequence"]
+        verbose_name_plural = "turn events"
+        constraints = [models.UniqueConstraint(fields=["turn", "first_sequence"], name="turn_events_sequence")]
+
+    def __str__(self) -> str:
+        return f"events from {self.first_sequence}"
+
+
+class TurnDetail(models.Model):
+    """The payload behind one node of the graph, compressed; `size` is its length in bytes before that [O-22].
+
+    An empty `body` with `pruned_at` set means that retention removed the payload [O-5].
+    """
+
+    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, related_name="details")
+    ref = models.CharField(max_length=120)
+    size = models.PositiveIntegerField()
+    cut_bytes = models.PositiveIntegerField(default=0)
+    body = models.BinaryField()
+    pruned_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["turn_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["turn", "ref"], name="turn_detail_ref")]
+
+    def __str__(self) -> str:
+        return self.ref

@@ -1,0 +1,180 @@
+"""Knowledge bases as chains of layers: fork, save and mount move a pointer and never copy [O-2].
+
+A layer is immutable once sealed and sees everything its ancestors hold, minus what it or a layer between hides.
+Its counts, but for those named `own_` and `removed_`, are those of the whole visible chain, so that exact BM25 needs
+no counting; `sessions_app.search` keeps them true.
+"""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.identifiers import new_kb_id
+from sessions_app.models.project import Project
+from sessions_app.models.unit_fields import UnitFields
+
+
+class KnowledgeLayer(models.Model):
+    """A set of units and hidings on top of a parent; unsealed while it is a draft or a journal.
+
+    `ancestry` holds the ids of all ancestors, the parent first, so that a chain of any length is read by one query.
+    `term_count` is the summed length of the visible evidence units.
+    """
+
+    class Kind(models.TextChoices):
+        """What the layer is for."""
+
+        BASE = "base"
+        DRAFT = "draft"
+        JOURNAL = "journal"
+
+    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
+    ancestry = models.JSONField(default=list, blank=True)
+    unit_count = models.PositiveIntegerField(default=0)
+    evidence_count = models.PositiveIntegerField(default=0)
+    term_count = models.PositiveBigIntegerField(default=0)
+    source_count = models.PositiveIntegerField(default=0)
+    own_unit_count = models.PositiveIntegerField(default=0)
+    own_source_count = models.PositiveIntegerField(default=0)
+    removed_unit_count = models.PositiveIntegerField(default=0)
+    sealed_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} layer {self.pk}"
+
+    @property
+    def is_dirty(self) -> bool:
+        """Tell whether a draft holds something that is not saved [KB-5]."""
+        return self.kind == self.Kind.DRAFT and not self.is_empty
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether the layer changes nothing of what its parent shows."""
+        return self.own_unit_count == 0 and self.own_source_count == 0 and self.removed_unit_count == 0
+
+    @property
+    def chain(self) -> list[int]:
+        """Give the ids of the layers that are seen from here, the highest first."""
+        return [self.pk, *self.ancestry]
+
+    @property
+    def depth(self) -> int:
+        """Give the number of ancestors."""
+        return len(self.ancestry)
+
+
+class KnowledgeBase(models.Model):
+    """A named base: a pointer at its head layer [KB-1]."""
+
+    kb_id = models.CharField(max_length=64, unique=True, default=new_kb_id, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
+    name = models.CharField(max_length=200)
+    is_default = models.BooleanField(default=False)
+    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
+    head = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="headed_bases")
+    revision = models.PositiveIntegerField(default=1)
+    source_count = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-is_default", "name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=models.Q(is_default=True), name="knowledge_base_one_default"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class KnowledgeSource(models.Model):
+    """A text that units were made from [KB-3]."""
+
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, related_name="sources")
+    source_id = models.CharField(max_length=128)
+    name = models.CharField(max_length=300)
+    kind = models.CharField(max_length=24, default="source")
+    content = models.TextField()
+    hash = models.CharField(max_length=64)
+    chunk_count = models.PositiveIntegerField(default=0)
+    unit_count = models.PositiveIntegerField(default=0)
+    added_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["layer_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["layer", "source_id"], name="source_id_unique_in_layer")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LayerUnit(UnitFields):
+    """A unit of a layer; `length` is the sum of its postings' frequencies, 0 for what is not evidence."""
+
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, related_name="units")
+    origin = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, null=True, blank=True, related_name="units")
+    length = models.PositiveIntegerField(default=0)
+    is_evidence = models.BooleanField(default=True)
+    is_guidance = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["layer_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["layer", "unit_id"], name="unit_id_unique_in_layer")]
+        indexes = [
+            models.Index(fields=["layer", "hash"], name="layer_unit_by_hash"),
+            models.Index(fields=["layer"], condition=models.Q(is_guidance=True), name="layer_unit_guidance"),
+        ]
+
+    def __str__(self) -> str:
+        return self.unit_id
+
+
+class HiddenUnit(models.Model):
+    """What a layer, and all above it, changes in the visibility of a unit [KB-7].
+
+    The topmost row of a chain decides about a unit, except that a removal is final.
+    """
+
+    class Change(models.TextChoices):
+        """What happens to the unit."""
+
+        REMOVED = "removed", "Removed: its source is gone"
+        DUPLICATE = "duplicate", "Duplicate: a unit with the same hash is shown in its place"
+        REVEALED = "revealed", "Revealed: the unit that was shown in its place is gone"
+
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, related_name="hidden_units")
+    unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="hidden_in")
+    change = models.CharField(max_length=9, choices=Change, default=Change.REMOVED)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["layer", "unit"], name="hidden_unit_unique")]
+
+    def __str__(self) -> str:
+        return f"layer {self.layer_id}: unit {self.unit_id} {self.change}"
+
+
+class Posting(models.Model):
+    """How often a term stands in a unit, in tenths because fields weigh differently [BP-20]; evidence units only.
+
+    `term` is a 64-bit hash of the stemmed term: no dictionary that concurrent writers would contend for. `length` is
+    the unit's, kept here so that a search reads this table alone. Rows are derived data, written and removed with
+    their unit by `sessions_app.search`, so the database does not check each of them against its unit.
+    """
+
+    pk = models.CompositePrimaryKey("layer_id", "term", "unit_id")
+    layer = models.ForeignKey(
+        KnowledgeLayer, on_delete=models.CASCADE, related_name="postings", db_index=False, db_constraint=False
+    )
+    term = models.BigIntegerField()
+    unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="postings", db_constraint=False)
+    frequency = models.PositiveIntegerField()
+    length = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.term} in {self.unit_id}"

@@ -1,0 +1,97 @@
+"""Who owns what: projects, their members and their API keys."""
+
+import hashlib
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+
+class Role(models.TextChoices):
+    """What a member or key may do; each role may all that the ones before it may [O-25]."""
+
+    VIEWER = "viewer", "Viewer: reads"
+    EDITOR = "editor", "Editor: runs turns and writes"
+    ADMIN = "admin", "Admin: manages keys, members and settings"
+
+    @property
+    def rank(self) -> int:
+        """Give the role's place in the order viewer, editor, admin."""
+        return list(Role).index(self)
+
+
+def digest(secret: str) -> str:
+    """Give the form in which a secret of 128 or more random bits is stored: its SHA-256."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+class Project(models.Model):
+    """The owner of sessions, knowledge bases and API keys."""
+
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(max_length=80, unique=True)
+    is_default = models.BooleanField(default=False)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["is_default"], condition=models.Q(is_default=True), name="project_one_default"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Membership(models.Model):
+    """One user's role in one project."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
+
+    class Meta:
+        ordering = ["project_id", "user_id"]
+        constraints = [models.UniqueConstraint(fields=["project", "user"], name="membership_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.user} in {self.project}: {self.role}"
+
+
+class ApiKey(models.Model):
+    """A client's credential: shown once, stored as a digest; `prefix` is what pages show of it [O-25]."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=120)
+    role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
+    prefix = models.CharField(max_length=16)
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        verbose_name = "API key"
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.prefix}…)"
+
+
+class LoginLink(models.Model):
+    """A link that logs a user in once, printed by the server at its start [O-26]."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="login_links")
+    digest = models.CharField(max_length=64, unique=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+
+    def __str__(self) -> str:
+        return f"login link for {self.user}"

@@ -1,0 +1,90 @@
+"""A conversation and the numbered events that tell browsers what happened to it."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.identifiers import new_session_id
+from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
+from sessions_app.models.project import Project
+
+
+class Session(models.Model):
+    """The unit of conversation [S-1].
+
+    The three `*_sequence` columns count what was ever appended and never go back, so that a number is never used
+    twice [S-36]. `mounted_layer` is the head of the base at the time of the mount; `draft` lies on top of it;
+    `journal` holds what turns and context loads committed [O-34].
+    """
+
+    session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sessions")
+    is_client_named = models.BooleanField(default=False)
+    title = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001  null: never named [O-16]
+    first_message = models.CharField(max_length=60, default="", blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    last_activity_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    expired_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    preferred_planner_plugin = models.CharField(max_length=100, default="planner-default")
+    preferred_seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    preferred_kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    preferred_goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    preferred_deliberation_level = models.PositiveSmallIntegerField(default=0)
+    preferred_model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    system_prompt = models.TextField(null=True, blank=True)  # noqa: DJ001
+
+    mounted_kb = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounted_in")
+    mounted_layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    draft = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    journal = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+
+    message_sequence = models.PositiveIntegerField(default=0)
+    turn_sequence = models.PositiveIntegerField(default=0)
+    event_sequence = models.PositiveIntegerField(default=0)
+    unit_count = models.PositiveIntegerField(default=0)
+    failed_turn_count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "session_id"], name="session_id_unique_in_project"),
+            models.CheckConstraint(
+                condition=models.Q(preferred_deliberation_level__lte=3), name="session_level_0_to_3"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "-last_activity_at", "-id"], name="session_by_activity"),
+            models.Index(fields=["expires_at"], name="session_by_expiry"),
+            models.Index(fields=["session_id"], name="session_by_session_id"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def label(self) -> str:
+        """Give what pages call the session: its title, else how it began, else its id [O-16]."""
+        return self.title or self.first_message or self.session_id
+
+    @property
+    def is_expired(self) -> bool:
+        """Tell whether the session's idle time has run out; alive at exactly `expires_at` [S-12]."""
+        return self.expired_at is not None or (self.expires_at is not None and timezone.now() > self.expires_at)
+
+
+class SessionEvent(models.Model):
+    """One thing that happened to a session, numbered without gaps; written with the state it tells of [PL-46]."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
+    sequence = models.PositiveIntegerField()
+    kind = models.CharField(max_length=40)
+    payload = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["session_id", "sequence"]
+        constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="session_event_sequence")]
+
+    def __str__(self) -> str:
+        return f"{self.sequence} {self.kind}"

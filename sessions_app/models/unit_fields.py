@@ -1,0 +1,68 @@
+"""The columns that every stored unit has, and the way to and from the machine's value."""
+
+from dataclasses import fields
+from typing import Any, Self
+
+from django.db import models
+
+from mrpvm.values import KnowledgeUnit
+
+_COLUMNS = (
+    "ku_type", "role", "topic", "title", "claim", "procedure", "condition", "text_body", "subject", "relation",
+    "object", "confidence", "source_id", "chunk_id", "hash",
+)  # fmt: skip
+_LISTS = ("utility_acts", "phase_scopes")
+_NOT_PROVENANCE = {"id", *_COLUMNS, *_LISTS}
+_PROVENANCE = tuple(item.name for item in fields(KnowledgeUnit) if item.name not in _NOT_PROVENANCE)
+_TUPLES = {"parent_unit_ids", "child_unit_ids", "derived_from_unit_ids"}
+
+
+class UnitFields(models.Model):
+    """A knowledge unit as columns [KU-1]. What is never searched or filtered by lies in `provenance`, without nulls."""
+
+    unit_id = models.CharField(max_length=400)
+    ku_type = models.CharField(max_length=10, default="atomic")
+    role = models.CharField(max_length=12)
+    topic = models.TextField()
+    title = models.TextField(null=True, blank=True)  # noqa: DJ001  null and "" differ in the control language
+    claim = models.TextField(null=True, blank=True)  # noqa: DJ001
+    procedure = models.TextField(null=True, blank=True)  # noqa: DJ001
+    condition = models.TextField(null=True, blank=True)  # noqa: DJ001
+    text_body = models.TextField(null=True, blank=True)  # noqa: DJ001
+    subject = models.TextField(null=True, blank=True)  # noqa: DJ001
+    relation = models.CharField(max_length=20, null=True, blank=True)  # noqa: DJ001
+    object = models.TextField(null=True, blank=True)  # noqa: DJ001
+    confidence = models.FloatField(null=True, blank=True)
+    source_id = models.CharField(max_length=200)
+    chunk_id = models.CharField(max_length=300)
+    hash = models.CharField(max_length=64)
+    utility_acts = models.JSONField(default=list, blank=True)
+    phase_scopes = models.JSONField(default=list, blank=True)
+    provenance = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @classmethod
+    def from_value(cls, unit: KnowledgeUnit, **extra: Any) -> Self:
+        """Give an unsaved row for `unit`."""
+        provenance = {name: getattr(unit, name) for name in _PROVENANCE}
+        return cls(
+            unit_id=unit.id,
+            **{name: getattr(unit, name) for name in _COLUMNS},
+            **{name: list(getattr(unit, name)) for name in _LISTS},
+            provenance={name: value for name, value in provenance.items() if value not in (None, ())},
+            **extra,
+        )
+
+    def to_value(self) -> KnowledgeUnit:
+        """Give the machine's value of this row."""
+        provenance = {name: tuple(value) if name in _TUPLES else value for name, value in self.provenance.items()}
+        values: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
+        values |= {name: tuple(getattr(self, name)) for name in _LISTS}
+        return KnowledgeUnit(id=self.unit_id, **values, **provenance)
+
+    @property
+    def text(self) -> str:
+        """Give what the unit says: its claim, else its procedure, else its topic."""
+        return self.claim or self.procedure or self.topic

@@ -1,0 +1,100 @@
+"""Writing units into layers so that they can be found: one way for turns, context loads and sources alike."""
+
+from collections.abc import Iterable, Sequence
+from itertools import batched
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from mrpvm.values import KnowledgeUnit
+from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.search.layers import shift_counts
+from sessions_app.search.terms import term_id, weighted_terms
+from sessions_app.search.visibility import settle
+
+_ROWS_A_QUERY = 10_000
+
+
+@transaction.atomic
+def index_units(
+    layer: KnowledgeLayer, units: Sequence[KnowledgeUnit], origin: KnowledgeSource | None = None
+) -> list[LayerUnit]:
+    """Add units to an unsealed layer and give their rows, in order.
+
+    A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
+    within one layer the first, is shown [KB-7].
+
+    Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
+    number of units up to some thousands, nor on what lies below.
+    """
+    if not units:
+        return []
+    indexed = [weighted_terms(unit) if unit.is_evidence else None for unit in units]
+    rows = [
+        LayerUnit.from_value(
+            unit,
+            layer=layer,
+            origin=origin,
+            length=found.total() if found is not None else 0,
+            is_evidence=unit.is_evidence,
+            is_guidance=unit.is_guidance,
+        )
+        for unit, found in zip(units, indexed, strict=True)
+    ]
+    LayerUnit.objects.bulk_create(rows, batch_size=_ROWS_A_QUERY)
+    _add_postings(
+        (layer.pk, term_id(term), row.pk, frequency, row.length)
+        for row, found in zip(rows, indexed, strict=True)
+        for term, frequency in (found or {}).items()
+    )
+    settled = settle(layer, (row.hash for row in rows), added={row.pk for row in rows})
+    shift_counts(layer, settled.after - settled.before, own=len(rows))
+    return rows
+
+
+@transaction.atomic
+def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
+    """Remove units of ancestors from what an unsealed layer shows; give how many of them had not been removed before.
+
+    A twin that a removed unit stood for is shown again, unless it is removed too [KB-7].
+    """
+    gone = HiddenUnit.objects.filter(layer_id__in=layer.chain, change=HiddenUnit.Change.REMOVED)
+    found = units.filter(layer_id__in=layer.ancestry).exclude(pk__in=gone.values("unit_id"))
+    hashes = dict(found.order_by().values_list("pk", "hash"))
+    if not hashes:
+        return 0
+    settled = settle(layer, hashes.values(), removed=hashes.keys())
+    HiddenUnit.objects.bulk_create(
+        [HiddenUnit(layer=layer, unit_id=pk, change=HiddenUnit.Change.REMOVED) for pk in hashes],
+        batch_size=_ROWS_A_QUERY,
+    )
+    shift_counts(layer, settled.after - settled.before, removed=len(hashes))
+    return len(hashes)
+
+
+@transaction.atomic
+def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
+    """Delete the layer's own units with these ids and give how many there were; for unsealed layers alone."""
+    removed_count = 0
+    for batch in batched(unit_ids, _ROWS_A_QUERY, strict=False):
+        hashes = dict(layer.units.filter(unit_id__in=batch).order_by().values_list("pk", "hash"))
+        if not hashes:
+            continue
+        settled = settle(layer, hashes.values(), removed=hashes.keys())
+        Posting.objects.filter(unit_id__in=hashes).delete()
+        HiddenUnit.objects.filter(unit_id__in=hashes).delete()
+        LayerUnit.objects.filter(pk__in=hashes).delete()
+        shift_counts(layer, settled.after - settled.before, own=-len(hashes))
+        removed_count += len(hashes)
+    return removed_count
+
+
+def _add_postings(rows: Iterable[tuple[int, int, int, int, int]]) -> None:
+    # By hand because a source has hundreds of thousands of postings and model instances would cost most of the time.
+    table = connection.ops.quote_name(Posting._meta.db_table)
+    columns = ", ".join(
+        connection.ops.quote_name(name) for name in ("layer_id", "term", "unit_id", "frequency", "length")
+    )
+    with connection.cursor() as cursor:
+        for batch in batched(sorted(rows), _ROWS_A_QUERY * 10, strict=False):
+            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES (%s, %s, %s, %s, %s)", batch)  # noqa: S608

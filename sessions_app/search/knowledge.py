@@ -1,0 +1,159 @@
+"""The machine's knowledge port over the database: exact BM25 over what a chain of layers shows."""
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from math import log
+from typing import Self
+
+from mrpvm.contracts import ScoredUnit
+from mrpvm.values import Store
+from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
+from sessions_app.search.terms import WHOLE_FREQUENCY, term_id
+from sessions_app.search.visibility import hidden_units
+
+K1, B = 1.2, 0.75
+"""BM25's constants [BP-20]."""
+_IDS_A_QUERY = 10_000
+type TermPostings = list[tuple[int, int, int]]
+"""Unit, frequency and length of the visible units that have a term."""
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveView:
+    """What a chain of layers shows, resolved once: the chain, its counts and the units in it that are hidden.
+
+    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one.
+    """
+
+    chain: tuple[int, ...]
+    evidence_count: int
+    term_count: int
+    hidden: frozenset[int]
+    journal_id: int | None = None
+    draft_id: int | None = None
+
+    @classmethod
+    def of_layer(cls, layer: KnowledgeLayer) -> Self:
+        """Give the view from one layer down; one query."""
+        return cls(tuple(layer.chain), layer.evidence_count, layer.term_count, hidden_units(layer.chain))
+
+    @classmethod
+    def of_session(cls, session: Session) -> Self:
+        """Give the session's view as it is now: journal, draft, mounted chain [KB-7]; two queries."""
+        layer = KnowledgeLayer.objects.get(pk=session.journal_id)
+        return cls(
+            tuple(layer.chain),
+            layer.evidence_count,
+            layer.term_count,
+            hidden_units(layer.chain),
+            journal_id=session.journal_id,
+            draft_id=session.draft_id,
+        )
+
+    def store_of(self, layer_id: int) -> Store:
+        """Give where the session has a unit of this layer from."""
+        if layer_id == self.journal_id:
+            return "session"
+        return "draft" if layer_id == self.draft_id else "kb"
+
+
+class SessionKnowledge:
+    """`mrpvm.contracts.KnowledgePort` over one resolved view; safe to use from several threads at once."""
+
+    def __init__(self, view: EffectiveView) -> None:
+        self.view = view
+
+    @classmethod
+    def of(cls, session: Session) -> Self:
+        """Give the port for what the session sees now."""
+        return cls(EffectiveView.of_session(session))
+
+    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
+        """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
+
+        Two more when units with equal scores stand at the cut.
+        """
+        wanted = {term: weight for term, weight in terms.items() if weight > 0}
+        if limit < 1 or not wanted or not self.view.term_count:
+            return []
+        postings = self._postings(wanted)
+        gains = {term: self._gain(weight, len(postings[term])) for term, weight in wanted.items()}
+        scores: dict[int, float] = {}
+        constant, slope = self._length_norm()
+        for term, gain in gains.items():
+            for unit, frequency, length in postings[term]:
+                part = gain * frequency / (frequency + constant + slope * length)
+                scores[unit] = scores.get(unit, 0.0) + part
+        best = _best(scores, limit)
+        return self._scored(best, scores, self._parts(best, postings, gains))
+
+    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give the newest visible units that instruct a phase, with score 0; two queries."""
+        newest = LayerUnit.objects.filter(layer_id__in=self.view.chain, is_guidance=True).order_by("-pk")
+        examined = newest.values_list("pk", flat=True)[: max(limit, 0) + len(self.view.hidden)]
+        pks = [pk for pk in examined if pk not in self.view.hidden][: max(limit, 0)]
+        return self._scored(pks, {}, {})
+
+    def _postings(self, terms: Iterable[str]) -> dict[str, TermPostings]:
+        by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
+        hidden = self.view.hidden
+        rows = Posting.objects.filter(layer_id__in=self.view.chain, term__in=list(by_id)).values_list(
+            "term", "unit_id", "frequency", "length"
+        )
+        for term, unit, frequency, length in rows:
+            if unit not in hidden:
+                by_id[term].append((unit, frequency, length))
+        return {term: by_id[term_id(term)] for term in terms}
+
+    def _gain(self, weight: float, document_frequency: int) -> float:
+        rest = self.view.evidence_count - document_frequency
+        return weight * log((rest + 0.5) / (document_frequency + 0.5) + 1) * (K1 + 1)
+
+    def _length_norm(self) -> tuple[float, float]:
+        average = self.view.term_count / self.view.evidence_count
+        return K1 * (1 - B) * WHOLE_FREQUENCY, K1 * B * WHOLE_FREQUENCY / average
+
+    def _parts(
+        self, best: Sequence[int], postings: Mapping[str, TermPostings], gains: Mapping[str, float]
+    ) -> dict[int, dict[str, float]]:
+        parts: dict[int, dict[str, float]] = {unit: {} for unit in best}
+        constant, slope = self._length_norm()
+        for term, gain in gains.items():
+            for unit, frequency, length in postings[term]:
+                if unit in parts:
+                    parts[unit][term] = gain * frequency / (frequency + constant + slope * length)
+        return parts
+
+    def _scored(
+        self, pks: Sequence[int], scores: Mapping[int, float], parts: Mapping[int, Mapping[str, float]]
+    ) -> list[ScoredUnit]:
+        rows = LayerUnit.objects.in_bulk(pks)
+        found = [
+            ScoredUnit(
+                unit=rows[pk].to_value(),
+                score=scores.get(pk, 0.0),
+                store=self.view.store_of(rows[pk].layer_id),
+                term_scores=parts.get(pk, {}),
+            )
+            for pk in pks
+        ]
+        return sorted(found, key=lambda hit: (-hit.score, hit.unit.id)) if scores else found
+
+
+def _best(scores: Mapping[int, float], limit: int) -> list[int]:
+    """Give the units with the highest scores; where equal ones stand at the cut, those with the lowest unit ids."""
+    if len(scores) <= limit:
+        return list(scores)
+    cut = heapq.nlargest(limit, scores.values())[-1]
+    above = [unit for unit, score in scores.items() if score > cut]
+    level = [unit for unit, score in scores.items() if score == cut]
+    missing = limit - len(above)
+    if len(level) == missing:
+        return above + level
+    first: list[tuple[str, int]] = []
+    for batch in batched(level, _IDS_A_QUERY, strict=False):
+        ids = LayerUnit.objects.filter(pk__in=batch).order_by().values_list("unit_id", "pk")
+        first = heapq.nsmallest(missing, [*first, *ids])
+    return above + [unit for _, unit in first]

@@ -1,0 +1,85 @@
+"""Making, moving, sealing and dropping layers [O-2]."""
+
+from django.db.models import F
+from django.utils import timezone
+
+from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.search.visibility import Totals, settle
+
+_COUNTS = ("unit_count", "evidence_count", "term_count")
+
+
+def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
+    """Give a new, empty, unsealed layer that shows what `parent` shows; one row, whatever the parent holds."""
+    if parent is None:
+        return KnowledgeLayer.objects.create(kind=kind)
+    return KnowledgeLayer.objects.create(
+        kind=kind,
+        parent=parent,
+        ancestry=parent.chain,
+        unit_count=parent.unit_count,
+        evidence_count=parent.evidence_count,
+        term_count=parent.term_count,
+        source_count=parent.source_count,
+    )
+
+
+def restack_journal(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Put an unsealed journal on top of a draft, or bring it up to date with its draft [KB-9].
+
+    Costs by the journal's own units, never by what lies below. Effects: the layer's parent, ancestry, counts and the
+    rows that say which duplicates it hides.
+    """
+    layer.parent = parent
+    layer.ancestry = parent.chain
+    layer.hidden_units.exclude(change=HiddenUnit.Change.REMOVED).delete()
+    settled = settle(layer, _own_hashes(layer))
+    shown = Totals(parent.unit_count, parent.evidence_count, parent.term_count) + settled.after - settled.below
+    layer.unit_count, layer.evidence_count, layer.term_count = shown.units, shown.evidence, shown.terms
+    layer.source_count = parent.source_count
+    layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count"])
+
+
+def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Put an unsealed layer on a parent that shows exactly what its present parent shows: nothing is compared."""
+    layer.parent = parent
+    layer.ancestry = parent.chain
+    layer.save(update_fields=["parent", "ancestry"])
+
+
+def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0) -> None:
+    """Add to the layer's counts, then bring the unsealed journal above a draft up to date."""
+    layer.unit_count = F("unit_count") + by.units
+    layer.evidence_count = F("evidence_count") + by.evidence
+    layer.term_count = F("term_count") + by.terms
+    layer.own_unit_count = F("own_unit_count") + own
+    layer.removed_unit_count = F("removed_unit_count") + removed
+    layer.save(update_fields=[*_COUNTS, "own_unit_count", "removed_unit_count"])
+    if layer.kind == KnowledgeLayer.Kind.DRAFT:
+        for above in layer.children.filter(sealed_at=None):
+            restack_journal(above, layer)
+
+
+def seal_layer(layer: KnowledgeLayer) -> None:
+    """Make the layer part of a base: from now on it never changes."""
+    layer.kind = KnowledgeLayer.Kind.BASE
+    layer.sealed_at = timezone.now()
+    layer.save(update_fields=["kind", "sealed_at"])
+
+
+def drop_layer(layer_id: int) -> None:
+    """Delete an unsealed layer that nothing points at any more, with all it holds; seven queries."""
+    Posting.objects.filter(layer_id=layer_id).delete()
+    HiddenUnit.objects.filter(layer_id=layer_id).delete()
+    HiddenUnit.objects.filter(unit__layer_id=layer_id).delete()
+    LayerUnit.objects.filter(layer_id=layer_id).delete()
+    KnowledgeSource.objects.filter(layer_id=layer_id).delete()
+    KnowledgeLayer.objects.filter(pk=layer_id, sealed_at=None).delete()
+
+
+def _own_hashes(layer: KnowledgeLayer) -> set[str]:
+    hashes = set(layer.units.order_by().values_list("hash", flat=True))
+    if layer.removed_unit_count:
+        removed = layer.hidden_units.filter(change=HiddenUnit.Change.REMOVED)
+        hashes.update(removed.values_list("unit__hash", flat=True))
+    return hashes

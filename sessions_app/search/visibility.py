@@ -1,0 +1,154 @@
+"""Which unit of a chain is seen for each hash: of those that were not removed, the one in the highest layer [KB-7].
+
+This is decided when a layer changes and kept as `HiddenUnit` rows, so that reading has nothing to compare. For every
+hash a chain shows at most one unit.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import batched
+
+from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
+
+_HASHES_A_QUERY = 10_000
+Change = HiddenUnit.Change
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """One unit among those of a chain that have the same hash; `place` is 0 for the highest layer."""
+
+    pk: int
+    place: int
+    is_evidence: bool
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What a chain's counts are made of."""
+
+    units: int = 0
+    evidence: int = 0
+    terms: int = 0
+
+    def __add__(self, other: "Totals") -> "Totals":
+        return Totals(self.units + other.units, self.evidence + other.evidence, self.terms + other.terms)
+
+    def __sub__(self, other: "Totals") -> "Totals":
+        return Totals(self.units - other.units, self.evidence - other.evidence, self.terms - other.terms)
+
+
+@dataclass(slots=True)
+class Settled:
+    """What one layer shows and what it has to change for that, before and after a change of its own."""
+
+    before: Totals = field(default_factory=Totals)
+    after: Totals = field(default_factory=Totals)
+    below: Totals = field(default_factory=Totals)
+    stale: list[int] = field(default_factory=list)
+    changes: list[tuple[int, HiddenUnit.Change]] = field(default_factory=list)
+
+
+def hidden_units(chain: Sequence[int]) -> frozenset[int]:
+    """Give the ids of the units that the chain does not show; one query."""
+    rows = HiddenUnit.objects.filter(layer_id__in=chain).values_list("layer_id", "unit_id", "change")
+    states: dict[int, dict[int, str]] = defaultdict(dict)
+    place = {layer: index for index, layer in enumerate(chain)}
+    for layer, unit, change in rows:
+        states[unit][place[layer]] = change
+    return frozenset(unit for unit, changes in states.items() if not _is_shown(changes))
+
+
+def settle(
+    layer: KnowledgeLayer, hashes: Iterable[str], *, added: Collection[int] = (), removed: Collection[int] = ()
+) -> Settled:
+    """Decide anew what `layer` shows for `hashes`, and store the rows that say so.
+
+    Args:
+        added: units that were just inserted into the layer.
+        removed: units that the layer is about to lose or to remove from its ancestors.
+
+    Effects: the layer's duplicate and revealed rows for these hashes, at most three queries for 10,000 hashes.
+    """
+    settled = Settled()
+    added, removed = frozenset(added), frozenset(removed)
+    for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
+        copies, changes = _copies(layer.chain, batch), _changes(layer.chain, batch)
+        for group in copies:
+            _settle_group(group, changes, added, removed, settled)
+    if settled.stale:
+        layer.hidden_units.filter(unit_id__in=settled.stale).delete()
+    if settled.changes:
+        rows = [HiddenUnit(layer=layer, unit_id=unit, change=change) for unit, change in settled.changes]
+        HiddenUnit.objects.bulk_create(rows, batch_size=5_000)
+    return settled
+
+
+def _copies(chain: Sequence[int], hashes: Collection[str]) -> Iterator[list[Copy]]:
+    place = {layer: index for index, layer in enumerate(chain)}
+    groups: dict[str, list[Copy]] = defaultdict(list)
+    rows = LayerUnit.objects.filter(layer_id__in=chain, hash__in=hashes).order_by()
+    for pk, layer, digest, is_evidence, length in rows.values_list("pk", "layer_id", "hash", "is_evidence", "length"):
+        groups[digest].append(Copy(pk, place[layer], is_evidence, length))
+    for group in groups.values():
+        yield sorted(group, key=lambda copy: (copy.place, copy.pk))
+
+
+def _changes(chain: Sequence[int], hashes: Collection[str]) -> Mapping[int, Mapping[int, str]]:
+    place = {layer: index for index, layer in enumerate(chain)}
+    changes: dict[int, dict[int, str]] = defaultdict(dict)
+    rows = HiddenUnit.objects.filter(layer_id__in=chain, unit__hash__in=hashes)
+    for layer, unit, change in rows.values_list("layer_id", "unit_id", "change"):
+        changes[unit][place[layer]] = change
+    return changes
+
+
+def _is_shown(changes: Mapping[int, str]) -> bool:
+    if not changes:
+        return True
+    if Change.REMOVED in changes.values():
+        return False
+    return changes[min(changes)] == Change.REVEALED
+
+
+def _settle_group(
+    group: Sequence[Copy],
+    changes: Mapping[int, Mapping[int, str]],
+    added: Collection[int],
+    removed: Collection[int],
+    settled: Settled,
+) -> None:
+    none: Mapping[int, str] = {}
+    below = next(
+        (copy for copy in group if copy.place > 0 and _is_shown(_without_top(changes.get(copy.pk, none)))), None
+    )
+    before = next((copy for copy in group if copy.pk not in added and _is_shown(changes.get(copy.pk, none))), None)
+    alive = [
+        copy for copy in group if copy.pk not in removed and Change.REMOVED not in changes.get(copy.pk, none).values()
+    ]
+    after = alive[0] if alive else None
+    wanted: dict[int, HiddenUnit.Change] = {copy.pk: Change.DUPLICATE for copy in alive[1:] if copy.place == 0}
+    if after is not None and after.place > 0 and after != below:
+        wanted[after.pk] = Change.REVEALED
+    if below is not None and below in alive and below != after:
+        wanted[below.pk] = Change.DUPLICATE
+    for copy in group:
+        present = changes.get(copy.pk, none).get(0)
+        if present != Change.REMOVED and present != wanted.get(copy.pk):
+            settled.stale += [copy.pk] if present else []
+            settled.changes += [(copy.pk, wanted[copy.pk])] if copy.pk in wanted else []
+    settled.below += _totals(below)
+    settled.before += _totals(before)
+    settled.after += _totals(after)
+
+
+def _without_top(changes: Mapping[int, str]) -> Mapping[int, str]:
+    return {place: change for place, change in changes.items() if place > 0}
+
+
+def _totals(copy: Copy | None) -> Totals:
+    if copy is None:
+        return Totals()
+    return Totals(1, int(copy.is_evidence), copy.length if copy.is_evidence else 0)

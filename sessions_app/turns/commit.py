@@ -1,0 +1,151 @@
+"""How a turn ends: committed as a whole, or failed with nothing kept but its entry [T-20, T-28, T-39]."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.conversation.answers import preview, response_document
+from mrpvm.errors import TurnCancelled, TurnInterrupted
+from mrpvm.values import Selection, TurnOutcome
+from sessions_app import events
+from sessions_app.actions.context_units import (
+    announce_promotion,
+    discard_pending,
+    promote_units,
+    record_ledger,
+)
+from sessions_app.actions.sessions import ACTIVITY_FIELDS, preference_changes, touch
+from sessions_app.actions.slots import lock_session
+from sessions_app.models import ExplainabilityTurn, Message, Session
+from sessions_app.turns.prepare import TurnCall
+from sessions_app.turns.trace_writer import TraceWriter
+
+Status = ExplainabilityTurn.Status
+_ENDINGS = {"TURN_CANCELLED": Status.CANCELLED, "TURN_INTERRUPTED": Status.INTERRUPTED}
+_EVENTS: dict[str, events.EventKind] = {
+    Status.FAILED: "turn.failed",
+    Status.CANCELLED: "turn.cancelled",
+    Status.INTERRUPTED: "turn.interrupted",
+}
+
+
+@transaction.atomic
+def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, trace: TraceWriter) -> None:
+    """Store everything a successful turn leaves, at once [T-20].
+
+    Raises:
+        TurnInterrupted: the slot is no longer this turn's [T-33].
+        TurnCancelled: somebody stopped it before this moment.
+
+    Effects: messages, promoted units with their index, preferences, system prompt, ledger, trace, the finished entry,
+    activity; `turn.committed`, `units.promoted`, `units.evicted`, `preferences.changed`.
+    """
+    session = lock_session(turn.session_id)
+    _keep_slot(turn)
+    turn.session = session
+    answer = outcome.answer
+    if answer is None:
+        raise ValueError("a successful outcome holds an answer")
+    _add_messages(session, turn, outcome)
+    promotion = promote_units(turn, session, call.message)
+    changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
+    if call.system_prompt is not None:
+        session.system_prompt = call.system_prompt
+    touch(session)
+    session.save()
+    trace.flush()
+    record_ledger(turn, trace.ledger)
+    turn.unit_changes = promotion.as_record()
+    turn.response_document = response_document(answer, session.session_id)
+    turn.assistant_preview = preview(outcome.answer_text)
+    _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
+    news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
+        (
+            "turn.committed",
+            {
+                "request_id": turn.request_id,
+                "turn_index": turn.turn_index,
+                "answer_status": outcome.answer_status,
+                "message_sequence": session.message_sequence,
+            },
+        )
+    ]
+    if promotion.added or promotion.discarded or promotion.deduplicated:
+        news.append(("units.promoted", {"request_id": turn.request_id, "count": len(promotion.added)}))
+    if promotion.evicted:
+        news.append(("units.evicted", {"request_id": turn.request_id, "count": len(promotion.evicted)}))
+    if changed:
+        news.append(("preferences.changed", changed))
+    events.append_all(session, news)
+    announce_promotion(session, promotion)
+
+
+@transaction.atomic
+def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selection, trace: TraceWriter) -> None:
+    """Store what a failed turn leaves: its entry, the trace, the record of discarded units, and nothing else [T-28].
+
+    A turn that was closed by somebody else meanwhile stays as it is.
+    """
+    session = Session.objects.select_for_update().get(pk=turn.session_id)
+    turn.refresh_from_db(from_queryset=ExplainabilityTurn.objects.select_for_update())
+    if not turn.is_running:
+        return
+    turn.session = session
+    discarded = discard_pending(turn, session, error["code"])
+    session.failed_turn_count += 1
+    touch(session)
+    session.save(update_fields=["failed_turn_count", *ACTIVITY_FIELDS])
+    trace.flush()
+    turn.error = dict(error)
+    turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
+    status = _ENDINGS.get(error["code"], Status.FAILED)
+    _finish(turn, status, "failed", used)
+    news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
+        (_EVENTS[status], {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": error["code"]})
+    ]
+    if discarded:
+        news.append(("units.discarded", {"request_id": turn.request_id, "count": len(discarded)}))
+    events.append_all(session, news)
+
+
+def _keep_slot(turn: ExplainabilityTurn) -> None:
+    running = ExplainabilityTurn.objects.select_for_update().filter(pk=turn.pk, status=Status.RUNNING).first()
+    if running is None:
+        raise TurnInterrupted("The turn took longer than its lease and was closed by another process.")
+    if running.cancel_requested_at is not None:
+        raise TurnCancelled("The turn was stopped.")
+
+
+def _add_messages(session: Session, turn: ExplainabilityTurn, outcome: TurnOutcome) -> None:
+    first = session.message_sequence + 1
+    Message.objects.bulk_create(
+        [
+            Message(session=session, turn=turn, sequence=first, role="user", content=turn.user_message),
+            Message(session=session, turn=turn, sequence=first + 1, role="assistant", content=outcome.answer_text),
+        ]
+    )
+    session.message_sequence = first + 1
+
+
+def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
+    """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24]."""
+    return [
+        ("preferred_planner_plugin", used.planner),
+        ("preferred_seed_detector_plugin", used.seed_detector),
+        ("preferred_kb_plugin", used.kb),
+        ("preferred_goal_solver_plugin", used.goal_solver),
+        ("preferred_deliberation_level", level),
+        ("preferred_model", call.choices.model),
+    ]
+
+
+def _finish(turn: ExplainabilityTurn, status: str, answer_status: str, used: Selection) -> None:
+    now = timezone.now()
+    turn.status, turn.answer_status = status, answer_status
+    turn.planner_plugin, turn.seed_detector_plugin = used.planner, used.seed_detector
+    turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
+    turn.finished_at, turn.lease_until = now, None
+    turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
+    turn.save()

@@ -1,0 +1,57 @@
+"""The composition root: which plugins, clock, threads and model the machine gets."""
+
+import time
+from datetime import UTC, datetime
+from functools import cache
+
+from django.conf import settings
+from django.db import connections
+
+from mrpvm import registry
+from mrpvm.kernel.machine import Machine
+from mrpvm.kernel.workers import Workers
+from mrpvm.llm.absent import AbsentModel
+from mrpvm.plugins.builtin import BUILTIN_PLUGINS
+from mrpvm.values import Limits
+
+workers = Workers(leave=connections.close_all)
+"""Threads of plugin calls. Each keeps its database connection, as request threads do."""
+
+
+class SystemClock:
+    """The machine's clock outside of tests."""
+
+    def now(self) -> datetime:
+        """Give the current time in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic_ms(self) -> float:
+        """Give milliseconds that never go back."""
+        return time.monotonic() * 1000
+
+
+def install_plugins() -> None:
+    """Fill the process's registry with the built-in plugins and those of other packages; once."""
+    if registry.installed.descriptors():
+        return
+    for plugin in BUILTIN_PLUGINS:
+        registry.installed.register(plugin)
+    registry.installed.register_entry_points()
+
+
+@cache
+def machine() -> Machine:
+    """Give the process's machine."""
+    return Machine(registry.installed, workers, SystemClock(), AbsentModel())
+
+
+def turn_limits() -> Limits:
+    """Give the bounds of one turn as they are set [K-20]."""
+    return Limits(
+        max_llm_calls=settings.MRPVM_MAX_LLM_CALLS,
+        request_timeout_ms=settings.MRPVM_REQUEST_TIMEOUT_MS,
+        max_plugins_per_stage=settings.MRPVM_MAX_PLUGINS_PER_STAGE,
+        max_frame_depth=settings.MRPVM_MAX_FRAME_DEPTH,
+        max_parallel_seeds=settings.MRPVM_MAX_PARALLEL_SEEDS,
+        plugin_timeout_ms=settings.MRPVM_PLUGIN_TIMEOUT_MS,
+    )

@@ -1,0 +1,119 @@
+"""The spine: one turn from call to commit."""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from mrpvm.errors import MRPError, TurnCancelled
+from mrpvm.trace.events import Event
+from mrpvm.values import TurnOutcome
+from sessions_app.actions.context_units import stage_units
+from sessions_app.actions.slots import waiting_for_slot
+from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.turns import shutdown
+from sessions_app.turns.commit import commit_turn, fail_turn
+from sessions_app.turns.machine import machine
+from sessions_app.turns.prepare import Prepared, TurnCall, check_call, prepare
+from sessions_app.turns.progress import progress_of
+from sessions_app.turns.trace_writer import TraceWriter
+
+logger = logging.getLogger(__name__)
+
+Listener = Callable[[Mapping[str, Any]], None]
+"""Takes progress payloads [API-15] while the turn works, on the turn's thread."""
+
+
+class TurnError(MRPError):
+    """A turn ran and did not succeed; carries the finished entry beside the error [T-31]."""
+
+    def __init__(self, turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
+        super().__init__(error["message"], code=error["code"], details=error["details"])
+        self.turn = turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnResult:
+    """A committed turn and what the machine gave."""
+
+    turn: ExplainabilityTurn
+    outcome: TurnOutcome
+
+
+def run_turn(
+    session: Session, call: TurnCall, *, wait_ms: int = 0, listen: Listener = lambda payload: None
+) -> TurnResult:
+    """Answer one message in a session.
+
+    1. refuse what needs no turn to be refused [T-1]
+    2. prepare: slot, snapshot [T-2]
+    3. run the machine; units it finds are stored as pending and announced before retrieval [T-10, T-12]
+    4. commit, or fail with nothing kept but the entry [T-20, T-28]
+
+    Raises:
+        MRPError: before the turn existed; no entry is left.
+        TurnError: the turn failed, was cancelled or interrupted; its entry is stored.
+    """
+    shutdown.refuse_new_turns()
+    check_call(call)
+    prepared = waiting_for_slot(wait_ms, lambda: prepare(session, call))
+    trace = TraceWriter(prepared.turn)
+    outcome = _run_machine(prepared, trace, listen)
+    error = outcome.error or _commit(prepared.turn, call, outcome, trace)
+    if error is not None:
+        fail_turn(prepared.turn, error, outcome.used, trace)
+        raise TurnError(prepared.turn, error)
+    return TurnResult(turn=prepared.turn, outcome=outcome)
+
+
+def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener) -> TurnOutcome:
+    turn = prepared.turn
+    watch = _Watch(turn)
+
+    def emit(event: Event) -> None:
+        trace.add(event)
+        payload = progress_of(turn, event)
+        if payload is not None:
+            listen(payload)
+        if event.name == "units.staged":
+            stage_units(turn, event.units, event.data["executionId"])
+        trace.flush_if_due()
+
+    def tick() -> None:
+        trace.flush_if_due()
+        shutdown.interrupt_if_over()
+        watch.look()
+
+    return machine().run_turn(prepared.request, prepared.knowledge, emit, tick)
+
+
+class _Watch:
+    """Looks now and then whether somebody asked for the turn's end, in whichever process that was [O-19]."""
+
+    def __init__(self, turn: ExplainabilityTurn) -> None:
+        self._row = ExplainabilityTurn.objects.filter(pk=turn.pk, cancel_requested_at__isnull=False)
+        self._looked_at = time.monotonic()
+
+    def look(self) -> None:
+        if (time.monotonic() - self._looked_at) * 1000 < settings.MRPVM_TRACE_FLUSH_MS:
+            return
+        self._looked_at = time.monotonic()
+        if self._row.exists():
+            raise TurnCancelled("The turn was stopped.")
+
+
+def _commit(
+    turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, trace: TraceWriter
+) -> Mapping[str, Any] | None:
+    """Commit; gives the error if that fails, so that every failure ends in the same place [T-32]."""
+    try:
+        commit_turn(turn, call, outcome, trace)
+    except MRPError as error:
+        return error.as_record()
+    except Exception as error:
+        logger.exception("the commit of turn %s failed", turn.request_id)
+        return MRPError(f"The turn could not be stored ({type(error).__name__}).").as_record()
+    return None

@@ -1,0 +1,145 @@
+"""Prepare: take the slot, clear leftovers, resolve selections, freeze what the turn may see [T-2 to T-6]."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from mrpvm.contracts import KnowledgePort
+from mrpvm.conversation.window import history_window
+from mrpvm.errors import Conflict, InvalidInput, TooLarge
+from mrpvm.values import HistoryMessage, Selection, SessionState, TurnRequest
+from sessions_app import events
+from sessions_app.actions import kb_mounts
+from sessions_app.actions.sessions import ACTIVITY_FIELDS, Choices, check_choices, touch
+from sessions_app.actions.slots import lock_idle_session
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
+from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.turns.machine import turn_limits
+from sessions_app.turns.recovery import recover_abandoned
+
+FIRST_MESSAGE_CHARS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnCall:
+    """What somebody asks of a session: the message and this turn's own choices, which are hard pins [S-20]."""
+
+    message: str
+    system_prompt: str | None = None
+    choices: Choices = field(default_factory=Choices)
+    base: KnowledgeBase | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A turn that holds its session's slot."""
+
+    turn: ExplainabilityTurn
+    request: TurnRequest
+    knowledge: KnowledgePort
+
+
+def check_call(call: TurnCall) -> None:
+    """Refuse what can be refused before any turn exists [T-1].
+
+    Raises:
+        InvalidInput: an empty message, an unknown plugin, a bad level.
+        TooLarge: NORMALIZER_INPUT_TOO_LARGE [S-31].
+    """
+    if not call.message.strip():
+        raise InvalidInput("The message is empty.", code="INVALID_CONTENT")
+    limit = settings.MRPVM_MAX_MESSAGE_CHARS
+    if len(call.message) > limit:
+        raise TooLarge(
+            f"The message has {len(call.message)} characters; {limit} are allowed. Longer material belongs into the"
+            " session's context or a knowledge base.",
+            code="NORMALIZER_INPUT_TOO_LARGE",
+            details={"limit_chars": limit, "size_chars": len(call.message)},
+        )
+    check_choices(call.choices)
+
+
+def prepare(session: Session, call: TurnCall) -> Prepared:
+    """Give the turn with everything it may look at.
+
+    Raises:
+        NotFound, Expired, Conflict: there is no such session any more, or it is busy, or its draft is dirty.
+
+    Effects: an abandoned turn is recovered; another base is mounted if asked for; then in one transaction: the
+    running row, leftovers gone, activity, `turn.started`.
+    """
+    recover_abandoned(session)
+    if call.base is not None and call.base.pk != session.mounted_kb_id:
+        kb_mounts.mount_base(session, call.base, reason="chat")
+    turn = _take_slot(session.pk, call)
+    return Prepared(turn=turn, request=_freeze(turn, call), knowledge=SessionKnowledge.of(turn.session))
+
+
+def _take_slot(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
+    limits = turn_limits()
+    try:
+        with transaction.atomic():
+            session = lock_idle_session(session_pk)
+            session.context_units.filter(state="pending").delete()
+            touch(session)
+            session.turn_sequence += 1
+            if not session.first_message:
+                session.first_message = " ".join(call.message.split())[:FIRST_MESSAGE_CHARS]
+            session.save(update_fields=["turn_sequence", "first_message", *ACTIVITY_FIELDS])
+            level = call.choices.deliberation_level
+            turn = ExplainabilityTurn.objects.create(
+                session=session,
+                turn_index=session.turn_sequence,
+                user_message=call.message,
+                lease_until=timezone.now()
+                + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
+                deliberation_level=session.preferred_deliberation_level if level is None else level,
+                model=call.choices.model or session.preferred_model,
+            )
+            events.append(session, "turn.started", {"request_id": turn.request_id, "turn_index": turn.turn_index})
+            return turn
+    except IntegrityError as error:
+        raise Conflict("Another turn is running in this session.", code="TURN_IN_PROGRESS") from error
+
+
+def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
+    session, choices = turn.session, call.choices
+    newest = session.messages.filter(role__in=("user", "assistant")).order_by("-sequence")
+    history = history_window(
+        (
+            HistoryMessage(role=role, content=content)
+            for role, content in newest.values_list("role", "content")[: settings.MRPVM_MAX_HISTORY_MESSAGES]
+        ),
+        settings.MRPVM_MAX_HISTORY_MESSAGES,
+        settings.MRPVM_MAX_HISTORY_CHARS,
+    )
+    return TurnRequest(
+        request_id=turn.request_id,
+        message=call.message,
+        system_prompt=call.system_prompt or session.system_prompt,
+        history=history,
+        pins=Selection(
+            planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
+        ),
+        preferences=Selection(
+            planner=session.preferred_planner_plugin,
+            seed_detector=session.preferred_seed_detector_plugin,
+            kb=session.preferred_kb_plugin,
+            goal_solver=session.preferred_goal_solver_plugin,
+        ),
+        deliberation_level=turn.deliberation_level,
+        requested_model=choices.model,
+        session_model=session.preferred_model,
+        session=SessionState(
+            session_id=session.session_id,
+            mounted_kb_id=session.mounted_kb.kb_id,
+            mounted_kb_name=session.mounted_kb.name,
+            message_count=session.message_sequence,
+            session_context_unit_count=session.unit_count,
+            deliberation_level=session.preferred_deliberation_level,
+        ),
+        limits=turn_limits(),
+    )

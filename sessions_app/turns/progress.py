@@ -1,0 +1,53 @@
+"""What a client hears while a turn works: machine events as SSE `progress` payloads [API-15, API-17]."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from mrpvm.trace.events import Event
+from sessions_app.models import ExplainabilityTurn
+
+
+def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None:
+    """Give the progress payload of a machine event, None for events that clients need not hear of."""
+    data = event.data
+    match event.name:
+        case "turn.started":
+            return _payload(turn, data, "request", "start", "Turn started")
+        case "plugin.started":
+            kind = "planner" if data["stage"] == "planner" else "stage"
+            keys = {"stage": data["stage"], "pluginId": data["pluginId"]}
+            return _payload(turn, data, kind, "start", f"{data['pluginName']} is working", keys)
+        case "plugin.finished":
+            keys = {key: data[key] for key in ("status", "llmCalls", "sufficient", "model", "error")}
+            return _payload(turn, data, "stage", "finish", f"Finished: {data['status']}", keys)
+        case "frame.opened" if data["parentFrameId"] is not None:
+            keys = {"purpose": data["purpose"]}
+            return _payload(turn, data, "frame", "fanout", f"Working on part {data['frameId']}", keys)
+        case "backtrack.taken":
+            return _payload(turn, data, "validation", "retry", f"Trying another {data['step']}", {"status": "retry"})
+        case "turn.finished" if data["status"] == "succeeded":
+            return _payload(turn, data, "response", "ready", "Answer ready")
+    return None
+
+
+def _payload(
+    turn: ExplainabilityTurn,
+    data: Any,
+    kind: str,
+    event: str,
+    message: str,
+    more: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    frame_id = data.get("frameId", "frame-0")
+    return {
+        "timestamp": timezone.now().isoformat(),
+        "requestId": turn.request_id,
+        "sessionId": turn.session.session_id,
+        "frameId": frame_id,
+        "frameDepth": frame_id.count("."),
+        "type": kind,
+        "event": event,
+        "message": message,
+        **(more or {}),
+    }

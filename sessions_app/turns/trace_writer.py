@@ -1,0 +1,82 @@
+"""Writes a turn's machine events to the database: structure in batches, payloads one row a node [O-20, O-22]."""
+
+import json
+import time
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from mrpvm.trace.events import Event
+from mrpvm.trace.graph import Record
+from sessions_app.events import announce_progress
+from sessions_app.models import ExplainabilityTurn, TurnDetail, TurnEvents
+
+_COMPLETE = {"plugin.finished", "frame.closed"}
+"""Events after which a node's payload is whole."""
+_COMPRESSION_LEVEL = 1
+
+
+class TraceWriter:
+    """Collects one turn's events and flushes them now and then, so that a running turn can be watched."""
+
+    def __init__(self, turn: ExplainabilityTurn) -> None:
+        self._turn = turn
+        self._records: list[Record] = []
+        self._written_count = 0
+        self._flushed_at = time.monotonic()
+        self._partial: dict[str, dict[str, Any]] = {}
+        self._whole: list[TurnDetail] = []
+        self.ledger: list[tuple[str, dict[str, Any]]] = []
+
+    def add(self, event: Event) -> None:
+        """Take one event."""
+        if event.name == "units.judged":
+            self.ledger.extend((event.data["executionId"], row) for row in event.data["rows"])
+        else:
+            self._records.append(event.as_record())
+        if event.detail_ref is not None:
+            parts = self._partial.setdefault(event.detail_ref, {})
+            parts.update(event.detail)
+            if event.name in _COMPLETE:
+                self._whole.append(detail_row(self._turn, event.detail_ref, self._partial.pop(event.detail_ref)))
+
+    def flush_if_due(self) -> None:
+        """Write what is new if the last time is long enough ago, and tell open pages."""
+        is_due = (time.monotonic() - self._flushed_at) * 1000 >= settings.MRPVM_TRACE_FLUSH_MS
+        if is_due and len(self._records) > self._written_count:
+            with transaction.atomic():
+                self.flush()
+            announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
+
+    def flush(self) -> None:
+        """Write what is new; must run inside a transaction, and is undone with it."""
+        records, details = self._records[self._written_count :], list(self._whole)
+        if records:
+            TurnEvents.objects.create(turn=self._turn, first_sequence=self._written_count, events=records)
+        TurnDetail.objects.bulk_create(details)
+        self._flushed_at = time.monotonic()
+        transaction.on_commit(lambda: self._settle(len(records), len(details)))
+
+    def _settle(self, record_count: int, detail_count: int) -> None:
+        self._written_count += record_count
+        del self._whole[:detail_count]
+
+
+def detail_row(turn: ExplainabilityTurn, ref: str, parts: Mapping[str, Any]) -> TurnDetail:
+    """Give the unsaved row of one payload `{input, output, error, meta}` [G-13].
+
+    Beyond the setting's size the text is cut, and the row says by how many bytes [O-22].
+    """
+    payload = {key: parts.get(key) for key in ("input", "output", "error", "meta")}
+    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    kept = text[: settings.MRPVM_MAX_DETAIL_BYTES]
+    return TurnDetail(
+        turn=turn,
+        ref=ref,
+        size=len(text),
+        cut_bytes=len(text) - len(kept),
+        body=zlib.compress(kept, _COMPRESSION_LEVEL),
+    )

@@ -1,0 +1,145 @@
+"""What a successful turn leaves [T-20 to T-27]."""
+
+import pytest
+
+from mrpvm import registry
+from sessions_app.actions.sessions import Choices
+from sessions_app.models import ExplainabilityTurn, LayerUnit, SessionEvent, UnitEvent
+from sessions_app.turns.pipeline import TurnCall, run_turn
+from tests.kernel.scripted import detection, plugin, retrieval, solution
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def say(session, message="Why is Rex here?", **choices):
+    return run_turn(session, TurnCall(message=message, choices=Choices(**choices)))
+
+
+def test_messages_come_in_pairs_in_order(session, plugins):
+    plugins()
+    say(session, "First?")
+    say(session, "Second?")
+    rows = list(session.messages.values_list("sequence", "role", "content"))
+    assert [row[:2] for row in rows] == [(1, "user"), (2, "assistant"), (3, "user"), (4, "assistant")]
+    assert rows[0][2] == "First?"
+    assert rows[1][2].startswith("Because.")
+
+
+def test_told_units_are_committed_once_and_indexed_in_the_journal(session, plugins):
+    """[T-21]: the second turn tells the same and adds nothing."""
+    plugins()
+    first = say(session)
+    second = say(session)
+    session.refresh_from_db()
+    assert session.unit_count == 1
+    assert session.context_units.get().state == "committed"
+    assert first.turn.unit_changes["added"]
+    assert second.turn.unit_changes["deduplicated"]
+    assert LayerUnit.objects.filter(layer=session.journal).count() == 1
+
+
+def test_the_plugins_that_answered_become_the_preferences(session, plugins):
+    """[S-24]"""
+    plugins()
+    say(session, deliberation_level=2)
+    session.refresh_from_db()
+    assert session.preferred_seed_detector_plugin == "sd-a"
+    assert session.preferred_kb_plugin == "kb-a"
+    assert session.preferred_goal_solver_plugin == "gs-a"
+    assert session.preferred_deliberation_level == 2
+
+
+def test_the_entry_tells_everything_of_the_turn(session, plugins):
+    """[T-25]"""
+    plugins()
+    turn = ExplainabilityTurn.objects.get(pk=say(session).turn.pk)
+    assert turn.status == "succeeded"
+    assert turn.answer_status == "answered"
+    assert turn.assistant_preview.startswith("Because.")
+    assert turn.response_document["groups"][0]["status"] == "answered"
+    assert turn.lease_until is None
+    assert turn.duration_ms is not None
+    assert turn.event_batches.count() == 1
+    assert set(turn.details.values_list("ref", flat=True)) >= {"frame-0", "exec-0.1~1"}
+
+
+def test_the_ledger_follows_a_unit_from_staging_to_citation(session, plugins):
+    plugins()
+    turn = say(session).turn
+    steps = list(UnitEvent.objects.filter(turn=turn).order_by("id").values_list("step", flat=True))
+    assert steps[:2] == ["staged", "committed"]
+    assert "cited" in steps
+
+
+def test_events_are_numbered_without_gaps(session, plugins):
+    plugins()
+    say(session)
+    say(session)
+    numbers = list(SessionEvent.objects.filter(session=session).order_by("sequence").values_list("sequence", flat=True))
+    assert numbers == list(range(1, len(numbers) + 1))
+    kinds = list(SessionEvent.objects.filter(session=session).order_by("sequence").values_list("kind", flat=True))
+    assert kinds[2:5] == ["turn.started", "units.pending", "turn.committed"]
+
+
+def test_kb_plugins_hear_of_staged_and_of_committed_units(session, plugins):
+    """[T-12, T-27, PL-43]"""
+    heard = []
+    kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
+    kb.on_session_event = lambda event: heard.append((event.event_type, event.scope, len(event.units)))
+    plugins(kb)
+    say(session)
+    assert heard == [("session-kus-added", "current-turn", 1), ("session-kus-added", "committed-session", 1)]
+
+
+def test_a_plugin_that_fails_on_a_notification_changes_nothing(session, plugins):
+    """[T-41]"""
+    kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
+
+    def fail(event):
+        raise RuntimeError("deaf")
+
+    kb.on_session_event = fail
+    plugins(kb)
+    assert say(session).turn.status == "succeeded"
+    assert session.messages.count() == 2
+
+
+def test_turn_local_guidance_is_dropped_and_named(session, plugins):
+    """[T-22, T-24]"""
+    told = detection("why", claims=["Answer in one word."])
+    guided = told.context_document + '\n@g9 set $k1 phaseScopes [gs-plugin]'
+    plugins(plugin("sd-plugin", "sd-a", type(told)(status="success", intent_document=told.intent_document,
+                                                  context_document=guided.replace("$k1", _first_ku(told)))))  # fmt: skip
+    turn = say(session).turn
+    session.refresh_from_db()
+    assert session.unit_count == 0
+    assert turn.unit_changes["discarded"]
+
+
+def _first_ku(told):
+    line = next(line for line in told.context_document.splitlines() if " ku " in line)
+    return "$" + line.split()[0].lstrip("@")
+
+
+def test_a_no_context_answer_is_committed(session, plugins):
+    """[T-19]"""
+    plugins(plugin("gs-plugin", "gs-a", solution(None)))
+    result = say(session)
+    assert result.turn.answer_status == "no-context"
+    assert session.messages.count() == 2
+
+
+def test_turn_indexes_grow_by_one(session, plugins):
+    plugins()
+    assert [say(session).turn.turn_index for _ in range(3)] == [1, 2, 3]
+
+
+def test_history_reaches_the_next_turn_without_the_current_message(session, plugins):
+    """[S-29]"""
+    solver = plugin("gs-plugin", "gs-a", solution("Because."))
+    plugins(solver)
+    say(session, "First?")
+    say(session, "Second?")
+    history = [(item.role, item.content.split(" [")[0]) for item in solver.asked[1].history]
+    assert history == [("user", "First?"), ("assistant", "Because.")]
+    assert registry.installed.has("gs-plugin", "gs-a")

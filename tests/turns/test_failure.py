@@ -1,0 +1,303 @@
+"""What a failed, stopped or interrupted turn leaves: its entry, its trace, and nothing else [T-28 to T-38]."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge, Unavailable
+from mrpvm.values import Selection
+from sessions_app.actions.context_units import stage_units
+from sessions_app.actions.sessions import Choices, delete_session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, UnitEvent
+from sessions_app.queries.turns import graph
+from sessions_app.turns import pipeline, shutdown
+from sessions_app.turns.cancel import request_cancel
+from sessions_app.turns.pipeline import TurnCall, TurnError, run_turn
+from sessions_app.turns.prepare import prepare
+from sessions_app.turns.recovery import recover_abandoned, recover_all_running
+from tests.kernel.scripted import REJECT, plugin, solution, unit
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def memory(session):
+    """Give everything a failed turn must not change [T-29]."""
+    session.refresh_from_db()
+    return {
+        "messages": list(session.messages.values_list("sequence", "content")),
+        "units": list(session.context_units.filter(state="committed").values_list("unit_id", flat=True)),
+        "preferences": (
+            session.preferred_planner_plugin, session.preferred_seed_detector_plugin, session.preferred_kb_plugin,
+            session.preferred_goal_solver_plugin, session.preferred_deliberation_level, session.preferred_model,
+        ),
+        "prompt": session.system_prompt,
+        "count": session.unit_count,
+        "draft": session.draft_id,
+    }  # fmt: skip
+
+
+def fail(session, message="Why?", **choices):
+    with pytest.raises(TurnError) as caught:
+        call = TurnCall(message=message, system_prompt="Be brief.", choices=Choices(**choices))
+        run_turn(session, call)
+    return ExplainabilityTurn.objects.get(pk=caught.value.turn.pk), caught.value
+
+
+BREAKS = {
+    "solver error": plugin("gs-plugin", "gs-a", RuntimeError("boom")),
+    "rejection": plugin("val-plugin", "val-a", REJECT),
+    "no intent": plugin("sd-plugin", "sd-a", RuntimeError("boom")),
+    "retrieval": plugin("kb-plugin", "kb-a", RuntimeError("boom")),
+    "planner": plugin("mrp-plan-plugin", "planner-default", RuntimeError("boom")),
+}
+
+
+@pytest.mark.parametrize("broken", BREAKS.values(), ids=BREAKS.keys())
+def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broken):
+    plugins()
+    run_turn(session, TurnCall(message="First?"))
+    before = memory(session)
+    plugins(broken)
+    turn, error = fail(session, deliberation_level=3, model="other")
+    assert memory(session) == before
+    assert turn.status == "failed"
+    assert turn.error["code"] == error.code
+    assert turn.response_document is None
+    assert not session.context_units.filter(state="pending").exists()
+    frames = graph(turn)["frames"]
+    assert frames[0]["id"] == "frame-0"
+    assert {frame["status"] for frame in frames} == {"failed"}
+
+
+def test_discarded_units_are_recorded_with_their_text(session, plugins):
+    plugins(BREAKS["solver error"])
+    turn, _ = fail(session)
+    events = list(UnitEvent.objects.filter(turn=turn).order_by("id").values_list("step", "text"))
+    assert events == [("staged", "Rex is a dog."), ("discarded", "")]
+    assert len(turn.unit_changes["discarded"]) == 1
+
+
+def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
+    """[T-32]: nothing half-done is left, the trace is still there."""
+    plugins()
+    before = memory(session)
+
+    def explode(*args, **kwargs):
+        raise RuntimeError("disk full")
+
+    monkeypatch.setattr("sessions_app.turns.commit.record_ledger", explode)
+    turn, error = fail(session)
+    assert memory(session) == before
+    assert error.code == "SERVER_INTERNAL_ERROR"
+    assert "disk full" not in error.message
+    assert graph(turn)["frames"][0]["id"] == "frame-0"
+    assert turn.details.exists()
+    assert turn.response_document is None
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "code"),
+    [
+        (TurnCall(message="   "), InvalidInput, "INVALID_CONTENT"),
+        (TurnCall(message="x" * 8001), TooLarge, "NORMALIZER_INPUT_TOO_LARGE"),
+        (TurnCall(message="Why?", choices=Choices(kb="kb-none")), InvalidInput, "INVALID_KB_PLUGIN"),
+        (TurnCall(message="Why?", choices=Choices(deliberation_level=4)), InvalidInput, "INVALID_DELIBERATION_LEVEL"),
+    ],
+)
+def test_what_can_be_refused_first_leaves_no_entry(session, plugins, call, kind, code):
+    """[T-1]"""
+    plugins()
+    with pytest.raises(kind) as caught:
+        run_turn(session, call)
+    assert caught.value.code == code
+    assert not session.turns.exists()
+
+
+def test_a_busy_session_names_the_running_turn(session, plugins):
+    """[T-3, O-19]"""
+    plugins()
+    running = prepare(session, TurnCall(message="Why?"))
+    with pytest.raises(Conflict) as caught:
+        run_turn(session, TurnCall(message="And?"))
+    assert caught.value.code == "TURN_IN_PROGRESS"
+    assert caught.value.details["running_request_id"] == running.turn.request_id
+
+
+def test_waiting_takes_the_slot_when_it_becomes_free(session, plugins):
+    plugins()
+    running = prepare(session, TurnCall(message="Why?"))
+    ExplainabilityTurn.objects.filter(pk=running.turn.pk).update(lease_until=timezone.now() + timedelta(seconds=0.2))
+    result = run_turn(session, TurnCall(message="And?"), wait_ms=10_000)
+    assert result.turn.turn_index == 2
+
+
+def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
+    """[T-3]: whoever gets the slot commits as a whole, the others are told so."""
+    plugins()
+    codes = []
+
+    def talk():
+        from django.db import connection
+
+        try:
+            run_turn(session, TurnCall(message="Why?"))
+            codes.append("ok")
+        except MRPError as error:
+            codes.append(error.code)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=talk) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(codes) <= {"ok", "TURN_IN_PROGRESS"}
+    assert session.messages.count() == 2 * codes.count("ok") >= 2
+    assert session.turns.count() == codes.count("ok")
+
+
+def test_an_expired_session_takes_no_turn_and_a_deleted_one_is_not_there(session, plugins):
+    """[O-15, S-16]"""
+    plugins()
+    session.expires_at = timezone.now() - timedelta(seconds=1)
+    session.save()
+    with pytest.raises(Expired):
+        run_turn(session, TurnCall(message="Why?"))
+    delete_session(session)
+    with pytest.raises(NotFound):
+        run_turn(session, TurnCall(message="Why?"))
+
+
+def test_a_turn_is_cancelled_from_elsewhere(session, plugins):
+    """[O-19]: the request sets a row, the running process sees it."""
+    working, release = threading.Event(), threading.Event()
+
+    def slow(request, context):
+        working.set()
+        release.wait(20)
+        return solution("late")(request, context)
+
+    plugins(plugin("gs-plugin", "gs-a", slow))
+
+    def stop():
+        from django.db import connection
+
+        working.wait(20)
+        request_cancel(session.turns.get())
+        connection.close()
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    turn, error = fail(session)
+    release.set()
+    stopper.join()
+    assert turn.status == "cancelled"
+    assert error.code == "TURN_CANCELLED"
+    assert not session.messages.exists()
+    with pytest.raises(Conflict):
+        request_cancel(turn)
+
+
+def test_a_cancel_that_arrives_just_before_the_commit_still_wins(session, plugins, monkeypatch):
+    plugins()
+    commit = pipeline.commit_turn
+
+    def late(turn, *args):
+        request_cancel(turn)
+        commit(turn, *args)
+
+    monkeypatch.setattr(pipeline, "commit_turn", late)
+    turn, _ = fail(session)
+    assert turn.status == "cancelled"
+    assert not session.messages.exists()
+
+
+def test_deleting_a_session_keeps_its_running_turn_from_committing(session, plugins):
+    """[S-11]"""
+
+    def deleting(request, context):
+        from django.db import connection
+
+        delete_session(session)
+        connection.close()
+        return solution("late")(request, context)
+
+    plugins(plugin("gs-plugin", "gs-a", deleting))
+    turn, _ = fail(session)
+    assert turn.status in ("cancelled", "failed")
+    assert not session.messages.exists()
+
+
+def abandon(session, *, lease_seconds=-1):
+    prepared = prepare(session, TurnCall(message="Why?"))
+    stage_units(prepared.turn, [unit("Rex is a dog.")], "exec-0.1~1")
+    lease = timezone.now() + timedelta(seconds=lease_seconds)
+    ExplainabilityTurn.objects.filter(pk=prepared.turn.pk).update(lease_until=lease)
+    return prepared.turn
+
+
+def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
+    """[T-37]"""
+    plugins()
+    turn = abandon(session)
+    assert recover_abandoned() == 1
+    assert recover_abandoned() == 0
+    turn.refresh_from_db()
+    assert turn.status == "interrupted"
+    assert turn.error["code"] == "TURN_INTERRUPTED"
+    assert not ContextUnit.objects.exists()
+    assert graph(turn)["frames"][0]["status"] == "failed"
+
+
+def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
+    """[T-38]"""
+    plugins()
+    turn = abandon(session)
+    run_turn(session, TurnCall(message="Again?"))
+    turn.refresh_from_db()
+    assert turn.status == "interrupted"
+
+
+def test_a_server_that_starts_alone_recovers_turns_whose_lease_is_still_good(session, plugins):
+    plugins()
+    abandon(session, lease_seconds=60)
+    assert recover_abandoned() == 0
+    assert recover_all_running() == 1
+
+
+def test_a_turn_that_was_recovered_meanwhile_cannot_commit(session, plugins, monkeypatch):
+    """[T-33]"""
+    plugins()
+    commit = pipeline.commit_turn
+
+    def late(turn, *args):
+        recover_all_running()
+        commit(turn, *args)
+
+    monkeypatch.setattr(pipeline, "commit_turn", late)
+    turn, _ = fail(session)
+    assert turn.status == "interrupted"
+    assert not session.messages.exists()
+
+
+def test_no_turn_starts_while_the_server_stops(session, plugins):
+    """[O-19]"""
+    plugins()
+    shutdown.begin()
+    with pytest.raises(Unavailable):
+        run_turn(session, TurnCall(message="Why?"))
+    assert not session.turns.exists()
+
+
+def test_the_entry_of_a_failed_turn_names_pinned_and_tried_plugins(session, plugins):
+    """[T-30]"""
+    plugins(BREAKS["solver error"])
+    turn, _ = fail(session)
+    named = Selection(
+        planner=turn.planner_plugin, seed_detector=turn.seed_detector_plugin, kb=turn.kb_plugin,
+        goal_solver=turn.goal_solver_plugin,
+    )  # fmt: skip
+    assert named == Selection(planner="planner-default", seed_detector="sd-a", kb="kb-a", goal_solver="gs-a")
