@@ -51,6 +51,8 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     memory = FailureMemory()
     tried = planner_candidates(run)
     for planner_id in tried:
+        if frame.last_execution_id is not None and planner_id != tried[0]:
+            cause = Cause(kind="retry", execution_id=frame.last_execution_id)
         try:
             result = yield from _under_planner(run, frame, planner_id, cause, memory)
         except TurnFailed as failure:

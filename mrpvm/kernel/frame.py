@@ -19,6 +19,7 @@ class Frame:
     units: tuple[KnowledgeUnit, ...] = ()
     decomposed: tuple[DecomposedIntent, ...] = ()
     profiles: tuple[ContextProfile, ...] = ()
+    last_execution_id: str | None = None
     _slot_count: int = 0
     _child_count: int = 0
     _control_counts: dict[str, int] = field(default_factory=dict)

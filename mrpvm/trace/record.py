@@ -17,7 +17,7 @@ def execution_trace(records: Sequence[Record]) -> dict[str, Any]:
     started = (by_name.get("turn.started") or [{}])[0]
     finished = (by_name.get("turn.finished") or [{}])[-1]
     stages = _stages(records)
-    plans = by_name.get("plan.made", [])
+    plans = _by_path(by_name.get("plan.made", []), "executionId")
     graph = fold_graph(records)
     succeeded = finished.get("status") == "succeeded"
     return {
@@ -36,14 +36,18 @@ def execution_trace(records: Sequence[Record]) -> dict[str, Any]:
         "stages": stages,
         "frames": graph["frames"],
         "branches": _branches(by_name),
-        "results": by_name.get("result.recorded", []),
-        "failures": by_name.get("branch.failed", []),
+        "results": _by_path(by_name.get("result.recorded", []), "resultId"),
+        "failures": _by_path(by_name.get("branch.failed", []), "failureId"),
         "graph": graph,
         "finalStatus": None if not finished else "success" if succeeded else "failure",
         "finalAnswerStatus": finished.get("answerStatus") if succeeded else None,
         "frameTransitions": len(by_name.get("frame.opened", [])) + len(by_name.get("frame.closed", [])),
         "error": finished.get("error"),
     }
+
+
+def _by_path(items: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
+    return sorted(items, key=lambda item: path_key(item[key]))
 
 
 def _stages(records: Sequence[Record]) -> list[dict[str, Any]]:

@@ -124,4 +124,10 @@ def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callab
     # Uvicorn raises the signal again when it has stopped; by then it has been answered.
     for handled in (signal.SIGINT, signal.SIGTERM):
         signal.signal(handled, lambda *_: None)
+    # The models behind it can be imported only once Django is set up.
+    from sessions_app.turns.sweep import Sweeper
+
+    sweeper = Sweeper()
+    sweeper.start()
     Server(config, grace_seconds, on_started).run(sockets=[bound])
+    sweeper.stop()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -79,6 +80,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     if changed:
         news.append(("preferences.changed", changed))
     events.append_all(session, news)
+    _trim(turn)
     announce_promotion(session, promotion)
 
 
@@ -108,6 +110,7 @@ def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selectio
     if discarded:
         news.append(("units.discarded", {"request_id": turn.request_id, "count": len(discarded)}))
     events.append_all(session, news)
+    _trim(turn)
 
 
 def _keep_slot(turn: ExplainabilityTurn) -> None:
@@ -149,3 +152,10 @@ def _finish(turn: ExplainabilityTurn, status: str, answer_status: str, used: Sel
     turn.finished_at, turn.lease_until = now, None
     turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
     turn.save()
+
+
+def _trim(turn: ExplainabilityTurn) -> None:
+    """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5]."""
+    oldest_kept = turn.turn_index - settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
+    if oldest_kept > 0:
+        turn.session.turns.filter(turn_index__lte=oldest_kept).delete()

@@ -1,0 +1,45 @@
+"""What has to happen now and then, whether anybody calls or not: recovery, expiry, removal [S-15, T-38]."""
+
+import logging
+import threading
+
+from django.conf import settings
+from django.db import close_old_connections, connections
+
+from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
+from sessions_app.turns.recovery import recover_abandoned
+
+logger = logging.getLogger(__name__)
+
+
+def sweep() -> dict[str, int]:
+    """Do all of it once; gives how many rows each part touched. Safe to run in several processes at once."""
+    return {
+        "recovered": recover_abandoned(),
+        "expired": expire_sessions(),
+        "purged": purge_deleted_sessions(),
+    }
+
+
+class Sweeper(threading.Thread):
+    """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until told to stop."""
+
+    def __init__(self) -> None:
+        super().__init__(name="sweeper", daemon=True)
+        self._stop_asked = threading.Event()
+
+    def run(self) -> None:
+        """Sweep, wait, sweep again; a failed sweep is logged and the next one tries anew."""
+        try:
+            while not self._stop_asked.wait(settings.MRPVM_SWEEP_INTERVAL_MS / 1000):
+                close_old_connections()
+                try:
+                    sweep()
+                except Exception:
+                    logger.exception("a sweep failed")
+        finally:
+            connections.close_all()
+
+    def stop(self) -> None:
+        """Ask the thread to end at its next wait."""
+        self._stop_asked.set()

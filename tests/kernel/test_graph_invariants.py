@@ -1,0 +1,121 @@
+"""Whatever a turn goes through, its graph is whole [G-4, G-6, G-8, G-14] and its record the same again [K-17]."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrpvm.trace.graph import fold_graph
+from mrpvm.trace.record import execution_trace
+from tests.kernel.scripted import ACCEPT, REJECT, Ran, detection, plan, plugin, retrieval, run, solution
+
+REPLIES = {
+    "answer": solution("Because."),
+    "no-context": solution(None),
+    "error": RuntimeError("boom"),
+}
+VERDICTS = {"accept": ACCEPT, "reject": REJECT}
+TURNS = st.fixed_dictionaries(
+    {
+        "questions": st.integers(1, 4),
+        "views": st.lists(st.tuples(st.booleans(), st.integers(0, 2)), min_size=1, max_size=3),
+        "solvers": st.lists(st.sampled_from(sorted(REPLIES)), min_size=1, max_size=3),
+        "verdict": st.sampled_from(sorted(VERDICTS)),
+        "planners": st.integers(1, 2),
+    }
+)
+
+
+def play(turn) -> Ran:
+    kbs = [f"kb-{place}" for place in range(len(turn["views"]))]
+    solvers = [f"gs-{place}" for place in range(len(turn["solvers"]))]
+    return run(
+        plugin("sd-plugin", "sd-a", detection(*[f"question {place}" for place in range(turn["questions"])])),
+        *(plugin("mrp-plan-plugin", f"planner-{place}", plan(kbs, solvers)) for place in range(turn["planners"])),
+        *(
+            plugin("kb-plugin", name, retrieval(*[f"{name} {place}" for place in range(count)], sufficient=sufficient))
+            for name, (sufficient, count) in zip(kbs, turn["views"], strict=True)
+        ),
+        *(plugin("gs-plugin", name, REPLIES[kind]) for name, kind in zip(solvers, turn["solvers"], strict=True)),
+        plugin("val-plugin", "val-a", VERDICTS[turn["verdict"]]),
+    )
+
+
+@settings(max_examples=60)
+@given(TURNS)
+def test_the_graph_is_a_whole_dag(turn):
+    graph = fold_graph(play(turn).records)
+    frames = {node["id"] for node in graph["frames"]}
+    executions = {node["id"] for node in graph["pluginExecutions"]}
+    control = {node["id"] for node in graph["controlNodes"]}
+    ids = [node["id"] for key in ("frames", "pluginExecutions", "controlNodes") for node in graph[key]]
+    assert len(ids) == len(set(ids))
+    assert graph["rootFrameId"] == "frame-0"
+    edges = graph["edges"] + graph["controlEdges"]
+    assert {end for edge in edges for end in (edge["from"], edge["to"])} <= frames | executions | control
+    assert_forest(graph, frames | executions)
+    assert_acyclic(edges)
+    assert_one_opener(graph)
+    assert {node["status"] for node in graph["frames"]} <= {"succeeded", "failed"}
+    assert all(node["durationMs"] is not None for node in graph["pluginExecutions"])
+    assert "active" not in {node["status"] for node in graph["controlNodes"] if node["type"] == "branch"}
+
+
+def assert_forest(graph, members):
+    parents = {edge["to"]: edge["from"] for edge in graph["edges"] if edge["kind"] == "contains"}
+    assert len(parents) == sum(edge["kind"] == "contains" for edge in graph["edges"])
+    assert set(parents) == members - {graph["rootFrameId"]}
+
+
+def assert_acyclic(edges):
+    following: dict[str, set[str]] = {}
+    for edge in edges:
+        following.setdefault(edge["from"], set()).add(edge["to"])
+    done: set[str] = set()
+
+    def visit(node, path):
+        assert node not in path, f"cycle through {node}"
+        if node not in done:
+            for other in following.get(node, ()):
+                visit(other, path | {node})
+            done.add(node)
+
+    for node in following:
+        visit(node, frozenset())
+
+
+def assert_one_opener(graph):
+    """Trap 1: every execution but the first of its frame has exactly one opener; parallel frames share theirs."""
+    openers: dict[str, int] = {}
+    for edge in graph["edges"]:
+        if edge["kind"] in ("flow", "retry", "child-frame"):
+            openers[edge["to"]] = openers.get(edge["to"], 0) + 1
+    assert all(count == 1 for count in openers.values())
+    firsts = {}
+    for node in graph["pluginExecutions"]:
+        firsts.setdefault(node["frameId"], node["id"])
+    assert {node["id"] for node in graph["pluginExecutions"]} - set(openers) == set(firsts.values())
+
+
+@settings(max_examples=30)
+@given(TURNS)
+def test_a_parallel_run_gives_the_graph_of_any_other(turn):
+    """[K-17]: everything but the times is the same, whichever child came first."""
+    first, second = (execution_trace(play(turn).records) for _ in range(2))
+    assert without_times(first) == without_times(second)
+
+
+def without_times(value):
+    if isinstance(value, dict):
+        return {key: without_times(item) for key, item in value.items() if not key.endswith("Ms")}
+    if isinstance(value, list):
+        return [without_times(item) for item in value]
+    return value
+
+
+@settings(max_examples=30)
+@given(TURNS, st.integers(0, 400))
+def test_a_fold_of_any_beginning_is_drawable(turn, length):
+    """A running turn's picture: nodes may be open, edges never dangle."""
+    graph = fold_graph(play(turn).records[:length])
+    known = {node["id"] for key in ("frames", "pluginExecutions", "controlNodes") for node in graph[key]}
+    for edge in graph["edges"] + graph["controlEdges"]:
+        assert {edge["from"], edge["to"]} <= known or edge["to"].startswith(("exec-", "branch-"))

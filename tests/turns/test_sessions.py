@@ -1,0 +1,142 @@
+"""The life of a session: created whole, renamed, expired, deleted, brought back, removed [S-6 to S-18]."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from mrpvm.errors import Conflict, InvalidInput, Unavailable
+from sessions_app.actions.sessions import (
+    UNDO_PERIOD,
+    Choices,
+    create_session,
+    delete_session,
+    expire_sessions,
+    rename_session,
+    restore_session,
+)
+from sessions_app.models import KBMount, KnowledgeLayer, Session
+from sessions_app.turns.pipeline import TurnCall, run_turn
+from sessions_app.turns.prepare import prepare
+from sessions_app.turns.sweep import sweep
+from tests.kernel.scripted import plugin, retrieval
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
+    """[S-1, N-6]"""
+    session = create_session(project)
+    assert session.session_id.startswith("sess-")
+    assert len(session.session_id) == len("sess-") + 32
+    assert session.mounted_kb.is_default
+    assert KBMount.objects.get(session=session).reason == "session-create"
+    assert session.preferred_planner_plugin == "planner-default"
+    assert session.preferred_kb_plugin is None
+
+
+def test_creation_notifies_created_before_loaded(project, plugins):
+    """[S-7, PL-43]"""
+    heard = []
+    kb = plugin("kb-plugin", "kb-a", retrieval("fact"))
+    kb.on_session_event = lambda event: heard.append((event.event_type, event.reason))
+    plugins(kb)
+    create_session(project)
+    assert heard == [("session-created", None), ("kb-loaded", "session-create")]
+
+
+@pytest.mark.parametrize("choices", [Choices(kb="kb-none"), Choices(deliberation_level=7)])
+def test_a_refused_creation_leaves_nothing(project, choices):
+    """[S-8]"""
+    layers = KnowledgeLayer.objects.count()
+    with pytest.raises(InvalidInput):
+        create_session(project, choices)
+    assert not Session.objects.exists()
+    assert KnowledgeLayer.objects.count() == layers
+
+
+def test_titles_are_trimmed_and_bounded(session):
+    """[O-16]"""
+    assert rename_session(session, "  Pets  ").title == "Pets"
+    assert rename_session(session, "   ").title is None
+    with pytest.raises(InvalidInput):
+        rename_session(session, "x" * 201)
+
+
+def test_the_label_is_the_title_or_how_the_conversation_began(session, plugins):
+    plugins()
+    run_turn(session, TurnCall(message="Why   is the\nsky blue?"))
+    session.refresh_from_db()
+    assert session.label == "Why is the sky blue?"
+
+
+def test_deleting_twice_is_once_and_can_be_undone(session):
+    """[S-18]"""
+    delete_session(session)
+    delete_session(session)
+    assert session.events.filter(kind="session.deleted").count() == 1
+    assert restore_session(session).deleted_at is None
+
+
+def test_undo_ends_and_the_sweep_removes_the_rows(session, plugins):
+    plugins()
+    run_turn(session, TurnCall(message="Why?"))
+    delete_session(session)
+    Session.objects.update(deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
+    with pytest.raises(Conflict):
+        restore_session(session)
+    assert sweep()["purged"] == 1
+    assert not Session.objects.exists()
+    assert not KnowledgeLayer.objects.exclude(kind="base").exists()
+
+
+def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, settings):
+    """[S-11 to S-14]: the time to live is 30 minutes here."""
+    settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
+    plugins()
+    run_turn(session, TurnCall(message="Why?"))
+    session.refresh_from_db()
+    assert session.expires_at == session.last_activity_at + timedelta(minutes=30)
+    prepare(session, TurnCall(message="Why?"))
+    Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert expire_sessions() == 0
+    session.turns.filter(status="running").update(status="failed")
+    assert expire_sessions() == 1
+    assert expire_sessions() == 0
+    session.refresh_from_db()
+    assert session.is_expired
+
+
+def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
+    """[S-10]"""
+    settings.MRPVM_MAX_SESSIONS = 1
+    first = create_session(project)
+    with pytest.raises(Unavailable) as caught:
+        create_session(project)
+    assert caught.value.code == "SESSION_LIMIT"
+    Session.objects.filter(pk=first.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert create_session(project)
+
+
+def test_the_registry_keeps_the_newest_entries_and_numbers_go_on(session, plugins, settings):
+    """[S-36]"""
+    settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES = 2
+    plugins()
+    for _ in range(4):
+        run_turn(session, TurnCall(message="Why?"))
+    assert list(session.turns.values_list("turn_index", flat=True)) == [3, 4]
+    assert session.messages.count() == 8
+
+
+def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
+    """[S-35]"""
+    from tests.kernel.scripted import detection
+
+    settings.MRPVM_MAX_SESSION_UNITS = 2
+    for claim in ("one", "two", "three"):
+        plugins(plugin("sd-plugin", "sd-a", detection("why", claims=[claim])))
+        turn = run_turn(session, TurnCall(message="Why?")).turn
+    session.refresh_from_db()
+    assert session.unit_count == 2
+    assert [unit.claim for unit in session.context_units.order_by("id")] == ["two", "three"]
+    assert turn.unit_changes["evicted"]
