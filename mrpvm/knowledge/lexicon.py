@@ -126,7 +126,9 @@ ATTITUDE_VERBS = word_class(
     "suspect guess assume suppose rumour rumor allege refuse deny suggest propose"
 )
 """Verbs whose object is not thereby a fact."""
-HEDGES = word_class("may might could would should perhaps maybe possibly probably likely allegedly supposedly nearly almost")
+HEDGES = word_class(
+    "may might could would should perhaps maybe possibly probably likely allegedly supposedly nearly almost"
+)
 LOCATION_VERBS = word_class(
     "lie hang stand sit put place keep store hide find leave live locate stay remain park situate rest base install mount"
 )
@@ -136,13 +138,53 @@ PERSON_WORDS = word_class(
 )
 ANTONYMS: dict[str, str] = {
     first: second
-    for pair in (
-        "open closed|open shut|on off|alive dead|hot cold|true false|full empty|locked unlocked|safe dangerous|safe unsafe|"
-        "possible impossible|legal illegal|allowed forbidden|early late|new old|young old|big small|large small|high low|"
-        "long short|strong weak|wet dry|clean dirty|fast slow|cheap expensive|active inactive|enabled disabled|visible "
-        "invisible|increase decrease|rise fall|win lose|left right|above below|before after|inside outside|up down|north "
-        "south|east west|more less|first last|always never|advantage disadvantage|married single|public private|day night"
-    ).split("|")
+    for pair in [
+        "open closed",
+        "open shut",
+        "on off",
+        "alive dead",
+        "hot cold",
+        "true false",
+        "full empty",
+        "locked unlocked",
+        "safe dangerous",
+        "safe unsafe",
+        "possible impossible",
+        "legal illegal",
+        "allowed forbidden",
+        "early late",
+        "new old",
+        "young old",
+        "big small",
+        "large small",
+        "high low",
+        "long short",
+        "strong weak",
+        "wet dry",
+        "clean dirty",
+        "fast slow",
+        "cheap expensive",
+        "active inactive",
+        "enabled disabled",
+        "visible invisible",
+        "increase decrease",
+        "rise fall",
+        "win lose",
+        "left right",
+        "above below",
+        "before after",
+        "inside outside",
+        "up down",
+        "north south",
+        "east west",
+        "more less",
+        "first last",
+        "always never",
+        "advantage disadvantage",
+        "married single",
+        "public private",
+        "day night",
+    ]
     for first, second in (tuple(pair.split()), tuple(reversed(pair.split())))
 }
 """Words that exclude each other when said of the same thing."""

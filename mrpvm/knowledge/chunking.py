@@ -1,0 +1,223 @@
+"""A source's text cut into chunks a normaliser can take, with their places in the source [IN-5 to IN-9]."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from mrpvm.errors import TooLarge
+from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS, ChunkingLimits
+from mrpvm.knowledge.text import sentence_spans
+
+_HEADING = re.compile(r"^(#{1,3})[ \t]+(\S[^\n]*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_BLANK = re.compile(r"\n[ \t]*\n")
+_FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A part of a source; `text` may begin with a heading or an overlap that `char_start`..`char_end` leave out [IN-8].
+
+    `text` is at most 8000 characters [IN-7].
+    """
+
+    text: str
+    char_start: int
+    char_end: int
+    chunk_type: str
+    section_title: str | None = None
+
+
+type _Span = tuple[int, int]
+
+
+def chunk_source(
+    text: str, *, is_markdown: bool, limits: ChunkingLimits | None = None, max_chunks: int | None = None
+) -> tuple[Chunk, ...]:
+    """Give the chunks of a source in order; their own texts cover everything but white space [IN-6].
+
+    Args:
+        max_chunks: bound of one source [IN-4].
+
+    Raises:
+        TooLarge: with KB_INGEST_TOO_MANY_CHUNKS, when the source has more chunks than that.
+    """
+    bounds = limits or ChunkingLimits()
+    chunks = tuple(_chunks(text, is_markdown=is_markdown, limits=bounds))
+    if max_chunks is not None and len(chunks) > max_chunks:
+        raise TooLarge(
+            f"The source would be cut into {len(chunks)} chunks; {max_chunks} are allowed.",
+            code="KB_INGEST_TOO_MANY_CHUNKS",
+            details={"limit": max_chunks, "size": len(chunks)},
+        )
+    return chunks
+
+
+def _chunks(text: str, *, is_markdown: bool, limits: ChunkingLimits) -> Iterator[Chunk]:
+    headings = _headings(text) if is_markdown else []
+    if not headings:
+        whole = _trim(text, 0, len(text))
+        if whole is None:
+            return
+        if whole[1] - whole[0] <= limits.whole_max_chars:
+            yield _chunk(text, whole, "whole-source")
+            return
+        yield from _merge_small(text, _split_span(text, whole, limits, "paragraph-block", "sentence-window"), limits)
+        return
+    sections = []
+    for start, end, title in _sections(text, headings):
+        span = _trim(text, start, end)
+        if span is not None:
+            sections.append((span, title))
+    yield from _merge_small(text, _section_chunks(text, sections, limits), limits)
+
+
+def _headings(text: str) -> list[tuple[int, int, str]]:
+    """Give start of line, end of line and title of every heading of level 1 to 3 outside code fences."""
+    fences = [match.start() for match in _FENCE.finditer(text)]
+    found = []
+    for match in _HEADING.finditer(text):
+        inside = sum(position < match.start() for position in fences) % 2 == 1
+        if not inside:
+            found.append((match.start(), match.end(), match[2].strip()))
+    return found
+
+
+def _sections(text: str, headings: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str | None]]:
+    if headings[0][0] > 0:
+        yield 0, headings[0][0], None
+    ends = [start for start, _, _ in headings[1:]] + [len(text)]
+    for (_, line_end, title), end in zip(headings, ends, strict=True):
+        yield line_end, end, title
+
+
+def _section_chunks(text: str, sections: Iterable[tuple[_Span, str | None]], limits: ChunkingLimits) -> Iterator[Chunk]:
+    for span, title in sections:
+        prefix = _prefix(title)
+        if span[1] - span[0] + len(prefix) <= limits.target_max_chars:
+            kind = "markdown-section" if title else "markdown-body"
+            yield _chunk(text, span, kind, title, prefix)
+            continue
+        room = replace(limits, target_max_chars=max(1, limits.target_max_chars - len(prefix)))
+        for part in _split_span(text, span, room, "markdown-paragraph", "markdown-sentence-window"):
+            yield replace(part, text=prefix + part.text, section_title=title)
+
+
+def _prefix(title: str | None) -> str:
+    return f"# {title[:200]}\n\n" if title else ""
+
+
+def _split_span(
+    text: str, span: _Span, limits: ChunkingLimits, paragraph_type: str, sentence_type: str
+) -> Iterator[Chunk]:
+    """Give the parts of a span: blocks of paragraphs, sentence windows, and fixed windows where nothing else bounds."""
+    block: _Span | None = None
+    for paragraph in _paragraphs(text, span):
+        if paragraph[1] - paragraph[0] > limits.target_max_chars:
+            if block:
+                yield _chunk(text, block, paragraph_type)
+            block = None
+            yield from _sentence_windows(text, paragraph, limits, sentence_type)
+        elif block is None:
+            block = paragraph
+        elif paragraph[1] - block[0] <= limits.target_max_chars:
+            block = (block[0], paragraph[1])
+        else:
+            yield _chunk(text, block, paragraph_type)
+            block = paragraph
+    if block:
+        yield _chunk(text, block, paragraph_type)
+
+
+def _paragraphs(text: str, span: _Span) -> Iterator[_Span]:
+    start = span[0]
+    for match in _BLANK.finditer(text, span[0], span[1]):
+        trimmed = _trim(text, start, match.start())
+        if trimmed:
+            yield trimmed
+        start = match.end()
+    trimmed = _trim(text, start, span[1])
+    if trimmed:
+        yield trimmed
+
+
+def _sentence_windows(text: str, span: _Span, limits: ChunkingLimits, chunk_type: str) -> Iterator[Chunk]:
+    """Give windows of whole sentences; each begins with the last sentence of the one before, outside its own span."""
+    window: _Span | None = None
+    overlap: _Span | None = None
+    last: _Span | None = None
+    for start, end in sentence_spans(text[span[0] : span[1]]):
+        sentence = (span[0] + start, span[0] + end)
+        if sentence[1] - sentence[0] > limits.target_max_chars:
+            if window:
+                yield _window(text, window, overlap, limits, chunk_type)
+            window, overlap, last = None, None, None
+            yield from _fixed_windows(text, sentence, limits)
+            continue
+        if window and sentence[1] - window[0] > limits.target_max_chars:
+            yield _window(text, window, overlap, limits, chunk_type)
+            overlap, window = last, None
+        window = (window[0] if window else sentence[0], sentence[1])
+        last = sentence
+    if window:
+        yield _window(text, window, overlap, limits, chunk_type)
+
+
+def _window(text: str, span: _Span, overlap: _Span | None, limits: ChunkingLimits, chunk_type: str) -> Chunk:
+    lead = text[overlap[0] : overlap[1]] + " " if overlap else ""
+    if len(lead) + span[1] - span[0] > limits.target_max_chars:
+        lead = ""
+    return _chunk(text, span, chunk_type, None, lead)
+
+
+def _fixed_windows(text: str, span: _Span, limits: ChunkingLimits) -> Iterator[Chunk]:
+    """Give windows of fixed size; the overlap stands in front of the window's own text [IN-5, IN-8]."""
+    size = min(limits.window_chars, limits.target_max_chars)
+    lap = min(limits.window_overlap_chars, size // 2)
+    start = span[0]
+    while start < span[1]:
+        lead = text[max(span[0], start - lap) : start]
+        end = min(span[1], start + size - len(lead))
+        yield _chunk(text, (start, end), "fixed-window", None, lead)
+        start = end
+
+
+def _merge_small(text: str, chunks: Iterable[Chunk], limits: ChunkingLimits) -> Iterator[Chunk]:
+    """Let a chunk below the minimum absorb the following one of the same section, if both fit [IN-5]."""
+    held: Chunk | None = None
+    for chunk in chunks:
+        if held is None:
+            held = chunk
+        elif _absorbs(held, chunk, limits):
+            prefix = held.text[: len(held.text) - (held.char_end - held.char_start)]
+            merged = prefix + text[held.char_start : chunk.char_end]
+            held = replace(held, text=merged, char_end=chunk.char_end)
+        else:
+            yield held
+            held = chunk
+    if held is not None:
+        yield held
+
+
+def _absorbs(held: Chunk, following: Chunk, limits: ChunkingLimits) -> bool:
+    own = held.char_end - held.char_start
+    return (
+        own < limits.min_chars
+        and held.section_title == following.section_title
+        and len(held.text) - own + following.char_end - held.char_start <= limits.target_max_chars
+    )
+
+
+def _trim(text: str, start: int, end: int) -> _Span | None:
+    piece = text[start:end]
+    stripped = piece.strip()
+    if not stripped:
+        return None
+    first = start + len(piece) - len(piece.lstrip())
+    return first, first + len(stripped)
+
+
+def _chunk(text: str, span: _Span, chunk_type: str, title: str | None = None, lead: str = "") -> Chunk:
+    body = lead + text[span[0] : span[1]]
+    if len(body) > NORMALISER_MAX_CHARS:
+        raise AssertionError(f"a chunk of {len(body)} characters")
+    return Chunk(text=body, char_start=span[0], char_end=span[1], chunk_type=chunk_type, section_title=title)

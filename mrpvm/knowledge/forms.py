@@ -1,0 +1,15 @@
+"""The output form an intent asks for, read alike by solvers and validators [BP-35, BP-45]."""
+
+from mrpvm.knowledge.instructions import output_forms
+from mrpvm.values import Evidence
+
+ACKNOWLEDGEMENT = "acknowledgement"
+"""Output of the one intent of a message that only tells something: what was understood is said back [BP-6]."""
+
+
+def requested_forms(evidence: Evidence) -> tuple[str, ...]:
+    """Give the output forms of an intent: its own, else those of guidance; an acknowledgement has none."""
+    if evidence.intent.output == ACKNOWLEDGEMENT:
+        return ()
+    own = output_forms(evidence.intent.output, *evidence.intent.constraints)
+    return own or output_forms(*(entry.unit.text for entry in evidence.guidance.goal_solver))

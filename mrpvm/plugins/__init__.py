@@ -1,0 +1,1 @@
+"""The plugins that ship with the machine, one package each, sorted by family."""

@@ -1,0 +1,1 @@
+"""Goal solvers: from evidence to answers."""

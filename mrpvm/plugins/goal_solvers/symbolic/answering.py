@@ -1,0 +1,208 @@
+"""One intent answered from its evidence, or honestly not [BP-34 to BP-37, R-7, R-9]."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mrpvm.conversation.answers import no_context_text
+from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, requested_forms
+from mrpvm.knowledge.text import sentences
+from mrpvm.plugins.goal_solvers.symbolic import explaining
+from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
+from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
+from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.rendering import (
+    BRIEF_CLAIMS,
+    Rendered,
+    bullets_text,
+    comparison_text,
+    json_text,
+    sentences_text,
+    steps_text,
+    table_text,
+    value_text,
+)
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, leading_phrase, statements_of
+from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
+from mrpvm.values import AnswerGroup, Evidence
+
+UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
+_SENTENCE_LIMIT = 2
+"""Sentences of an answer unless an explanation, a list or steps were asked for."""
+_PROCEDURE_CHARS = 400
+_EXCLUSIVE_ATTRIBUTES = frozenset(("name", "age", "colour", "year", "date", "price"))
+
+
+def answer_intent(evidence: Evidence) -> AnswerGroup:
+    """Give the group of one intent; nothing is asserted that the evidence does not say."""
+    forms = requested_forms(evidence)
+    if evidence.intent.output == ACKNOWLEDGEMENT:
+        rendered = _acknowledge(evidence)
+    else:
+        rendered = _Answerer(evidence, forms).run()
+    if rendered is None:
+        return group_of(evidence, "no-context", no_context_text(as_json="json" in forms))
+    if rendered.text.startswith(UNDECIDED_TEXT):
+        return group_of(evidence, "no-context", rendered.text, rendered.cited_unit_ids)
+    return group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids)
+
+
+def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] = ()) -> AnswerGroup:
+    """Give the group record of an intent with its evidence [R-2]."""
+    return AnswerGroup(
+        intent_ref=evidence.intent.group_number,
+        act=evidence.intent.act,
+        intent=evidence.intent.target,
+        status="answered" if status == "answered" else "no-context",
+        answer_markdown=text,
+        evidence=evidence.entries,
+        cited_unit_ids=cited,
+    )
+
+
+def _acknowledge(evidence: Evidence) -> Rendered | None:
+    """Give back what the message told: its first statements, from this turn's own units [BP-6]."""
+    told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
+    if not told:
+        return None
+    unit = told[0].entry.unit
+    if unit.procedure and len(unit.procedure) <= _PROCEDURE_CHARS:
+        return sentences_text([replace(told[0], text=unit.procedure)], opening="Noted:")
+    return sentences_text(told[:_SENTENCE_LIMIT], opening="Noted:")
+
+
+class _Answerer:
+    """The way from one question to its rendered answer."""
+
+    def __init__(self, evidence: Evidence, forms: tuple[str, ...]) -> None:
+        self.forms = forms
+        self.statements = statements_of(evidence.entries)
+        self.question = _resolved(analyse(evidence.intent.target), evidence.intent.context)
+
+    def run(self) -> Rendered | None:
+        """Give the answer, or None when the evidence does not hold one."""
+        if not self.statements or self.question.has_open_pronoun:
+            return None
+        kind = self.question.kind
+        if kind is Kind.YES_NO:
+            return self._verdict()
+        if kind is Kind.COMPARE:
+            return self._comparison()
+        if kind is Kind.WHY:
+            return self._told(explaining.reasons(self.question, self.statements), is_long=True)
+        if kind is Kind.HOW:
+            return self._procedure()
+        if kind is Kind.OPEN:
+            return self._told(explaining.about(self.question, self.statements), is_long=True)
+        return self._fact()
+
+    def _verdict(self) -> Rendered | None:
+        verdict = verdict_of(self.question, self.statements)
+        if verdict is None:
+            return None
+        word = "Yes" if verdict.is_yes else "No"
+        if "json" in self.forms:
+            return json_text(word, [verdict.statement])
+        if {"yes_no", "one_word"} & set(self.forms):
+            return value_text(word, [verdict.statement])
+        return sentences_text([verdict.statement], opening=f"{word}.")
+
+    def _fact(self) -> Rendered | None:
+        found = matches(self.question, self.statements)
+        if not found:
+            return self._definition()
+        if "yes_no" in self.forms:
+            return None
+        if self._has_one_answer() and not _agree(found):
+            marks = sentences_text([match.statement for match in found])
+            return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
+        if "one_word" in self.forms:
+            return value_text(_one_word(found[0]), [found[0].statement])
+        if self._has_one_answer():
+            found = found[:1]
+        return self._told([match.statement for match in found], values=[match.value for match in found])
+
+    def _has_one_answer(self) -> bool:
+        question = self.question
+        return (
+            "one_word" in self.forms
+            or question.kind in SINGLE
+            or question.attribute in _EXCLUSIVE_ATTRIBUTES
+            or "call" in question.senses
+        )
+
+    def _definition(self) -> Rendered | None:
+        question = self.question
+        plain = question.kind in (Kind.WHAT, Kind.WHO) and question.is_copular and not question.attribute
+        if not plain or not _is_one_thing(question) or "one_word" in self.forms:
+            return None
+        return self._told(explaining.definition(question, self.statements))
+
+    def _procedure(self) -> Rendered | None:
+        steps = explaining.procedure(self.question, self.statements)
+        if len(steps) > _SENTENCE_LIMIT and not self.forms:
+            return steps_text(steps)
+        return self._told(steps, is_long=True)
+
+    def _comparison(self) -> Rendered | None:
+        groups = explaining.comparison(self.question, self.statements)
+        if not groups:
+            return None
+        flat = [(name, item) for name, items in groups.items() for item in items]
+        if "table" in self.forms:
+            return table_text([(name, item.text, item) for name, item in flat], ("Subject", "Statement"))
+        if "json" in self.forms:
+            return json_text(" ".join(item.text for _, item in flat), [item for _, item in flat])
+        return comparison_text(groups)
+
+    def _told(
+        self, found: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
+    ) -> Rendered | None:
+        """Give statements in the form asked for; None if there are none or the form cannot hold them."""
+        unique = list({item.text: item for item in found}.values())
+        if not unique or {"one_word", "yes_no"} & set(self.forms):
+            return None
+        if "json" in self.forms:
+            return json_text(" ".join(item.text for item in unique), unique)
+        if "table" in self.forms:
+            names = [*values, *([""] * len(unique))]
+            rows = [(names[place] or item.entry.unit.topic, item.text, item) for place, item in enumerate(unique)]
+            return table_text(rows, ("Subject", "Statement"))
+        if "step_by_step" in self.forms:
+            return steps_text(sorted(unique, key=lambda item: item.order))
+        if "bullet_list" in self.forms or (not is_long and len(unique) > _SENTENCE_LIMIT):
+            return bullets_text([(item.text, item) for item in unique])
+        return sentences_text(unique[:BRIEF_CLAIMS] if "brief" in self.forms else unique)
+
+
+def _resolved(question: Question, context: str | None) -> Question:
+    """Give the question with its pronoun replaced by the subject of the sentence it refers to."""
+    if not question.has_open_pronoun or not context:
+        return question
+    subject = leading_phrase(read(sentences(context)[-1]).words)
+    if not subject:
+        return question
+    known = question.senses
+    added = tuple(replace(word, preposition=None) for word in subject if word.sense not in known)
+    return replace(question, required=(*added, *question.required), has_open_pronoun=False)
+
+
+def _agree(found: Sequence[Match]) -> bool:
+    """Tell whether all matches give one value: their fillers have a word in common with the first one's."""
+    first = {word for filler in found[0].fillers for word in filler.text.lower().split()}
+    return all(
+        first & {word for filler in match.fillers for word in filler.text.lower().split()} for match in found[1:]
+    )
+
+
+def _one_word(match: Match) -> str:
+    parts = match.fillers[0].text.split()
+    return parts[0] if parts[0][:1].isdigit() else parts[-1]
+
+
+def _is_one_thing(question: Question) -> bool:
+    places = sorted(word.place for word in question.required)
+    return bool(places) and places[-1] - places[0] == len(places) - 1
+
+
+def _marks_of(rendered: Rendered) -> str:
+    return " ".join(f"[{place}]" for place in range(1, len(rendered.cited_unit_ids) + 1))

@@ -1,0 +1,159 @@
+"""Answers of more than one statement: descriptions, reasons, procedures, comparisons [BP-36 c, d, e, f]."""
+
+import re
+from collections import deque
+from collections.abc import Sequence
+
+from mrpvm.knowledge.lexicon import BE_FORMS
+from mrpvm.plugins.goal_solvers.symbolic.questions import Question
+from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+
+MAX_STATEMENTS = 5
+"""Statements of an explanation or description."""
+MAX_PATH_FACTS = 6
+_REASON = re.compile(
+    r"\b(?:because|since|due to|owing to|thanks to|so that|in order to|as a result|therefore|that is why|leads? to|led to"
+    r"|causes?|caused|triggers?|triggered|results? (?:in|from)|prevents?|ensures?|enables?)\b",
+    re.IGNORECASE,
+)
+_FOLLOW_UP = re.compile(
+    r"^(?:because|therefore|so|as a result|this is because|that is why|the reason is|the cause is)\b", re.I
+)
+_WAY = re.compile(r"\b(?:by \w+ing|first|then|using|with the help of|through)\b", re.IGNORECASE)
+
+
+def about(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the statements about the question's subject: all of its words, those with the subject in front first."""
+    wanted = question.senses
+    if not wanted:
+        return []
+    full = [item for item in statements if wanted <= _senses(item)]
+    if not full:
+        return []
+    leading = [item for item in full if _leads(item, wanted)]
+    chosen = leading or full
+    return sorted(chosen[:MAX_STATEMENTS], key=lambda item: item.order)
+
+
+def definition(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give up to two statements that say what the subject is or does, a definition first."""
+    found = [
+        item
+        for item in statements
+        if question.senses <= _senses(item) and (_leads(item, question.senses) or "call" in item.reading.senses)
+    ]
+    found.sort(key=lambda item: not _defines(item, question.senses))
+    return found[:2] if found else []
+
+
+def _senses(statement: Statement) -> frozenset[str]:
+    return statement.reading.senses | {word.sense for word in statement.inherited}
+
+
+def _leads(statement: Statement, wanted: frozenset[str]) -> bool:
+    """Tell whether the subject of the statement is the subject asked about."""
+    core = [word.sense for word in (*statement.inherited, *statement.reading.words) if word.is_core]
+    return bool(core) and bool(set(core[: max(2, len(wanted))]) & wanted)
+
+
+def _defines(statement: Statement, wanted: frozenset[str]) -> bool:
+    tokens = statement.reading.tokens
+    places = [word.place for word in statement.reading.words if word.sense in wanted]
+    if not places or not any(place < len(tokens) - 1 for place in places):
+        return False
+    following = tokens[max(places) + 1 : max(places) + 3]
+    return bool(following) and (following[0] in BE_FORMS or following[0] in ("means", "denotes", "refers"))
+
+
+def reasons(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the statements that give a reason for what is asked: a stated one, else a path of facts [BP-36 c]."""
+    wanted = question.senses
+    if not wanted:
+        return []
+    found: list[Statement] = []
+    for item in statements:
+        if not wanted <= _senses(item) or item.reading.is_negated != question.reading.is_negated:
+            continue
+        if _REASON.search(item.text):
+            found.append(item)
+        else:
+            following = _next_of(item, statements)
+            if following and _FOLLOW_UP.match(following.text):
+                found += [item, following]
+    return found[:2] if found else causal_path(question, statements)
+
+
+def _next_of(item: Statement, statements: Sequence[Statement]) -> Statement | None:
+    return next(
+        (other for other in statements if other.unit_id == item.unit_id and other.position == item.position + 1), None
+    )
+
+
+def causal_path(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the shortest chain of facts between two things the question names, each fact once, in path order."""
+    edges: dict[frozenset[str], list[tuple[frozenset[str], Statement]]] = {}
+    for item in statements:
+        unit = item.entry.unit
+        if unit.relation and unit.subject and unit.object:
+            edges.setdefault(read(unit.subject).senses, []).append((read(unit.object).senses, item))
+    named = [node for node in _nodes(edges) if node and node <= question.senses]
+    for start in named:
+        path = _search(edges, start, [node for node in named if node != start])
+        if path:
+            return path[:MAX_PATH_FACTS]
+    return []
+
+
+def _nodes(edges: dict[frozenset[str], list[tuple[frozenset[str], Statement]]]) -> list[frozenset[str]]:
+    found = {*edges, *(target for targets in edges.values() for target, _ in targets)}
+    return sorted(found, key=sorted)
+
+
+def _search(
+    edges: dict[frozenset[str], list[tuple[frozenset[str], Statement]]],
+    start: frozenset[str],
+    goals: Sequence[frozenset[str]],
+) -> list[Statement]:
+    queue: deque[tuple[frozenset[str], list[Statement]]] = deque([(start, [])])
+    seen = {start}
+    while queue:
+        node, path = queue.popleft()
+        if path and node in goals:
+            return path
+        for target, item in edges.get(node, ()):
+            if target not in seen:
+                seen.add(target)
+                queue.append((target, [*path, item]))
+    return []
+
+
+def procedure(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the steps of the procedure that is about what is asked, in their order; else the way that is stated."""
+    wanted = question.senses
+    units: dict[str, list[Statement]] = {}
+    for item in statements:
+        units.setdefault(item.unit_id, []).append(item)
+    for found in units.values():
+        unit = found[0].entry.unit
+        named = read(f"{unit.topic}. {unit.title or ''}. {unit.text.partition(':')[0]}").senses
+        if unit.procedure and wanted and wanted <= named:
+            steps = [item for item in found if not item.text.endswith(":")]
+            return sorted(steps, key=lambda item: item.order)
+    return [item for item in statements if wanted and wanted <= _senses(item) and _WAY.search(item.text)][:2]
+
+
+def comparison(question: Question, statements: Sequence[Statement]) -> dict[str, list[Statement]]:
+    """Give for each compared thing what is said of it; empty unless every one of them is spoken of [BP-36 e]."""
+    groups: dict[str, list[Statement]] = {}
+    for name in compared(question):
+        wanted = read(name).senses
+        groups[name] = [item for item in statements if wanted and wanted <= _senses(item)][:3]
+    return groups if len(groups) >= 2 and all(groups.values()) else {}
+
+
+def compared(question: Question) -> list[str]:
+    """Give the names that a comparison sets side by side."""
+    text = re.sub(r"^(?:and|the|of)\s+|\s+(?:in terms of|regarding|by|for)\s+.*$", "", question.reading.text.strip())
+    parts = re.split(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", text)
+    return [part.strip(" .?:") for part in parts if part.strip(" .?:")]

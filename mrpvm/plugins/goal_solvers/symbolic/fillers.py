@@ -1,0 +1,234 @@
+"""Values in a statement that may fill a question's gap, by the kind of value asked for [BP-36 b]."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from mrpvm.knowledge.lexicon import (
+    COLOURS,
+    MONTHS,
+    NUMBER_WORDS,
+    PERSON_WORDS,
+    TIME_WORDS,
+    WEEKDAYS,
+    word_class,
+)
+from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past
+
+_LOCATIVE = word_class(
+    "in at on near under behind inside beside below above beneath between along outside around into to from through "
+    "across within beyond over off toward towards by"
+)
+_PLACE_ADVERBS = frozenset(
+    ("home", "abroad", "upstairs", "downstairs", "outside", "inside", "nearby", "everywhere", "indoors")
+)
+_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|%|[a-z]{1,3})?")
+_UNITS: dict[str, str] = {
+    "length": r"m|km|cm|mm|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|millimet(?:er|re)s?|feet|foot|ft|miles?|inch(?:es)?|yards?",
+    "weight": r"kg|g|grams?|kilos?|kilograms?|tons?|tonnes?|pounds?|lbs?|ounces?",
+    "age": r"years?|months?|weeks?|days?|old",
+    "speed": r"km/h|mph|knots|m/s|kilomet(?:er|re)s?|miles?",
+    "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
+    "amount": r"euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?|tonnes?",
+}  # fmt: skip
+_UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
+_UNITS["size"] = _UNITS["length"] + "|" + _UNITS["weight"]
+_FREQUENCY = frozenset(
+    ("daily", "weekly", "monthly", "yearly", "hourly", "annually", "once", "twice", "every", "always", "never")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """A value with its place in the statement."""
+
+    text: str
+    place: int
+
+
+def fillers_of(question: Question, reading: Reading, paired: dict[Word, Word]) -> list[Filler]:
+    """Give the values of the kind asked for that the question does not itself name, the likeliest first."""
+    used = {word.place for word in paired.values()}
+    free = [word for word in reading.words if word.place not in used and word.sense not in question.senses]
+    finder = _BY_ATTRIBUTE.get(question.attribute or "") or _BY_KIND.get(question.kind)
+    if finder is None:
+        return _phrases(reading, _near(free, used))
+    return finder(question, reading, free, used)
+
+
+def _near(free: Iterable[Word], used: set[int]) -> list[Word]:
+    """Give the free words sorted by how close they stand to a matched one."""
+    return sorted(free, key=lambda word: (min((abs(word.place - place) for place in used), default=0), word.place))
+
+
+def _phrases(reading: Reading, found: Iterable[Word]) -> list[Filler]:
+    """Give each word with the free neighbours that belong to its phrase ("Anna Schmidt", "red brick")."""
+    seen: set[str] = set()
+    fillers = []
+    content = {word.place: word for word in reading.words}
+    chosen = list(found)
+    places = {word.place for word in chosen}
+    for word in chosen:
+        start = end = word.place
+        while start - 1 in places and _same_phrase(content[start - 1], content[start]):
+            start -= 1
+        while end + 1 in places and _same_phrase(content[end], content[end + 1]):
+            end += 1
+        text = " ".join(reading.surfaces[start : end + 1]).removesuffix("'s")
+        if text.lower() not in seen:
+            seen.add(text.lower())
+            fillers.append(Filler(text, start))
+    return fillers
+
+
+def _same_phrase(left: Word, right: Word) -> bool:
+    return left.is_name == right.is_name and not is_past(right.text) and left.preposition == right.preposition
+
+
+def _side(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Word]:
+    """Give the free words on the side of the verb where the gap is: before it when the subject is asked for."""
+    if not question.gap_first:
+        return free
+    first = min((word.rank for word in reading.words if word.place in used and word.is_core), default=None)
+    return [word for word in free if word.is_core and (first is None or word.rank < first)]
+
+
+def _who(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    sided = _side(question, reading, free, used)
+    people = [
+        word
+        for word in sided
+        if not word.is_owner
+        and (word.is_name or word.is_pronoun or word.text in PERSON_WORDS)
+        and word.text not in TIME_WORDS
+    ]
+    if not people and (question.gap_first or reading.is_passive):
+        people = [word for word in sided if word.is_core and not word.is_owner]
+    return _phrases(reading, _near(people, used))
+
+
+def _what(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    return _phrases(reading, _near(_side(question, reading, free, used), used))
+
+
+def _where(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    placed = [
+        word
+        for word in free
+        if (word.preposition in _LOCATIVE and not _is_time(word.text)) or word.text in _PLACE_ADVERBS
+    ]
+    return _phrases(reading, sorted(placed, key=lambda word: word.place))
+
+
+def _is_time(text: str) -> bool:
+    return text in TIME_WORDS or bool(_YEAR.fullmatch(text) or _CLOCK.fullmatch(text))
+
+
+def _when(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    timed = [word for word in free if _is_time(word.text)]
+    if not timed:
+        clause = next((place for place, token in enumerate(reading.tokens) if place and token in _TIME_CLAUSE), None)
+        if clause is not None:
+            return [Filler(" ".join(reading.surfaces[clause:]), clause)]
+    places = {word.place for word in timed}
+    widened = [
+        word for word in reading.words
+        if word.place in places or ({word.place - 1, word.place + 1} & places and _NUMBER.fullmatch(word.text))
+    ]  # fmt: skip
+    return _phrases(reading, widened)
+
+
+_TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during"))
+
+
+def _whose(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    owners = [Filler(word.text.removesuffix("'s").capitalize(), word.place) for word in reading.words if word.is_owner]
+    if owners:
+        return owners
+    belongs = [word for word in free if word.preposition == "to" and "belong" in reading.senses]
+    first = [Filler("mine" if word.owner == "i" else "yours", word.place) for word in reading.words
+             if word.place in used and word.owner in ("i", "you")]  # fmt: skip
+    return _phrases(reading, belongs) or first
+
+
+def _numbers(reading: Reading, used: set[int]) -> list[int]:
+    return [
+        place
+        for place, token in enumerate(reading.tokens)
+        if (_NUMBER.fullmatch(token) or token in NUMBER_WORDS) and place not in used
+    ]
+
+
+def _count(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    """Give numbers that stand right before the counted thing, with at most two words between."""
+    counted = [word.place for word in reading.words if word.sense == question.counted]
+    found = []
+    for place in _numbers(reading, set()):
+        if any(0 < target - place <= 3 for target in counted):
+            found.append(Filler(reading.surfaces[place], place))
+    return found
+
+
+def _measured(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    unit = re.compile(_UNITS.get(question.attribute or "", r"\w+"))
+    found = []
+    for place in _numbers(reading, used):
+        following = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else ""
+        before = reading.tokens[place - 1] if place else ""
+        glued = re.sub(r"^[\d.,:]+", "", reading.tokens[place])
+        if unit.fullmatch(following):
+            found.append(Filler(f"{reading.surfaces[place]} {reading.surfaces[place + 1]}", place))
+        elif (
+            (glued and unit.fullmatch(glued))
+            or before in ("$", "\u20ac", "\u00a3")
+            or (question.attribute == "age" and place == len(reading.tokens) - 1)
+        ):
+            found.append(Filler(reading.surfaces[place], place))
+    return found
+
+
+def _frequency(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    places = [place for place, token in enumerate(reading.tokens) if token in _FREQUENCY]
+    return [Filler(" ".join(reading.surfaces[place : place + 3]), place) for place in places]
+
+
+def _name(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    """Give names the statement says the thing has; a thing that merely occurs beside a name is not called so."""
+    naming = any(token in ("called", "named", "name", "names", "titled", "dubbed") for token in reading.tokens)
+    equal = any(token in ("is", "are", "was", "were") for token in reading.tokens)
+    names = [word for word in free if word.is_name and word.is_core]
+    return _phrases(reading, names) if names and (naming or equal) else []
+
+
+def _one_of(values: Callable[[str], bool]) -> "Finder":
+    def find(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+        return [Filler(word.text, word.place) for word in free if values(word.text)]
+
+    return find
+
+
+type Finder = Callable[[Question, Reading, list[Word], set[int]], list[Filler]]
+
+_BY_KIND: dict[Kind, Finder] = {
+    Kind.WHO: _who,
+    Kind.WHAT: _what,
+    Kind.WHICH: _what,
+    Kind.WHERE: _where,
+    Kind.WHEN: _when,
+    Kind.WHOSE: _whose,
+}
+_BY_ATTRIBUTE: dict[str, Finder] = {
+    "colour": _one_of(lambda text: text in COLOURS),
+    "name": _name,
+    "year": _one_of(lambda text: bool(_YEAR.fullmatch(text))),
+    "month": _one_of(lambda text: text in MONTHS),
+    "day": _one_of(lambda text: text in WEEKDAYS),
+    "date": _when,
+    "time": _when,
+    "count": _count,
+    "frequency": _frequency,
+    **dict.fromkeys(("age", "length", "length-or-time", "weight", "amount", "size", "speed", "temperature"), _measured),
+}

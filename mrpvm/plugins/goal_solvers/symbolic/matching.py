@@ -1,0 +1,205 @@
+"""Whether a statement says what a question asks, and what in it fills the gap [BP-36 a, b].
+
+A statement matches only if it has every required word in a compatible case, argument order, owner, polarity and
+modality. What remains of it must hold a value of the kind asked for. Too strict is cheap, too lax is a wrong answer.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mrpvm.knowledge.lexicon import BE_FORMS, CONJUNCTIONS, LOCATION_VERBS
+from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
+from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, sense
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+
+_SAME_PLACE = (
+    ("in", "inside", "within", "into", "at"),
+    ("on", "upon", "onto", "at"),
+    ("under", "below", "beneath"),
+    ("over", "above", "across"),
+    ("near", "beside", "by", "at"),
+    ("to", "towards", "toward", "into", "onto", "for"),
+    ("from", "off"),
+    ("of", "from", "for"),
+    ("during", "in"),
+)
+_LOOSE = frozenset(("to", "for", "of", "by"))
+_RELATIVES = frozenset(("who", "which", "that", "whose", "whom"))
+_LOCATION_SENSES = frozenset(sense(verb) for verb in LOCATION_VERBS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A statement that answers; `fillers` are the possible values, best first; `extra_count` what it says besides."""
+
+    statement: Statement
+    reading: Reading
+    fillers: tuple[Filler, ...]
+    extra_count: int
+
+    @property
+    def value(self) -> str:
+        """Give the best value, lower-cased; empty if the whole statement is the answer."""
+        return self.fillers[0].text.lower() if self.fillers else ""
+
+
+def matches(question: Question, statements: Sequence[Statement]) -> list[Match]:
+    """Give the statements that answer the question, the most exact first."""
+    found = [match for statement in statements if (match := match_one(question, statement))]
+    return sorted(found, key=lambda match: (match.extra_count, -match.statement.entry.score, match.statement.unit_id))
+
+
+def match_one(question: Question, statement: Statement) -> Match | None:
+    """Give the match of one statement, trying its clauses before the whole, or None."""
+    for reading in (*statement.clauses, statement.reading):
+        paired = pair(question, reading, statement.inherited)
+        if paired is None or not truth_holds(question, reading):
+            continue
+        if not _linked(question, reading, paired):
+            continue
+        fillers = fillers_of(question, reading, paired)
+        if fillers:
+            return Match(
+                statement=statement,
+                reading=reading,
+                fillers=tuple(fillers),
+                extra_count=len(reading.senses - question.senses),
+            )
+    return None
+
+
+def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -> dict[Word, Word] | None:
+    """Give for every required word its counterpart in the statement, or None if one is missing or misplaced."""
+    if not question.required:
+        return None
+    paired: dict[Word, Word] = {}
+    taken: set[int] = set()
+    for wanted in question.required:
+        options = [word for word in reading.words if word.sense == wanted.sense and word.place not in taken]
+        options = [word for word in options if compatible(wanted, word, question, reading)]
+        if not options:
+            if not any(word.sense == wanted.sense for word in inherited):
+                return None
+            continue
+        best = min(options, key=lambda word: word.is_core != wanted.is_core)
+        paired[wanted] = best
+        taken.add(best.place)
+    if not paired or not in_order(question, paired) or _inside_relative(question, reading, paired):
+        return None
+    return paired
+
+
+def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -> bool:
+    """Tell whether a word of the statement can stand for a word of the question: case, owner and preposition."""
+    names_it = "call" in reading.senses
+    if word.is_owner != wanted.is_owner and not names_it and not _of_phrase(wanted, word):
+        return False
+    if wanted.is_owned_head and wanted.owner in ("i", "we", "you") and word.owner != wanted.owner:
+        return False
+    if word.owner in ("i", "we", "you") and wanted.owner in ("i", "we", "you") and word.owner != wanted.owner:
+        return False
+    if wanted.preposition == word.preposition:
+        return True
+    if wanted.preposition and word.preposition:
+        return any(wanted.preposition in group and word.preposition in group for group in _SAME_PLACE)
+    loose = wanted.preposition or word.preposition
+    if loose in _LOOSE or _of_phrase(wanted, word):
+        return not (loose == "of" and word.preposition == "of" and not _modifies(wanted, question.reading))
+    return question.auxiliary == "" and question.kind is Kind.OPEN
+
+
+def _of_phrase(wanted: Word, word: Word) -> bool:
+    """Tell whether "the ship's captain" meets "the captain of the ship"."""
+    return (wanted.is_owner and word.preposition == "of") or (word.is_owner and wanted.preposition == "of")
+
+
+def _modifies(wanted: Word, reading: Reading) -> bool:
+    return wanted.is_owner or any(word.place == wanted.place + 1 for word in reading.words)
+
+
+def in_order(question: Question, paired: dict[Word, Word]) -> bool:
+    """Tell whether the arguments stand in the same order: who did it, and to whom."""
+    core = [(wanted.rank, word.rank) for wanted, word in paired.items() if wanted.is_core and word.is_core]
+    if question.is_copular and question.kind is not Kind.YES_NO:
+        return True
+    core.sort()
+    ranks = [rank for _, rank in core]
+    return ranks == sorted(ranks)
+
+
+def truth_holds(question: Question, reading: Reading) -> bool:
+    """Tell whether polarity and attitude agree: "Anna thinks it is open" does not say that it is."""
+    if reading.is_negated != question.reading.is_negated:
+        return False
+    return reading.attitudes <= question.senses
+
+
+def _inside_relative(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether the first matched word stands in a relative clause about something else."""
+    if question.gap_first:
+        return False
+    core = [word.place for word in paired.values() if word.is_core]
+    if not core:
+        return False
+    first = min(core)
+    for place, token in enumerate(reading.tokens[:first]):
+        if token in _RELATIVES and any(word.place == place - 1 for word in reading.words):
+            return True
+    return False
+
+
+def _linked(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a question that only says "is" meets a statement that says what the thing is."""
+    if question.kind is Kind.WHERE and question.is_copular:
+        placed = any(token in BE_FORMS for token in reading.tokens) or bool(reading.senses & _LOCATION_SENSES)
+        return placed and _is_subject(reading, paired)
+    if not question.is_copular or question.kind not in (Kind.WHO, Kind.WHAT, Kind.WHICH):
+        return True
+    return question.attribute == "name" or _joined_by_be(reading, paired) or _in_apposition(reading, paired)
+
+
+def _is_subject(reading: Reading, paired: dict[Word, Word]) -> bool:
+    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
+    return first is not None and (first in paired.values() or reading.is_passive or first.is_pronoun or first.is_name)
+
+
+def _joined_by_be(reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a form of be stands between the whole matched phrase and the rest of its clause."""
+    places = [word.place for word in paired.values()]
+    low, high = min(places), max(places)
+    for place, token in enumerate(reading.tokens):
+        if token not in BE_FORMS or low < place < high:
+            continue
+        if place > high:
+            between = reading.tokens[high + 1 : place]
+            return low == _first_content(reading) and not _has_content(reading, high, place) and "," not in between
+        left = [word for word in reading.words if word.place < place and word.is_core]
+        return bool(left) and not any(place < word.place < low and word.is_core for word in reading.words)
+    return False
+
+
+def _first_content(reading: Reading) -> int:
+    return next((word.place for word in reading.words if word.is_core), -1)
+
+
+def _has_content(reading: Reading, after: int, before: int) -> bool:
+    return any(after < word.place < before and word.is_core for word in reading.words)
+
+
+def _in_apposition(reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a name stands beside the matched phrase: "Mara, the captain of the Argo" or "captain Mara"."""
+    places = [word.place for word in paired.values()]
+    low, high = min(places), max(places)
+    for word in reading.words:
+        if not word.is_name or word in paired.values() or not word.is_core:
+            continue
+        if word.place < low:
+            gap = reading.tokens[word.place + 1 : low]
+            if gap[:1] == (",",) and set(gap[1:]) <= {"the", "a", "an", "our", "my", "his", "her", "their"}:
+                return True
+        elif word.place > high:
+            gap = reading.tokens[high + 1 : word.place]
+            if gap in ((), (",",)) and not CONJUNCTIONS & set(gap):
+                return True
+    return False

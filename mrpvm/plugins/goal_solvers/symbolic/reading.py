@@ -1,0 +1,231 @@
+"""How the solver reads a sentence: its content words with their case, and what limits its truth."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mrpvm.knowledge.lexicon import (
+    ATTITUDE_VERBS,
+    AUXILIARIES,
+    BASE_FORMS,
+    BE_FORMS,
+    CONJUNCTIONS,
+    DETERMINERS,
+    HEDGES,
+    NEGATIONS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    STOP_WORDS,
+    SYNONYMS,
+)
+from mrpvm.knowledge.text import stem
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3]")
+_SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
+_OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
+_RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
+_NOT_PARTICIPLES = frozenset(
+    ("red", "bed", "need", "seed", "speed", "shed", "sled", "hundred", "weed", "reed", "indeed")
+)
+
+
+@lru_cache(maxsize=16_384)
+def sense(word: str) -> str:
+    """Give the stem under which a question and a statement meet: synonyms of general English share one."""
+    base = BASE_FORMS.get(word, word)
+    direct = SYNONYMS.get(base)
+    return stem(direct) if direct else _SYNONYM_STEMS.get(stem(base), stem(base))
+
+
+_SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
+_ATTITUDES = frozenset(stem(verb) for verb in ATTITUDE_VERBS)
+
+
+def is_past(word: str) -> bool:
+    """Tell whether a word looks like a past form or participle."""
+    return word in BASE_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A content word (or a speaker's pronoun) in its sentence.
+
+    `rank` orders the arguments of an active reading: a passive subject ranks behind its verb, its agent before.
+    `preposition` governs the word. `owner` is who a possessive before it names, `is_owned_head` marks the word next to
+    that possessive, `is_owner` marks "Anna's".
+    """
+
+    text: str
+    sense: str
+    place: int
+    rank: int
+    preposition: str | None = None
+    owner: str | None = None
+    is_owner: bool = False
+    is_owned_head: bool = False
+    is_name: bool = False
+    is_pronoun: bool = False
+
+    @property
+    def is_core(self) -> bool:
+        """Tell whether the word stands without a preposition: subject, verb or object."""
+        return self.preposition is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One sentence as the solver sees it; `tokens` are all words and marks, lower-cased."""
+
+    text: str
+    tokens: tuple[str, ...]
+    surfaces: tuple[str, ...]
+    words: tuple[Word, ...]
+    is_negated: bool
+    is_hedged: bool
+    is_conditional: bool
+    is_passive: bool
+    attitudes: frozenset[str]
+
+    @property
+    def senses(self) -> frozenset[str]:
+        """Give the senses of the content words."""
+        return frozenset(word.sense for word in self.words)
+
+    def word(self, sense_: str) -> Word | None:
+        """Give the first word of a sense, or None."""
+        return next((word for word in self.words if word.sense == sense_), None)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(text))
+
+
+def _passive_span(tokens: tuple[str, ...]) -> tuple[int, int] | None:
+    """Give the places of a passive's auxiliary and participle: a form of be, some words, a past form.
+
+    In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does.
+    """
+    for place, token in enumerate(tokens):
+        if token not in BE_FORMS:
+            continue
+        inverted = place == 0
+        for after in range(place + 1, min(place + (9 if inverted else 4), len(tokens))):
+            between = tokens[after]
+            if is_past(between) and tokens[after - 1] not in DETERMINERS:
+                return place, after
+            if not between[0].isalnum() or (between in PREPOSITIONS and between != "of"):
+                break
+            if not inverted and between in DETERMINERS:
+                break
+    return None
+
+
+class _Reader:
+    """Goes once over the tokens of a sentence."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.surfaces = _split(text)
+        self.tokens = tuple(token.lower() for token in self.surfaces)
+        self.passive = _passive_span(self.tokens)
+        self._preposition: str | None = None
+        self._owner: str | None = None
+        self._fresh_phrase = True
+        self._words: list[Word] = []
+
+    def read(self) -> Reading:
+        for place, token in enumerate(self.tokens):
+            self._step(place, token)
+        tokens = self.tokens
+        lowered = set(tokens)
+        negated = bool(lowered & NEGATIONS) or any(token.endswith("n't") for token in tokens) or "without" in lowered
+        return Reading(
+            text=self.text,
+            tokens=tokens,
+            surfaces=self.surfaces,
+            words=tuple(self._words),
+            is_negated=negated,
+            is_hedged=bool(lowered & HEDGES),
+            is_conditional=bool(lowered & {"if", "unless", "whether"}) or tokens[:1] in (("when",), ("whenever",)),
+            is_passive=self.passive is not None,
+            attitudes=frozenset(word.sense for word in self._words) & _ATTITUDES,
+        )
+
+    def _step(self, place: int, token: str) -> None:
+        if not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
+            self._preposition, self._owner, self._fresh_phrase = None, None, True
+        elif token in PREPOSITIONS:
+            self._preposition, self._owner, self._fresh_phrase = token, None, True
+        elif token in POSSESSIVES:
+            self._reset_after_phrase()
+            self._owner = _OWNERS.get(token, token)
+        elif token in DETERMINERS:
+            self._reset_after_phrase()
+        elif token in _SPEAKER:
+            self._add(place, token, _SPEAKER[token], is_pronoun=True)
+        elif token not in STOP_WORDS and token not in NEGATIONS:
+            self._add_content(place, token)
+
+    def _reset_after_phrase(self) -> None:
+        """A determiner after a noun opens a new phrase, which the preposition no longer governs."""
+        if not self._fresh_phrase:
+            self._preposition = None
+        self._owner, self._fresh_phrase = None, True
+
+    def _add_content(self, place: int, token: str) -> None:
+        surface = self.surfaces[place]
+        if not self._fresh_phrase and (is_past(token) or self._name_after_number(place)):
+            self._preposition, self._owner = None, None
+        is_owner = token.endswith(("'s", "s'"))
+        bare = token.removesuffix("'s").rstrip("'")
+        self._add(place, bare, sense(bare), is_owner=is_owner, is_name=_is_name(surface, place, self.surfaces))
+        if is_owner:
+            self._owner, self._fresh_phrase = sense(bare), True
+
+    def _name_after_number(self, place: int) -> bool:
+        return self.surfaces[place][0].isupper() and self.tokens[place - 1][0].isdigit()
+
+    def _add(self, place: int, text: str, sense_: str, **marks: bool) -> None:
+        self._words.append(
+            Word(
+                text=text,
+                sense=sense_,
+                place=place,
+                rank=self._rank(place),
+                preposition=None if self._is_agent(place) else self._preposition,
+                owner=self._owner,
+                is_owned_head=self._owner is not None and self._fresh_phrase,
+                **marks,
+            )
+        )
+        self._fresh_phrase = False
+
+    def _is_agent(self, place: int) -> bool:
+        return self.passive is not None and self._preposition == "by" and place > self.passive[1]
+
+    def _rank(self, place: int) -> int:
+        if self.passive is None:
+            return place
+        if self._is_agent(place):
+            return place - 1_000
+        if place < self.passive[1] and self._preposition is None:
+            return place + 1_000
+        return place
+
+
+def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:
+    if not surface[0].isupper():
+        return False
+    return place > 0 or (surface.lower() not in STOP_WORDS and len(surfaces) > 1 and not surface.isupper())
+
+
+@lru_cache(maxsize=8_192)
+def read(text: str) -> Reading:
+    """Give the reading of one sentence."""
+    return _Reader(text).read()
+
+
+def content_senses(texts: Iterable[str]) -> frozenset[str]:
+    """Give the senses of all content words in the texts."""
+    return frozenset().union(*(read(text).senses for text in texts))

@@ -1,0 +1,107 @@
+"""Statements as answer text in the form that was asked for, every statement with its source mark [BP-35, R-9, O-13]."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+
+BRIEF_CLAIMS = 3
+STEP_LIMIT = 7
+
+
+@dataclass(slots=True)
+class Citations:
+    """Numbers sources in the order in which they are first cited."""
+
+    unit_ids: list[str] = field(default_factory=list)
+
+    def mark(self, unit_id: str) -> str:
+        """Give the mark of a unit, counted from 1."""
+        if unit_id not in self.unit_ids:
+            self.unit_ids.append(unit_id)
+        return f"[{self.unit_ids.index(unit_id) + 1}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Answer text and the units it cites, in the order of their marks."""
+
+    text: str
+    cited_unit_ids: tuple[str, ...]
+
+
+def _closed(text: str) -> str:
+    return text if text[-1:] in ".!?:" else text + "."
+
+
+def _cited(statement: Statement, citations: Citations) -> str:
+    mark = citations.mark(statement.unit_id)
+    lead = f"{_closed(statement.before)} " if statement.before else ""
+    return f"{lead}{_closed(statement.text)} {mark}"
+
+
+def sentences_text(statements: Iterable[Statement], opening: str = "") -> Rendered:
+    """Give statements one after the other, each with its mark; a sentence its pronoun needs is told once before it."""
+    citations = Citations()
+    told: set[str] = set()
+    parts = [opening] if opening else []
+    for statement in statements:
+        if statement.before and statement.before in told:
+            parts.append(f"{_closed(statement.text)} {citations.mark(statement.unit_id)}")
+        elif statement.text not in told:
+            parts.append(_cited(statement, citations))
+        told |= {statement.text, statement.before or ""}
+    return Rendered(" ".join(parts), tuple(citations.unit_ids))
+
+
+def value_text(value: str, statements: Sequence[Statement]) -> Rendered:
+    """Give a bare value; its sources are cited beside the text, not in it."""
+    return Rendered(value, tuple(dict.fromkeys(item.unit_id for item in statements)))
+
+
+def json_text(value: str, statements: Sequence[Statement]) -> Rendered:
+    """Give a JSON object with the answer and its sources; marks would break the form."""
+    unit_ids = list(dict.fromkeys(item.unit_id for item in statements))
+    document = {"status": "answered", "answer": value, "sources": unit_ids}
+    return Rendered(json.dumps(document, ensure_ascii=False), tuple(unit_ids))
+
+
+def bullets_text(items: Sequence[tuple[str, Statement]]) -> Rendered:
+    """Give a bullet list, one item a line."""
+    citations = Citations()
+    lines = [f"- {text} {citations.mark(statement.unit_id)}" for text, statement in items]
+    return Rendered("\n".join(lines), tuple(citations.unit_ids))
+
+
+def steps_text(statements: Sequence[Statement]) -> Rendered:
+    """Give numbered steps, at most seven [BP-35]."""
+    citations = Citations()
+    lines = [
+        f"{number}. {_closed(statement.text)} {citations.mark(statement.unit_id)}"
+        for number, statement in enumerate(statements[:STEP_LIMIT], 1)
+    ]
+    return Rendered("\n".join(lines), tuple(citations.unit_ids))
+
+
+def table_text(rows: Sequence[tuple[str, str, Statement]], headings: tuple[str, str]) -> Rendered:
+    """Give a Markdown table of two columns; the mark closes each row's second cell."""
+    citations = Citations()
+    lines = [f"| {headings[0]} | {headings[1]} |", "| --- | --- |"]
+    for name, text, statement in rows:
+        lines.append(f"| {_cell(name)} | {_cell(text)} {citations.mark(statement.unit_id)} |")
+    return Rendered("\n".join(lines), tuple(citations.unit_ids))
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def comparison_text(groups: Mapping[str, Sequence[Statement]]) -> Rendered:
+    """Give what is said of each compared thing, side by side under its name [BP-36 e]."""
+    citations = Citations()
+    lines = []
+    for name, statements in groups.items():
+        told = " ".join(_cited(statement, citations) for statement in statements)
+        lines.append(f"- **{name}**: {told}")
+    return Rendered("\n".join(lines), tuple(citations.unit_ids))

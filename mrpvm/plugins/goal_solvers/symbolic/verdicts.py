@@ -1,0 +1,165 @@
+"""Yes or no, when one statement says it or says what excludes it [BP-36 a]."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mrpvm.knowledge.lexicon import (
+    ANTONYMS,
+    BE_FORMS,
+    COLOURS,
+    DO_FORMS,
+    MODALS,
+    MONTHS,
+    NUMBER_WORDS,
+    TIME_WORDS,
+    WEEKDAYS,
+)
+from mrpvm.plugins.goal_solvers.symbolic.matching import compatible, in_order, pair
+from mrpvm.plugins.goal_solvers.symbolic.questions import Question
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+
+_PARTIAL = frozenset(
+    ("some", "most", "many", "few", "several", "half", "only", "almost", "rarely", "sometimes", "often")
+)
+_TOTAL = frozenset(("all", "every", "each", "always"))
+_PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Yes or no, and the statement it rests on."""
+
+    is_yes: bool
+    statement: Statement
+
+
+def verdict_of(question: Question, statements: Sequence[Statement]) -> Verdict | None:
+    """Give the verdict of the evidence, or None when nothing decides or statements contradict each other."""
+    found: list[Verdict] = []
+    for statement in statements:
+        for reading in (*statement.clauses, statement.reading):
+            said = _says(question, reading, statement)
+            if said is not None:
+                found.append(Verdict(said, statement))
+                break
+    if not found or len({verdict.is_yes for verdict in found}) > 1:
+        return None
+    return found[0]
+
+
+def _says(question: Question, reading: Reading, statement: Statement) -> bool | None:
+    if not _is_plain(question, reading):
+        return None
+    paired = pair(question, reading, statement.inherited)
+    if paired is not None:
+        if not _is_exact(question, reading, paired):
+            return None
+        return reading.is_negated == question.reading.is_negated
+    if reading.is_negated or question.reading.is_negated:
+        return None
+    return False if _excludes(question, reading) else None
+
+
+def _is_plain(question: Question, reading: Reading) -> bool:
+    """Tell whether the statement asserts outright, in the tense and strength that the question asks for."""
+    asked, said = set(question.reading.tokens), set(reading.tokens)
+    if reading.is_conditional and not question.reading.is_conditional:
+        return False
+    if (reading.is_hedged and not question.reading.is_hedged) or not reading.attitudes <= question.senses:
+        return False
+    if (said & _PARTIAL) - asked or (asked & _TOTAL) - said:
+        return False
+    if (said & MODALS) - asked and not question.auxiliary == "":
+        return False
+    return _same_tense(question, reading)
+
+
+def _same_tense(question: Question, reading: Reading) -> bool:
+    said = set(reading.tokens)
+    if question.auxiliary in _PRESENT_BE and said & _PAST_BE and not said & _PRESENT_BE:
+        return False
+    if question.auxiliary in _PAST_BE and said & _PRESENT_BE and not said & _PAST_BE:
+        return False
+    verbs = [word.text for word in reading.words if word.sense in question.senses and is_past(word.text)]
+    if question.auxiliary in ("do", "does") and verbs and not reading.is_passive:
+        return False
+    return not (question.auxiliary == "did" and said & DO_FORMS - {"did"})
+
+
+def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether the matched words form the statement: nothing between or behind them changes what is said."""
+    used = {word.place for word in paired.values()}
+    core = [word.place for word in paired.values() if word.is_core]
+    if not core:
+        return False
+    low, high = min(core), max(core)
+    by_place = {word.place: word for word in reading.words}
+    for place in used:
+        after = by_place.get(place + 1)
+        if after and after.place not in used and not _is_harmless(by_place[place], after):
+            return False
+    for word in reading.words:
+        if low < word.place < high and word.place not in used and is_past(word.text) and word.is_core:
+            return False
+    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
+    if first and first.place < low and not (first.is_pronoun or reading.is_passive):
+        return False
+    return not question.is_copular or _be_between(reading, core)
+
+
+def _is_harmless(word: Word, after: Word) -> bool:
+    if word.is_owner or after.text.endswith("ly") or after.text in TIME_WORDS or after.text in NUMBER_WORDS:
+        return True
+    return (word.is_name and after.is_name) or after.preposition != word.preposition
+
+
+def _be_between(reading: Reading, core: list[int]) -> bool:
+    """Tell whether a form of be joins the first matched word and the last, and nothing else does."""
+    low, high = min(core), max(core)
+    if low == high:
+        return any(token in BE_FORMS for token in reading.tokens[: high + 1])
+    return any(token in BE_FORMS and low < place < high for place, token in enumerate(reading.tokens))
+
+
+def _excludes(question: Question, reading: Reading) -> bool:
+    """Tell whether the statement says the same thing but for one value, and that value excludes the one asked about."""
+    missing: list[Word] = []
+    paired: dict[Word, Word] = {}
+    for wanted in question.required:
+        options = [word for word in reading.words if word.sense == wanted.sense]
+        options = [word for word in options if compatible(wanted, word, question, reading)]
+        if options:
+            paired[wanted] = options[0]
+        else:
+            missing.append(wanted)
+    if len(missing) != 1 or not paired or not in_order(question, paired):
+        return False
+    used = {word.place for word in paired.values()}
+    if any(word.place < min(used) and word.is_core and not word.is_pronoun for word in reading.words):
+        return False
+    free = [word for word in reading.words if word.place not in used]
+    return any(_rival(missing[0], word, question, reading) for word in free)
+
+
+def _rival(asked: Word, said: Word, question: Question, reading: Reading) -> bool:
+    left, right = asked.text, said.text
+    for values in (COLOURS, WEEKDAYS, MONTHS):
+        if left in values and right in values:
+            return asked.preposition == said.preposition
+    if _NUMBER.fullmatch(left) or left in NUMBER_WORDS:
+        numeric = bool(_NUMBER.fullmatch(right)) or right in NUMBER_WORDS
+        return numeric and asked.preposition == said.preposition and _followed_alike(question, reading, asked, said)
+    if ANTONYMS.get(left) == right:
+        return True
+    naming = "call" in question.senses and "call" in reading.senses
+    return naming and asked.is_name and said.is_name and said.is_core
+
+
+def _followed_alike(question: Question, reading: Reading, asked: Word, said: Word) -> bool:
+    """Tell whether two numbers count the same thing: the same word follows both."""
+    nexts = [next((word.sense for word in item.words if word.place > place), None)
+             for item, place in ((question.reading, asked.place), (reading, said.place))]  # fmt: skip
+    return nexts[0] is not None and nexts[0] == nexts[1]

@@ -1,0 +1,1 @@
+"""KB retrievers: from intents to evidence in the effective view of a session."""

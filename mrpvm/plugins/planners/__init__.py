@@ -1,0 +1,1 @@
+"""Planners: they order the candidates of a frame."""

@@ -1,0 +1,86 @@
+"""What a planner reads from the turn: never from rendered history, whose words come from answers [BP-50, D-50]."""
+
+import re
+from dataclasses import dataclass
+
+from mrpvm.contracts import PlanInput
+from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.text import words
+from mrpvm.values import EvidenceEntry, KnowledgeUnit
+
+_DEPTH = word_class(
+    "deep deeply thorough thoroughly careful carefully multi-hop ambiguous synthesise synthesize prove reason"
+)
+_DEPTH_PHRASES = re.compile(r"\bstep[- ]by[- ]step\b|\btrade-?offs?\b", re.IGNORECASE)
+_SPEED = word_class("quick quickly brief briefly fast concise concisely")
+_SPEED_PHRASES = re.compile(r"\bshort answer\b", re.IGNORECASE)
+_SYMBOLIC = word_class("verify constraint constraints satisfiable formal formally rule rules invariant invariants")
+_RETRIEVAL = word_class(
+    "compare relationship relationships connect connected dependency dependencies across why because"
+)
+_TOPICS: dict[str, frozenset[str]] = {
+    "legal": word_class("law legal contract clause liability court statute agreement party obligation"),
+    "literature": word_class("novel poem chapter author character plot literature literary"),
+    "procedural": word_class("procedure step steps install configure manual instructions setup how-to"),
+    "technical": word_class("system software server pump engine device code error version module network technical"),
+    "symbolic": word_class("rule constraint formal logic invariant triple fact"),
+}
+_NO_SPLIT = re.compile(
+    r"\b(?:no decompos\w+|single pass|direct(?:ly)? answer|do not split|don't split|use (?:the |a )?direct solver)\b",
+    re.I,
+)
+_SPLIT = re.compile(r"\b(?:decompose|split|sub-?tasks?|break (?:it |this |them )?down|separate frame)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """Wishes and cues of one turn."""
+
+    acts: frozenset[str]
+    topics: frozenset[str]
+    query_words: frozenset[str]
+    wants_depth: bool
+    wants_speed: bool
+    is_symbolic: bool
+    is_retrieval_heavy: bool
+    has_constraint_guidance: bool
+    has_procedure_guidance: bool
+    has_evaluation_guidance: bool
+    has_solver_guidance: bool
+    forbids_split: bool
+    asks_split: bool
+
+
+def _guidance(request: PlanInput) -> list[KnowledgeUnit]:
+    found: list[EvidenceEntry] = [
+        *request.guidance.planner,
+        *request.guidance.decomposition,
+        *request.guidance.validation,
+    ]
+    turn = [unit for unit in request.current_turn_units if unit.is_guidance and unit.phase_scopes != ("gs-plugin",)]
+    return list({unit.id: unit for unit in (*(entry.unit for entry in found), *turn)}.values())
+
+
+def signals_of(request: PlanInput) -> Signals:
+    """Give the signals of the message, the admitted intents, pending units and guidance [BP-50]."""
+    guidance = _guidance(request)
+    said = " ".join([request.current_message, *(intent.target for intent in request.intents)])
+    told = " ".join(unit.text for unit in request.current_turn_units if unit.is_evidence)
+    method = " ".join(unit.text for unit in guidance)
+    found = frozenset(words(f"{said} {method}"))
+    roles = {unit.role for unit in guidance if unit.topic != "how to answer"}
+    return Signals(
+        acts=frozenset(intent.act for intent in request.intents),
+        topics=frozenset(topic for topic, cues in _TOPICS.items() if cues & (found | set(words(told)))),
+        query_words=frozenset(word for word in words(said) if len(word) > 3),
+        wants_depth=bool(found & _DEPTH or _DEPTH_PHRASES.search(said)),
+        wants_speed=bool(found & _SPEED or _SPEED_PHRASES.search(said)),
+        is_symbolic=bool(found & _SYMBOLIC),
+        is_retrieval_heavy=bool(found & _RETRIEVAL) or len(request.intents) > 1,
+        has_constraint_guidance="Constraint" in roles,
+        has_procedure_guidance="Procedure" in roles,
+        has_evaluation_guidance="Evaluation" in roles,
+        has_solver_guidance=bool(re.search(r"\bsolvers?\b", method, re.IGNORECASE)),
+        forbids_split=bool(_NO_SPLIT.search(method)),
+        asks_split=bool(_SPLIT.search(method)) and not _NO_SPLIT.search(method),
+    )

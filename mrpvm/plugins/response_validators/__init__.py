@@ -1,0 +1,1 @@
+"""Response validators: they accept or reject an answer before it is committed."""

@@ -1,0 +1,5 @@
+"""`val-constraints`: deterministic checks of an answer against what it may rest on [BP-45]."""
+
+from mrpvm.plugins.response_validators.constraints.plugin import ConstraintValidator
+
+__all__ = ["ConstraintValidator"]

@@ -1,0 +1,103 @@
+"""Requests and unit drafts as control text."""
+
+from collections.abc import Iterable, Sequence
+
+from mrpvm.knowledge.facts import FACT_CONFIDENCE
+from mrpvm.knowledge.forms import ACKNOWLEDGEMENT
+from mrpvm.knowledge.instructions import guidance_scopes
+from mrpvm.knowledge.pragmatics import act_of, is_yes_no, strip_lead
+from mrpvm.knowledge.text import collapse
+from mrpvm.knowledge.units import numbered
+from mrpvm.lang import ControlWriter
+from mrpvm.plugins.seed_detectors.symbolic.grouping import UnitDraft
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import Request, Segmentation
+
+_OUTPUT_BY_ACT = {
+    "compare": "comparison",
+    "explain": "explanation",
+    "describe": "explanation",
+    "diagnose": "explanation",
+    "implement": "instructions",
+    "recommend": "recommendation",
+}
+_LISTS = ("list", "enumerate")
+
+
+def expected_output(request: Request) -> str:
+    """Give the output label of a request: the forms it asks for, else what its act calls for [BP-8]."""
+    if request.forms:
+        return " ".join(request.forms)
+    first = strip_lead(request.text).split(" ")[0].lower().strip(":")
+    if first in _LISTS:
+        return "bullet_list"
+    return "verdict" if is_yes_no(request.text) else _OUTPUT_BY_ACT.get(act_of(request.text), "answer")
+
+
+def intent_document(requests: Iterable[Request]) -> str:
+    """Give one intent with one seed for each request, in order [I-3]."""
+    writer = ControlWriter()
+    for request in requests:
+        act, target = act_of(request.text), collapse(request.text)
+        intent = writer.intent(act, target, output=expected_output(request), context=request.context)
+        writer.seed(intent, "direct", act, target)
+    return writer.text()
+
+
+def acknowledgement_document(message: str) -> str:
+    """Give the one `explain` intent on the whole text of a message that asks for nothing [BP-6]."""
+    writer = ControlWriter()
+    target = collapse(message)
+    intent = writer.intent("explain", target, output=ACKNOWLEDGEMENT)
+    writer.seed(intent, "direct", "explain", target)
+    return writer.text()
+
+
+def guidance_drafts(parts: Segmentation) -> list[UnitDraft]:
+    """Give one guidance unit for each instruction, scoped by its wording; repeats are left out [BP-9].
+
+    An instruction that belongs to one of several requests is valid for that one only.
+    """
+    several = len(parts.requests) > 1
+    told: dict[tuple[str, str | None], None] = dict.fromkeys((text, None) for text in parts.instructions)
+    for request in parts.requests:
+        told |= dict.fromkeys((text, request.text if several else None) for text in request.instructions)
+    return [
+        UnitDraft(
+            ku_type="atomic",
+            role="Constraint",
+            topic="how to answer",
+            text=collapse(text),
+            condition=condition,
+            phase_scopes=scopes,
+        )
+        for text, condition in told
+        if (scopes := guidance_scopes(text)) != ("kb-plugin",)
+    ]
+
+
+def context_document(drafts: Sequence[UnitDraft], source_id: str, chunk_id: str) -> str | None:
+    """Give the drafts as units of one chunk, or None when there are none [PL-7]."""
+    if not drafts:
+        return None
+    writer = ControlWriter()
+    for number, draft in enumerate(drafts):
+        fact = draft.fact
+        writer.ku(
+            draft.ku_type,
+            f"{chunk_id}::{numbered('unit', number)}",
+            source_id=source_id,
+            chunk_id=chunk_id,
+            role=draft.role,
+            topic=draft.topic,
+            claim=None if draft.role == "Procedure" else draft.text,
+            procedure=draft.text if draft.role == "Procedure" else None,
+            condition=draft.condition,
+            title=draft.section_title,
+            section_title=draft.section_title,
+            symbolic_subject=fact.subject if fact else None,
+            symbolic_relation=fact.relation if fact else None,
+            symbolic_object=fact.object if fact else None,
+            confidence=FACT_CONFIDENCE if fact else None,
+            phase_scopes=draft.phase_scopes if draft.phase_scopes != ("kb-plugin",) else None,
+        )
+    return writer.text()

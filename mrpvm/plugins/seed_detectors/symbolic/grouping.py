@@ -1,0 +1,118 @@
+"""Statements into units: facts alone, related sentences together [BP-10 to BP-12, IN-2, KU-17]."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mrpvm.knowledge.facts import Fact, fact_of
+from mrpvm.knowledge.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    CONNECTIVES,
+    HAVE_FORMS,
+    PREPOSITIONS,
+    REFERRING_PRONOUNS,
+    STOP_WORDS,
+    word_class,
+)
+from mrpvm.knowledge.pragmatics import role_of
+from mrpvm.knowledge.text import cut_at_word, words
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import Statement
+
+_MAX_SENTENCES = 5
+_MAX_CHARS = 700
+"""Bounds of one composite, so that a hero who is in every sentence does not make a text one unit."""
+_TOPIC_CHARS = 80
+_OPENING_PRONOUNS = word_class("he she it they this his her its their")
+_NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
+_LEADING = word_class("the a an this that these those so and but also then however")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitDraft:
+    """A unit as the detector sees it, before it is written as control text."""
+
+    ku_type: str
+    role: str
+    topic: str
+    text: str
+    fact: Fact | None = None
+    condition: str | None = None
+    phase_scopes: tuple[str, ...] = ("kb-plugin",)
+    section_title: str | None = None
+
+
+def _names(sentence: str) -> set[str]:
+    """Give the capitalised names of a sentence, lower-cased; an opening function word is none."""
+    return {name.lower() for name in _NAME.findall(sentence) if name.lower() not in STOP_WORDS}
+
+
+def _opens_as_reference(sentence: str) -> bool:
+    first = words(sentence)[:1]
+    return bool(first) and first[0] in _OPENING_PRONOUNS | CONNECTIVES
+
+
+def topic_of(sentence: str) -> str:
+    """Give the dominant subject of a sentence: what stands before its first verb, as far as function words show it."""
+    kept: list[str] = []
+    for raw in sentence.split():
+        bare = raw.strip(".,;:!?\"'()[]\u201c\u201d")
+        word = bare.lower()
+        if not bare or (not kept and word in _LEADING):
+            continue
+        if kept and (
+            word in AUXILIARIES | BE_FORMS | HAVE_FORMS | PREPOSITIONS | {"the", "a", "an", "who", "which", "that"}
+        ):
+            break
+        kept.append(bare)
+        if raw[-1] in ",;:" or len(kept) == 4:
+            break
+    return cut_at_word(" ".join(kept) or sentence.strip(), _TOPIC_CHARS)
+
+
+def _joins(group: Sequence[str], sentence: str) -> bool:
+    if len(group) >= _MAX_SENTENCES or sum(map(len, group)) + len(sentence) > _MAX_CHARS:
+        return False
+    return _opens_as_reference(sentence) or bool(_names(group[-1]) & _names(sentence))
+
+
+def _draft(group: Sequence[str], inherited_topic: str) -> UnitDraft:
+    text = " ".join(group)
+    opens_with_pronoun = words(group[0])[:1] and words(group[0])[0] in REFERRING_PRONOUNS
+    topic = inherited_topic if opens_with_pronoun and inherited_topic else topic_of(group[0])
+    return UnitDraft(ku_type="atomic" if len(group) == 1 else "composite", role=role_of(text), topic=topic, text=text)
+
+
+def group_statements(statements: Iterable[Statement], section_title: str | None = None) -> list[UnitDraft]:
+    """Give the units of the statements in order; only neighbours in one paragraph are joined [BP-11, BP-12]."""
+    drafts: list[UnitDraft] = []
+    group: list[str] = []
+    block = -1
+
+    def close() -> None:
+        if group:
+            drafts.append(_draft(group, drafts[-1].topic if drafts else section_title or ""))
+            group.clear()
+
+    for statement in statements:
+        fact = fact_of(statement.text)
+        if statement.block != block or fact or statement.is_procedure or (group and not _joins(group, statement.text)):
+            close()
+        block = statement.block
+        if statement.is_procedure:
+            drafts.append(_procedure(statement.text))
+        elif fact:
+            role = role_of(statement.text)
+            drafts.append(UnitDraft(ku_type="atomic", role=role, topic=fact.subject, text=statement.text, fact=fact))
+        else:
+            group.append(statement.text)
+    close()
+    return drafts
+
+
+def _procedure(text: str) -> UnitDraft:
+    lead, colon, _ = text.partition(":")
+    topic = lead if colon and len(lead) <= _TOPIC_CHARS else topic_of(text)
+    return UnitDraft(
+        ku_type="composite", role="Procedure", topic=re.sub(r"^(?:to|how to)\s+", "", topic, flags=re.I), text=text
+    )

@@ -1,0 +1,92 @@
+"""The detector itself: one pass over a message, or over a chunk of a source."""
+
+from mrpvm.contracts import (
+    CallContext,
+    ChunkInput,
+    Descriptor,
+    DetectInput,
+    Detection,
+    Normalisation,
+    PlannerHints,
+    PluginError,
+)
+from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS
+from mrpvm.plugins.seed_detectors.symbolic.documents import (
+    acknowledgement_document,
+    context_document,
+    guidance_drafts,
+    intent_document,
+)
+from mrpvm.plugins.seed_detectors.symbolic.grouping import group_statements
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import segment
+
+ABOUT = """\
+@k1 ku atomic "plugin::sd-symbolic::unit-000"
+@a1 set $k1 sourceId "plugin::sd-symbolic"
+@a2 set $k1 chunkId "plugin::sd-symbolic"
+@a3 set $k1 role Description
+@a4 set $k1 topic "sd-symbolic"
+@a5 set $k1 claim "sd-symbolic finds tasks, questions and statements in English text by rules, at no model cost."
+@a6 set $k1 utilityNote "Good for plain questions and short facts; indirect or foreign wording needs a model."
+@a7 set $k1 phaseScopes [sd-plugin mrp-plan-plugin]
+"""
+"""What planners may know of this plugin, as a control document [PL-3]."""
+
+
+class SymbolicSeedDetector:
+    """Finds intents and knowledge by the rules BP-4 to BP-12."""
+
+    descriptor = Descriptor(
+        id="sd-symbolic",
+        type="sd-plugin",
+        name="Symbolic Seed Detector",
+        version="1.0.0",
+        description="Finds the questions, tasks and statements of a message by deterministic rules. Needs no model.",
+        cost_class="cheap",
+        tags=("symbolic", "deterministic"),
+        planner_hints=PlannerHints(
+            expected_latency_ms=30,
+            expected_llm_calls=0,
+            relative_cost=0.05,
+            supported_acts=("verify", "define", "identify", "describe", "explain"),
+            topic_tags=("symbolic", "technical"),
+            preferred_depth="shallow",
+            fallback_role="cheap-probe",
+            confidence_when_matched=0.82,
+        ),
+        provides=("intents", "context-units"),
+        accepts=("chat-turn", "source-text"),
+    )
+    about = ABOUT
+
+    def detect(self, request: DetectInput, context: CallContext) -> Detection:
+        """Give one intent for each task of the message, and its statements and instructions as units."""
+        if not any(char.isalnum() for char in request.message):
+            return Detection(status="unsupported")
+        parts = segment(request.message)
+        drafts = group_statements(parts.statements)
+        drafts += guidance_drafts(parts)
+        chunk_id = f"session::{context.request_id}"
+        return Detection(
+            status="success",
+            intent_document=(
+                intent_document(parts.requests) if parts.requests else acknowledgement_document(request.message)
+            ),
+            context_document=context_document(drafts, "session", chunk_id),
+        )
+
+    def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
+        """Give the statements of a chunk as units; questions and instructions in it are no knowledge [IN-14]."""
+        if len(chunk.text) > NORMALISER_MAX_CHARS:
+            return Normalisation(
+                status="error",
+                error=PluginError(
+                    code="PLUGIN_INPUT_TOO_LARGE",
+                    message=f"A chunk may have {NORMALISER_MAX_CHARS} characters, this one has {len(chunk.text)}.",
+                    details={"limit": NORMALISER_MAX_CHARS, "size": len(chunk.text)},
+                ),
+            )
+        drafts = group_statements(segment(chunk.text).statements, chunk.section_title)
+        return Normalisation(
+            status="success", context_document=context_document(drafts, chunk.source_id, chunk.chunk_id)
+        )

@@ -1,0 +1,254 @@
+"""A message cut into requests, instructions and statements [BP-6, BP-7, BP-8, IN-17]."""
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from mrpvm.knowledge.instructions import (
+    form_phrases,
+    is_instruction,
+    is_session_wide,
+    output_forms,
+    without_form_phrases,
+    without_reminder,
+)
+from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS
+from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
+from mrpvm.knowledge.text import collapse, sentences, unique_terms, words
+
+_ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
+_NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|Q\d{1,2}\s*[:.)])\s")
+_INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
+_LIST_LEAD = re.compile(
+    r"^(?:questions?|tasks?|answer|respond|reply)\b|\b(?:questions?|following|each|these|below)\b", re.I
+)
+_SECOND_REQUEST = re.compile(
+    r",?\s+and\s+(?:then\s+|also\s+)?(?=(?:who|what|where|when|which|why|how)\s+(?:is|are|was|were|do|does|did|can|many|much)\b"
+    r"|(?:explain|describe|compare|contrast|list|summari[sz]e|recommend|define|identify|calculate|verify)\s+\w)",
+    re.IGNORECASE,
+)
+_PHATIC = re.compile(
+    r"^(?:hi|hello|hey|thanks?|thank you|thx|ok|okay|yes|no|sure|great|bye|goodbye|cheers|sorry|please"
+    r"|good (?:morning|afternoon|evening|night))\b(?:[\s,]+(?:there|you|very|much|a lot|so|all|again|everyone))*[.!\s]*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One task of the message; `forms` are asked for it, `context` is the sentence a pronoun in it refers to."""
+
+    text: str
+    forms: tuple[str, ...] = ()
+    instructions: tuple[str, ...] = ()
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Something the message tells; `block` numbers its paragraph, `is_procedure` marks a numbered list of steps."""
+
+    text: str
+    block: int
+    is_procedure: bool = False
+
+
+@dataclass(slots=True)
+class Segmentation:
+    """The parts of one message in document order."""
+
+    requests: list[Request] = field(default_factory=list)
+    instructions: list[str] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    text: str
+    is_item: bool
+    is_numbered: bool
+
+
+def _lines(text: str) -> list[_Line]:
+    """Give the lines of `text`; an enumeration inside a line is cut at its numbers first."""
+    found = []
+    for line in text.splitlines():
+        for part in _cut_inline(line):
+            item = _ITEM.match(part)
+            found.append(_Line(item["text"] if item else part, item is not None, bool(_NUMBERED.match(part))))
+    return found
+
+
+def _cut_inline(line: str) -> list[str]:
+    marks = list(_INLINE_NUMBER.finditer(line))
+    if len(marks) < 2 or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
+        return [line]
+    cuts = [0, *(mark.start() for mark in marks), len(line)]
+    return [line[left:right] for left, right in pairwise(cuts) if line[left:right].strip()]
+
+
+_WRAPPED_LINE_CHARS = 60
+"""A shorter line without a final mark is a line of its own, a longer one is wrapped text."""
+
+
+def _joined(lines: list[str]) -> str:
+    """Give prose lines as one text; where a line ends a sentence without a mark, an empty line says so."""
+    text = ""
+    for line in (line.strip() for line in lines):
+        wrapped = len(text.rpartition("\n")[2]) >= _WRAPPED_LINE_CHARS or text.endswith((",", ";"))
+        text += ("\n" if wrapped and not is_task_request(line) else "\n\n") + line
+    return text
+
+
+class _Segmenter:
+    """Walks over the lines of one message once."""
+
+    def __init__(self) -> None:
+        self.result = Segmentation()
+        self.block = 0
+        self._prose: list[str] = []
+        self._since_request: list[str] = []
+
+    def run(self, text: str) -> Segmentation:
+        lines = _lines(text)
+        position = 0
+        while position < len(lines):
+            line = lines[position]
+            if not line.is_item:
+                if not line.text.strip():
+                    self._flush_prose()
+                else:
+                    self._prose.append(line.text)
+                position += 1
+                continue
+            end = position
+            while end < len(lines) and lines[end].is_item:
+                end += 1
+            self._take_list(lines[position:end])
+            position = end
+        self._flush_prose()
+        self._share_instructions()
+        return self.result
+
+    def _take_list(self, items: list[_Line]) -> None:
+        lead = self._take_lead()
+        texts = [collapse(item.text) for item in items]
+        asks = any(is_task_request(text) for text in texts)
+        if asks or (lead and (is_task_request(lead) or is_instruction(lead) or _asks_for_each(lead))):
+            self._take_requests(lead, texts)
+            return
+        self._flush_prose()
+        numbered = all(item.is_numbered for item in items)
+        body = (
+            " ".join(f"{place}. {text}" for place, text in enumerate(texts, 1))
+            if numbered
+            else " ".join(map(_stop, texts))
+        )
+        self.result.statements.append(Statement(f"{lead} {body}".strip(), self.block, is_procedure=numbered))
+        self.block += 1
+
+    def _take_lead(self) -> str:
+        """Give the sentence that introduces a list: the last one before it, if it leads into it."""
+        found = sentences(_joined(self._prose))
+        if found and (found[-1].endswith(":") or is_instruction(found[-1]) or _asks_for_each(found[-1])):
+            self._prose = [" ".join(found[:-1])]
+            return found[-1]
+        return ""
+
+    def _take_requests(self, lead: str, texts: list[str]) -> None:
+        self._flush_prose()
+        verb = strip_lead(lead).split(" ")[0] if lead and is_task_request(lead) else ""
+        if lead and not verb and (output_forms(lead) or is_instruction(lead)):
+            self.result.instructions.append(lead.rstrip(":"))
+        forms = output_forms(lead)
+        for text in texts:
+            asked = text if is_task_request(text) or not verb else f"{verb} {text}"
+            self._add_request(asked, forms)
+
+    def _flush_prose(self) -> None:
+        text = _joined(self._prose)
+        self._prose = []
+        for sentence in sentences(text):
+            self._take_sentence(sentence)
+        if text.strip():
+            self.block += 1
+
+    def _take_sentence(self, sentence: str) -> None:
+        if is_instruction(sentence) or _only_asks_for_form(sentence):
+            (self._since_request if self.result.requests else self.result.instructions).append(sentence)
+        elif is_task_request(sentence):
+            for part in _SECOND_REQUEST.split(sentence):
+                self._add_request(part.strip())
+        elif not _PHATIC.match(sentence) and any(char.isalnum() for char in sentence):
+            self.result.statements.append(Statement(without_reminder(sentence), self.block))
+
+    def _add_request(self, text: str, forms: tuple[str, ...] = ()) -> None:
+        requests = self.result.requests
+        if requests:
+            self._give_instructions_to_last()
+            if _refers_back(text, requests[-1].text):
+                requests[-1] = replace(requests[-1], text=f"{requests[-1].text} {text}")
+                return
+        phrases = form_phrases(text)
+        bare = without_form_phrases(text) if phrases else text
+        requests.append(
+            Request(
+                text=bare if unique_terms(bare) else text,
+                forms=output_forms(text, *forms),
+                instructions=phrases,
+                context=self._antecedent(text),
+            )
+        )
+
+    def _antecedent(self, text: str) -> str | None:
+        if not any(word in REFERRING_PRONOUNS for word in words(text)):
+            return None
+        if self.result.requests:
+            return self.result.requests[-1].text
+        return self.result.statements[-1].text if self.result.statements else None
+
+    def _give_instructions_to_last(self) -> None:
+        """Attach instructions that stand between two requests to the one before them; lasting ones are for all."""
+        local = tuple(text for text in self._since_request if not is_session_wide(text))
+        self.result.instructions += [text for text in self._since_request if text not in local]
+        last = self.result.requests[-1]
+        self.result.requests[-1] = replace(
+            last, forms=last.forms or output_forms(*local), instructions=(*last.instructions, *local)
+        )
+        self._since_request = []
+
+    def _share_instructions(self) -> None:
+        """Give instructions before the first and after the last request to every request that has none of its own."""
+        self.result.instructions += self._since_request
+        shared = output_forms(*self.result.instructions)
+        self.result.requests = [
+            request if request.forms else replace(request, forms=shared) for request in self.result.requests
+        ]
+
+
+def _stop(text: str) -> str:
+    return text if text[-1:] in ".!?:;" else text + "."
+
+
+def _asks_for_each(lead: str) -> bool:
+    return lead.endswith(":") and bool(_LIST_LEAD.search(lead))
+
+
+def _only_asks_for_form(sentence: str) -> bool:
+    """Tell whether a request names nothing but the form of the answer ("Give me a short answer.")."""
+    if not form_phrases(sentence) or not is_task_request(sentence):
+        return False
+    rest = strip_lead(without_form_phrases(sentence)).split(" ")[1:]
+    return not unique_terms(" ".join(rest))
+
+
+def _refers_back(text: str, before: str) -> bool:
+    """Tell whether a request points back by pronoun and names nothing new: it stays with the one before it [BP-6]."""
+    if not any(word in REFERRING_PRONOUNS for word in words(text)):
+        return False
+    return set(unique_terms(text)) <= set(unique_terms(before))
+
+
+def segment(message: str) -> Segmentation:
+    """Give the requests, instructions and statements of a message, each in document order."""
+    return _Segmenter().run(message)

@@ -1,0 +1,10 @@
+"""What plugins of other packages are tested with: ports in memory and the conformance suite [O-39].
+
+from mrpvm.testing import check_plugin
+def test_my_plugin(): check_plugin(MyPlugin())
+"""
+
+from mrpvm.testing.conformance import check_plugin
+from mrpvm.testing.ports import InMemoryKnowledge, NoModel, call_context, unit
+
+__all__ = ["InMemoryKnowledge", "NoModel", "call_context", "check_plugin", "unit"]

@@ -1,0 +1,98 @@
+"""Ports in memory, and a call context made of them."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from mrpvm.contracts import CallContext, KnowledgePort, LanguageModel, ScoredUnit
+from mrpvm.errors import Unavailable
+from mrpvm.knowledge.units import content_hash, unit_terms
+from mrpvm.values import KnowledgeUnit, SessionState, Store
+
+_K1, _B = 1.2, 0.75
+
+
+class InMemoryKnowledge:
+    """A session's effective view as a list of units, searched by exact BM25."""
+
+    def __init__(self, units: Iterable[KnowledgeUnit] = (), store: Store = "session") -> None:
+        self._units: list[tuple[KnowledgeUnit, Store]] = []
+        for item in units:
+            self.add(item, store)
+
+    def add(self, item: KnowledgeUnit, store: Store = "session") -> None:
+        """Add a unit to a store."""
+        self._units.append((item, store))
+
+    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
+        """Give the best units by BM25 of the weighted terms; best first, ties by unit id."""
+        counts = [Counter(unit_terms(item)) for item, _ in self._units]
+        lengths = [sum(count.values()) for count in counts]
+        average = (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0
+        frequency = {term: sum(term in count for count in counts) for term in terms}
+        hits = []
+        for (item, store), count, length in zip(self._units, counts, lengths, strict=True):
+            shares = {
+                term: weight * self._share(count[term], frequency[term], length / average)
+                for term, weight in terms.items()
+                if count[term]
+            }
+            if shares:
+                hits.append(ScoredUnit(unit=item, score=sum(shares.values()), store=store, term_scores=shares))
+        return sorted(hits, key=lambda hit: (-hit.score, hit.unit.id))[:limit]
+
+    def _share(self, count: int, documents: int, relative_length: float) -> float:
+        idf = math.log((len(self._units) - documents + 0.5) / (documents + 0.5) + 1)
+        return idf * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * relative_length))
+
+    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give units that instruct a phase, newest first."""
+        found = [(item, store) for item, store in reversed(self._units) if item.is_guidance]
+        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
+
+
+class NoModel:
+    """A language model that is not configured."""
+
+    @property
+    def available(self) -> bool:
+        """Say that there is none."""
+        return False
+
+    def __getattr__(self, name: str) -> object:
+        raise Unavailable("No language model is configured.", code="LLM_NOT_AVAILABLE")
+
+
+def unit(unit_id: str, text: str, **fields: object) -> KnowledgeUnit:
+    """Give an atomic unit that states `text`, with its hash; `fields` replace the defaults."""
+    role = str(fields.pop("role", "Description"))
+    content = {"procedure": text} if role == "Procedure" else {"claim": text}
+    plain = KnowledgeUnit(id=unit_id, role=role, topic=str(fields.pop("topic", text.rstrip(".")[:60])), **content)  # type: ignore[arg-type]
+    built = replace(plain, **fields)  # type: ignore[arg-type]
+    return replace(built, hash=content_hash(built))
+
+
+def call_context(
+    knowledge: KnowledgePort | None = None, *, request_id: str = "req-test", model: LanguageModel | None = None
+) -> CallContext:
+    """Give a call context with ample budget over a view in memory."""
+    session = SessionState(
+        session_id="sess-test",
+        mounted_kb_id="kb-test",
+        mounted_kb_name="Test",
+        message_count=0,
+        session_context_unit_count=0,
+        deliberation_level=0,
+    )
+    return CallContext(
+        request_id=request_id,
+        session=session,
+        frame_id="frame-0",
+        frame_depth=0,
+        remaining_ms=30_000,
+        remaining_llm_calls=5,
+        knowledge=knowledge or InMemoryKnowledge(),
+        model=model or NoModel(),
+        stopped=lambda: False,
+    )

@@ -1,0 +1,77 @@
+"""`python -m tests.faults.crashing_server N serve ...`: the server, killed at the Nth edge of a turn's transactions.
+
+An edge is the moment before an outermost transaction of a turn begins, or after it ended. Counted from 0 over the
+turns of one process; SIGKILL leaves no time for anything.
+"""
+
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from django.core.management import execute_from_command_line
+from django.db import transaction
+
+
+class Edges:
+    """Counts the edges on threads that run a turn, and dies at the chosen one."""
+
+    def __init__(self, fatal: int) -> None:
+        self._fatal = fatal
+        self._passed = 0
+        self.of_thread = threading.local()
+
+    def pass_one(self) -> None:
+        """Count one edge."""
+        if self._passed == self._fatal:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._passed += 1
+
+
+def install(fatal: int) -> None:
+    """Wrap transactions and turns so that the process dies at edge `fatal`."""
+    edges = Edges(fatal)
+    enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__
+
+    def counting_enter(self: transaction.Atomic) -> None:
+        if getattr(edges.of_thread, "in_turn", False):
+            if edges.of_thread.depth == 0:
+                edges.pass_one()
+            edges.of_thread.depth += 1
+        enter(self)
+
+    def counting_leave(self: transaction.Atomic, *raised: Any) -> None:
+        leave(self, *raised)
+        if getattr(edges.of_thread, "in_turn", False):
+            edges.of_thread.depth -= 1
+            if edges.of_thread.depth == 0:
+                edges.pass_one()
+
+    transaction.Atomic.__enter__ = counting_enter  # type: ignore[method-assign]
+    transaction.Atomic.__exit__ = counting_leave  # type: ignore[method-assign]
+    _mark_turns(edges)
+
+
+def _mark_turns(edges: Edges) -> None:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
+    django.setup()
+    from sessions_app.turns import pipeline
+
+    run_turn = pipeline.run_turn
+
+    def marked(*given: Any, **named: Any) -> Any:
+        edges.of_thread.in_turn, edges.of_thread.depth = True, 0
+        try:
+            return run_turn(*given, **named)
+        finally:
+            edges.of_thread.in_turn = False
+
+    pipeline.run_turn = marked
+
+
+if __name__ == "__main__":
+    install(int(sys.argv[1]))
+    execute_from_command_line(["manage.py", *sys.argv[2:]])
