@@ -32,7 +32,7 @@ from mrpvm.values import (
 PluginType = Literal["sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin"]
 
 
-# ------------------------------------------------------------------------------------------------- descriptor
+# -- descriptor ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Descriptor:
     accepts: tuple[str, ...] = ("chat-turn",)
 
 
-# ------------------------------------------------------------------------------------------------------ ports
+# -- ports -----------------------------------------------------------------------------------------------
 
 
 class Clock(Protocol):
@@ -149,7 +149,7 @@ class PluginError:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-# ---------------------------------------------------------------------------------------------------- planner
+# -- planner ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +204,7 @@ class Planner(Protocol):
         """Give a plan, or None to keep the earlier one [K-52]."""
 
 
-# ---------------------------------------------------------------------------------------------- seed detector
+# -- seed detector ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +266,7 @@ class SeedDetector(Protocol):
         """Give the units a chunk of a source states, as control text [IN-1]."""
 
 
-# ----------------------------------------------------------------------------------------------- KB retriever
+# -- KB retriever ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,7 +326,7 @@ class KBRetriever(Protocol):
         """Take notice of a change; whatever is derived from it is the plugin's own affair [PL-44]."""
 
 
-# ------------------------------------------------------------------------------------------------ goal solver
+# -- goal solver -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -361,7 +361,7 @@ class GoalSolver(Protocol):
         """Give one group per intent; nothing is asserted that the evidence does not say [BP-37, R-9]."""
 
 
-# ----------------------------------------------------------------------------------------- response validator
+# -- response validator ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -394,12 +394,3 @@ class ResponseValidator(Protocol):
 
 
 Plugin = Planner | SeedDetector | KBRetriever | GoalSolver | ResponseValidator
-
-FAMILY_PROTOCOLS: Mapping[str, type] = {
-    "sd-plugin": SeedDetector,
-    "kb-plugin": KBRetriever,
-    "gs-plugin": GoalSolver,
-    "val-plugin": ResponseValidator,
-    "mrp-plan-plugin": Planner,
-}
-"""Which contract a plugin type must fulfil."""

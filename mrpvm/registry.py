@@ -1,12 +1,11 @@
 """Typed plugin registry: built-ins and plugins of other packages come in through the same door [PL-29 to PL-32]."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.metadata import entry_points
 from typing import Any, cast
 
 from mrpvm.contracts import (
-    FAMILY_PROTOCOLS,
     Descriptor,
     GoalSolver,
     KBRetriever,
@@ -20,6 +19,15 @@ from mrpvm.values import PLUGIN_TYPES
 
 ENTRY_POINT_GROUP = "mrpvm.plugins"
 """Packages offer plugins under this entry point group; each entry is a plugin or a callable that gives one."""
+
+FAMILY_PROTOCOLS: Mapping[str, type] = {
+    "sd-plugin": SeedDetector,
+    "kb-plugin": KBRetriever,
+    "gs-plugin": GoalSolver,
+    "val-plugin": ResponseValidator,
+    "mrp-plan-plugin": Planner,
+}
+"""Which contract a plugin type must fulfil."""
 
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _REQUIRED = ("id", "type", "name", "version", "description", "cost_class")

@@ -109,3 +109,24 @@ def send(session_pk: int, message: EventMessage) -> None:
             async_to_sync(layer.group_send)(group_of(session_pk), envelope)
     except Exception:
         logger.exception("could not publish %s", message["kind"])
+
+
+def layer_answers() -> bool:
+    """Tell whether a message that goes into the layer comes out again; for readiness checks.
+
+    Raises:
+        Exception: whatever keeps the layer from answering.
+    """
+    layer = get_channel_layer()
+    return layer is not None and async_to_sync(_echo)(layer)
+
+
+async def _echo(layer: Any) -> bool:
+    channel = await layer.new_channel("readiness.")
+    message = {"type": "readiness.echo"}
+    async with asyncio.timeout(_ECHO_SECONDS):
+        await layer.send(channel, message)
+        return bool(await layer.receive(channel) == message)
+
+
+_ECHO_SECONDS = 2

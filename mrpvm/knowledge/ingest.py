@@ -1,8 +1,8 @@
-"""A source's units: provenance, ids and the tree of summaries above them [IN-12, IN-15, IN-16, KU-7, KU-12 to KU-14]."""
+"""A source's units: provenance, ids and the tree of summaries above them [IN-12 to IN-16, KU-7, KU-12 to KU-14]."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.errors import TooLarge
@@ -151,19 +151,13 @@ def _leaf(source: SourceInfo, chunk: Chunk, chunk_index: int, unit_index: int, i
         chunk_type=chunk.chunk_type,
         section_title=chunk.section_title or item.section_title,
         unit_type=item.unit_type or "semantic-unit",
-        **_provenance(source, item),
+        source_name=source.name,
+        source_type=source.source_type,
+        author=item.author or source.author,
+        ingested_at=source.ingested_at,
+        created_at=item.created_at or source.ingested_at,
+        knowledge_date=item.knowledge_date or source.knowledge_date,
     )
-
-
-def _provenance(source: SourceInfo, item: KnowledgeUnit | None = None) -> Mapping[str, str | None]:
-    return {
-        "source_name": source.name,
-        "source_type": source.source_type,
-        "author": (item.author if item else None) or source.author,
-        "ingested_at": source.ingested_at,
-        "created_at": (item.created_at if item else None) or source.ingested_at,
-        "knowledge_date": (item.knowledge_date if item else None) or source.knowledge_date,
-    }
 
 
 def _aggregates(
@@ -212,7 +206,12 @@ def _aggregate(
         char_end=max((child.char_end for child in children if child.char_end is not None), default=None),
         unit_type=unit_type,
         section_title=title if unit_type == "section-aggregate" else None,
-        **_provenance(source),
+        source_name=source.name,
+        source_type=source.source_type,
+        author=source.author,
+        ingested_at=source.ingested_at,
+        created_at=source.ingested_at,
+        knowledge_date=source.knowledge_date,
     )
 
 

@@ -1,4 +1,4 @@
-"""Instructions inside messages: the form of the answer, the phase they speak to, how long they hold [BP-8, BP-9, T-23]."""
+"""Instructions inside messages: form of the answer, phase they speak to, how long they hold [BP-8, BP-9, T-23]."""
 
 import re
 
@@ -31,7 +31,8 @@ _FORM_PHRASE = re.compile(
 )
 _ORDER = re.compile(
     rf"^(?:from now on\b[\s,:]*|for the rest of (?:this|the) session\b[\s,:]*|always\s+|only\s+|just\s+)*"
-    rf"(?:{_ANSWER_VERB}|use|keep|write|be|do not|don't|never|prefer|avoid|include|mention|start|end|plan (?:the|a|your|this|it)|decompose|split"
+    rf"(?:{_ANSWER_VERB}|use|keep|write|be|do not|don't|never|prefer|avoid|include|mention|start|end"
+    r"|plan (?:the|a|your|this|it)|decompose|split"
     r"|break|verify|validate|ground|base|cite|make|stay|choose|your answers?|the answers?|you (?:should|must))\b",
     re.IGNORECASE,
 )
@@ -39,9 +40,11 @@ _SCOPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (scope, re.compile(pattern, re.IGNORECASE))
     for scope, pattern in (
         ("mrp-plan-plugin", r"\b(?:plan|planner|planning|strategy|plugins?|solvers?)\b"),
-        ("frame", r"\bdecompos\w+|\bsub-?tasks?\b|\b(?:split|break)\b.*\b(?:tasks?|questions?|problems?|requests?|parts)\b"
+        ("frame", r"\bdecompos\w+|\bsub-?tasks?\b|"
+                  r"\b(?:split|break)\b.*\b(?:tasks?|questions?|problems?|requests?|parts)\b"
                   r"|\b(?:do not|don't|never) split\b"),
-        ("val-plugin", r"\b(?:grounded|evidence|cite)\b|\b(?:verif|validat)\w+\b.*\b(?:answers?|claims?|facts?|sources?)\b"
+        ("val-plugin", r"\b(?:grounded|evidence|cite)\b"
+                       r"|\b(?:verif|validat)\w+\b.*\b(?:answers?|claims?|facts?|sources?)\b"
                        r"|\b(?:must|do) (?:not )?mention\b|\bnever mention\b"),
     )
 )  # fmt: skip
@@ -53,7 +56,8 @@ _SESSION_WIDE = re.compile(
     re.IGNORECASE,
 )
 _KEEP_IN_MIND = re.compile(
-    r"^(?:please\s+)?(?:remember|note|keep in mind|be aware|know|bear in mind)(?:\s+(?:this|that))?\s*[:,]?\s+(?=\S+\s+\S)",
+    r"^(?:please\s+)?(?:remember|note|keep in mind|be aware|know|bear in mind)"
+    r"(?:\s+(?:this|that))?\s*[:,]?\s+(?=\S+\s+\S)",
     re.IGNORECASE,
 )
 

@@ -50,10 +50,10 @@ NUMBER_WORDS = word_class(
 )
 TIME_WORDS = (
     word_class(
-        "today yesterday tomorrow tonight morning afternoon evening night midnight noon dawn dusk sunrise sunset spring "
-        "summer autumn winter weekend daily weekly monthly yearly annually hourly now later soon earlier second seconds "
-        "minute minutes hour hours day days week weeks month months year years decade decades century centuries "
-        "o'clock am pm"
+        "today yesterday tomorrow tonight morning afternoon evening night midnight noon dawn dusk sunrise sunset "
+        "spring summer autumn winter weekend daily weekly monthly yearly annually hourly now later soon earlier second "
+        "seconds minute minutes hour hours day days week weeks month months year years decade decades century "
+        "centuries o'clock am pm"
     )
     | MONTHS
     | WEEKDAYS
@@ -73,8 +73,8 @@ STOP_WORDS = (
     | word_class(
         "in on at of to from by with for about into onto as than then there here too very just also such own same so "
         "doing ever i'm i've i'd i'll you're you've you'd you'll he's she's it's we're we've they're they've let's "
-        "that's who's what's where's when's how's why's there's here's myself yourself himself herself itself ourselves "
-        "themselves one's etc please"
+        "that's who's what's where's when's how's why's there's here's myself yourself himself herself itself "
+        "ourselves themselves one's etc please"
     )
 )
 """Words that never help to find a unit [BP-21]."""
@@ -107,11 +107,12 @@ BASE_FORMS: dict[str, str] = {
 """Irregular inflections and their base form, which a suffix stemmer cannot bring together."""
 
 _SYNONYMS = """
-call name title dub|live reside dwell inhabit|begin start commence|buy purchase|sell vend|big large|small little tiny
+call name title dub|live reside dwell inhabit|begin start commence|buy purchase acquire|sell vend|big large|small little tiny
 child kid|repair fix mend|build construct erect|employ hire|help assist aid|find discover|get obtain receive|own possess
 make produce manufacture|show display|quick fast rapid|happy glad|sick ill|car automobile|colour color|centre center
-end finish conclude|choose select|hide conceal|allow permit|forbid prohibit ban|buy acquire|doctor physician|error mistake
-stop halt cease|shut close|cause trigger|need require|contain hold|keep store|job occupation profession|clinic hospital
+end finish conclude|choose select|hide conceal|allow permit|forbid prohibit ban|doctor physician
+error mistake|stop halt cease|shut close|cause trigger|need require|contain hold|keep store
+job occupation profession|clinic hospital
 """
 SYNONYMS: dict[str, str] = {
     word: group.split()[0]
@@ -130,11 +131,13 @@ HEDGES = word_class(
     "may might could would should perhaps maybe possibly probably likely allegedly supposedly nearly almost"
 )
 LOCATION_VERBS = word_class(
-    "lie hang stand sit put place keep store hide find leave live locate stay remain park situate rest base install mount"
+    "lie hang stand sit put place keep store hide find leave live locate stay remain park situate rest base install "
+    "mount"
 )
 PERSON_WORDS = word_class(
-    "man woman boy girl child person mother father sister brother son daughter wife husband friend uncle aunt king queen "
-    "prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone police chief someone"
+    "man woman boy girl child person mother father sister brother son daughter wife husband friend uncle aunt king "
+    "queen prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone "
+    "police chief someone"
 )
 ANTONYMS: dict[str, str] = {
     first: second

@@ -149,7 +149,7 @@ def _reads_as_noun(opening: _Opening, bare: str) -> bool:
 _ROLE_RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (role, re.compile(pattern))
     for role, pattern in (
-        ("Procedure", r"^(?:step \d+|first|install|to install|open|close|press|turn|click|run|connect|remove|insert)\b.*"
+        ("Procedure", r"^(?:step \d+|first|install|to install|open|close|press|turn|click|run|connect)\b.*"
                       r"|\b(?:steps? (?:to|for)|step \d+|installation|how to)\b"),
         ("Definition", r"\b(?:is|are) an? \b|\bmeans\b|\bdefinition\b|\bis defined as\b"),
         ("Comparison", r"\bcompared?\b|\bversus\b|\bvs\b|\bthan\b"),

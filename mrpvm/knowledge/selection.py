@@ -16,6 +16,7 @@ AGREEMENT_BONUS = 0.10
 ROLE_BOOST = 1.3
 SESSION_BOOST = 1.15
 LONG_UNIT_CHARS = 1_500
+_ORIENTATION_ACTS = ("describe", "explain")
 """A longer unit gives way to its parts [BP-30]."""
 
 
@@ -118,7 +119,8 @@ def choose(
         else:
             ranking.kept.append((score, candidate))
             told[_digest(candidate.unit)] = candidate.unit.id
-    _give_way_to_parts(ranking)
+    if profile.act_boost not in _ORIENTATION_ACTS:
+        _give_way_to_parts(ranking)
     limit = min(policy.max_results, profile.max_results)
     for rank, (score, candidate) in enumerate(ranking.kept[limit:], limit + 1):
         ranking.prune(rank, score, candidate, f"over the limit of {limit} results")

@@ -1,4 +1,4 @@
-"""What makes two units equal, what a unit is called, and which units of a turn are kept [KU-7, KU-8, T-9, T-21, T-22]."""
+"""What makes two units equal, what a unit is called, and which units of a turn are kept [KU-7, KU-8, T-9, T-21]."""
 
 import hashlib
 import json

@@ -1,1 +1,282 @@
-def check_plugin(p): ...
+"""The conformance suite: every promise of a plugin family, tried on one plugin [PL-20 to PL-28, O-39].
+
+Only what a contract promises is checked: legal statuses, required parts, no exception on odd input, equal output for
+equal input, inputs left as they were. Quality is the plugin's own affair.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, cast
+
+from mrpvm.contracts import (
+    CallContext,
+    ChunkInput,
+    DetectInput,
+    GoalSolver,
+    KBRetriever,
+    LifecycleEvent,
+    PlanInput,
+    Planner,
+    Plugin,
+    ResponseValidator,
+    RetrieveInput,
+    SeedDetector,
+    SolveInput,
+    ValidateInput,
+)
+from mrpvm.knowledge.decomposition import decompose, profile_for
+from mrpvm.lang import admit
+from mrpvm.registry import Registry
+from mrpvm.testing.ports import InMemoryKnowledge, call_context, unit
+from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, GuidanceUnits, Intent, KnowledgeUnit, Selection
+
+ODD_MESSAGES: tuple[str, ...] = (
+    "",
+    " \n\t ",
+    "?",
+    "...",
+    "constructor",
+    "__proto__ toString",
+    "What?",
+    "a" * 5_000,
+    "word " * 2_000,
+    "1. \n2. \n3. ",
+    "\u0000\u0007\u202e",
+    "\ud83d\ude00\ud83d\ude00 \u4f60\u597d \u0645\u0631\u062d\u0628\u0627",
+    'She said "no" and \\ left. [1] $x @y',
+    "Who is Rex? Answer in JSON. Is it so? List them as a table.",
+    "- \n- *\n* -",
+)
+"""Messages a plugin has to survive."""
+LEGAL_STATUSES: dict[str, frozenset[str]] = {
+    "sd-plugin": frozenset(("success", "unsupported", "error")),
+    "kb-plugin": frozenset(("success", "insufficient", "error")),
+    "gs-plugin": frozenset(("success", "no-context", "needs-decomposition", "error")),
+    "val-plugin": frozenset(("accepted", "rejected", "error")),
+}
+
+
+class NotConforming(AssertionError):
+    """The plugin broke a promise of its family."""
+
+
+def expect(holds: bool, promise: str) -> None:
+    """Raise `NotConforming` with the promise unless it holds."""
+    if not holds:
+        raise NotConforming(promise)
+
+
+def check_plugin(plugin: Plugin) -> None:
+    """Run a plugin through the contract of its family.
+
+    Raises:
+        NotConforming: with the promise that was broken.
+        RegistryError: the descriptor is not acceptable [PL-30].
+    """
+    Registry().register(plugin)
+    descriptor = plugin.descriptor
+    expect(descriptor.timeout_ms > 0, "timeout_ms is positive")
+    expect(descriptor.uses_llm or descriptor.max_llm_calls == 0, "a plugin without a model reserves no calls")
+    expect(bool(descriptor.model_roles) or not descriptor.uses_llm, "a plugin with a model names its roles")
+    _CHECKS[descriptor.type](plugin)
+
+
+def repeatable[T](call: Callable[[], T], inputs: Sequence[Any]) -> T:
+    """Give what the call gives; it must give the same again and leave its inputs as they were [PL-27, PL-28]."""
+    before = copy.deepcopy(inputs)
+    first = call()
+    expect(first == call(), "equal input gives equal output [PL-27]")
+    expect(before == inputs, "inputs are read-only [PL-28]")
+    return first
+
+
+def _legal(plugin: Plugin, status: str) -> None:
+    legal = LEGAL_STATUSES[plugin.descriptor.type]
+    expect(status in legal, f"status {status!r} is one of {', '.join(sorted(legal))} [PL-24]")
+
+
+def _check_detector(plugin: Plugin) -> None:
+    detector = cast(SeedDetector, plugin)
+    context = call_context()
+    for message in ODD_MESSAGES:
+        request = DetectInput(message=message)
+        detection = repeatable(partial(detector.detect, request, context), [request])
+        _legal(plugin, detection.status)
+        if detection.status == "success":
+            expect(bool(detection.intent_document), "success comes with an intent document [PL-7]")
+            admit(detection.intent_document or "", "intent")
+            if detection.context_document is not None:
+                admit(detection.context_document, "context")
+        chunk = ChunkInput(text=message[:8_000], source_id="src-1", source_name="a.txt", chunk_id="src-1::chunk-000")
+        normal = repeatable(partial(detector.normalise, chunk, context), [chunk])
+        _legal(plugin, normal.status)
+        if normal.context_document is not None:
+            admit(normal.context_document, "context")
+
+
+def _check_retriever(plugin: Plugin) -> None:
+    retriever = cast(KBRetriever, plugin)
+    for message in ODD_MESSAGES:
+        request = retrieve_input([message])
+        context = call_context(_knowledge())
+        retrieval = repeatable(partial(retriever.retrieve, request, context), [request])
+        _legal(plugin, retrieval.status)
+        if retrieval.status == "error":
+            continue
+        expect(len(retrieval.evidence) == len(request.intents), "one evidence per intent, in order [PL-9]")
+        for intent, profile, evidence in zip(request.intents, request.profiles, retrieval.evidence, strict=True):
+            expect(evidence.intent == intent, "evidence is in intent order [PL-9]")
+            expect(all(0 <= entry.score <= 1 for entry in evidence.entries), "scores lie in [0, 1] [N-5]")
+            expect(all(entry.unit.is_evidence for entry in evidence.entries), "evidence is kb-plugin scoped [BP-27]")
+            stored = len(evidence.session_units) + len(evidence.kb_units)
+            expect(stored <= profile.max_results, "results never exceed the intent's limit [I-10]")
+    for kind in ("session-created", "kb-loaded", "session-kus-added", "kb-saved", "kb-forked", "something-new"):
+        reply = retriever.on_session_event(LifecycleEvent(event_type=kind))
+        expect(reply in ("accepted", "skipped"), "a lifecycle event is accepted or skipped [PL-10]")
+
+
+def _check_solver(plugin: Plugin) -> None:
+    solver = cast(GoalSolver, plugin)
+    for message in ODD_MESSAGES:
+        for request in (solve_input(message, ()), solve_input(message, _UNITS)):
+            context = call_context(_knowledge())
+            solution = repeatable(partial(solver.solve, request, context), [request])
+            _legal(plugin, solution.status)
+            if solution.status not in ("success", "no-context"):
+                continue
+            expect(solution.answer is not None, "an outcome comes with an answer [PL-13]")
+            _check_answer(cast(Answer, solution.answer), request, solution.status)
+
+
+def _check_answer(answer: Answer, request: SolveInput, status: str) -> None:
+    refs = [group.intent_ref for group in answer.groups]
+    expect(refs == [item.intent.group_number for item in request.evidence], "one group per intent, in order [R-1]")
+    answered = any(group.status == "answered" for group in answer.groups)
+    expect(answered == (status == "success"), "success means an answered group [PL-14]")
+    for group, evidence in zip(answer.groups, request.evidence, strict=True):
+        available = {entry.unit.id for entry in evidence.entries}
+        expect(set(group.cited_unit_ids) <= available, "every cited source was available [R-9]")
+        expect(bool(group.answer_markdown), "an answer is never empty [R-3]")
+        if group.status == "answered" and group.grounded:
+            expect(bool(group.cited_unit_ids), "a grounded answer cites its evidence [R-9]")
+
+
+def _check_validator(plugin: Plugin) -> None:
+    validator = cast(ResponseValidator, plugin)
+    for message in ODD_MESSAGES:
+        request = solve_input(message, _UNITS)
+        for text, cited in ((message or "-", ()), ("My dog is called Rex. [1]", (_UNITS[0].id,))):
+            groups = tuple(_group(item, text, cited) for item in request.evidence)
+            asked = ValidateInput(message=message, answer=Answer(groups=groups), evidence=request.evidence)
+            context = call_context(_knowledge())
+            verdict = repeatable(partial(validator.validate, asked, context), [asked])
+            _legal(plugin, verdict.status)
+            expect(bool(verdict.reason) or verdict.status != "rejected", "a rejection says why [PL-15]")
+
+
+def _check_planner(plugin: Plugin) -> None:
+    planner = cast(Planner, plugin)
+    context = call_context(_knowledge())
+    for message in ODD_MESSAGES:
+        for phase in ("post-seed", "post-kb", "post-solve"):
+            request = plan_input(message, phase, context)
+            plan = repeatable(partial(planner.plan, request, context), [request])
+            if plan is None:
+                continue
+            kb = {item.id for item in request.kb_descriptors}
+            solvers = {item.id for item in request.goal_solver_descriptors}
+            expect(set(plan.kb_plugin_order) <= kb, "a plan orders given KB plugins only [PL-20]")
+            expect(set(plan.goal_solver_order) <= solvers, "a plan orders given solvers only [PL-20]")
+            expect(not kb or bool(plan.kb_plugin_order), "one KB plugin remains [BP-49]")
+            expect(not solvers or bool(plan.goal_solver_order), "one solver remains [BP-49]")
+            expect(plan.planner_plugin_id == planner.descriptor.id, "a plan names its planner [PL-17]")
+
+
+_CHECKS: dict[str, Callable[[Plugin], None]] = {
+    "sd-plugin": _check_detector,
+    "kb-plugin": _check_retriever,
+    "gs-plugin": _check_solver,
+    "val-plugin": _check_validator,
+    "mrp-plan-plugin": _check_planner,
+}
+_UNITS: tuple[KnowledgeUnit, ...] = (
+    unit("session::req-1::unit-000", "My dog is called Rex."),
+    unit("session::req-2::unit-000", "My car is red."),
+    unit("src-1::chunk-000::unit-000", "Open the valve.", role="Procedure", topic="reset"),
+)
+
+
+def _knowledge() -> InMemoryKnowledge:
+    return InMemoryKnowledge(
+        (*_UNITS, unit("session::req-3::unit-000", "Answer in one word.", phase_scopes=("gs-plugin",)))
+    )
+
+
+def intent_of(text: str, number: int = 1, *, act: str = "identify", output: str = "answer") -> Intent:
+    """Give an intent on `text`."""
+    return Intent(id=f"i{number}", group_number=number, act=act, target=text, output=output)
+
+
+def retrieve_input(texts: Sequence[str], turn_units: Sequence[KnowledgeUnit] = ()) -> RetrieveInput:
+    """Give what a retriever is asked for questions with these texts."""
+    intents = tuple(intent_of(text, number) for number, text in enumerate(texts, 1))
+    decomposed = tuple(decompose(intent) for intent in intents)
+    return RetrieveInput(
+        intents=intents,
+        decomposed=decomposed,
+        profiles=tuple(profile_for(item) for item in decomposed),
+        current_turn_units=tuple(turn_units),
+    )
+
+
+def evidence_for(intent: Intent, units: Sequence[KnowledgeUnit]) -> Evidence:
+    """Give evidence of session units for an intent, in the given order."""
+    decomposed = decompose(intent)
+    entries = tuple(EvidenceEntry(unit=item, score=1 / place, store="session") for place, item in enumerate(units, 1))
+    return Evidence(
+        intent=intent,
+        decomposed=decomposed,
+        profile=profile_for(decomposed),
+        session_units=entries,
+        sufficient=bool(entries),
+    )
+
+
+def solve_input(message: str, units: Sequence[KnowledgeUnit]) -> SolveInput:
+    """Give what a solver is asked about one message, with the units as evidence."""
+    return SolveInput(message=message, evidence=(evidence_for(intent_of(message), units),))
+
+
+def plan_input(message: str, phase: str, context: CallContext) -> PlanInput:
+    """Give what a planner is asked about one message."""
+    request = retrieve_input([message])
+    return PlanInput(
+        phase=cast(Any, phase),
+        current_message=message,
+        history=(),
+        intents=request.intents,
+        decomposed=request.decomposed,
+        profiles=request.profiles,
+        current_turn_units=(),
+        guidance=GuidanceUnits(),
+        retrievals=(),
+        prior_plan=None,
+        pins=Selection(),
+        preferences=Selection(),
+        session=context.session,
+        kb_descriptors=(),
+        goal_solver_descriptors=(),
+    )
+
+
+def _group(evidence: Evidence, text: str, cited: tuple[str, ...]) -> AnswerGroup:
+    return AnswerGroup(
+        intent_ref=evidence.intent.group_number,
+        act=evidence.intent.act,
+        intent=evidence.intent.target,
+        status="answered",
+        answer_markdown=text,
+        evidence=evidence.entries,
+        cited_unit_ids=cited,
+    )

@@ -1,7 +1,8 @@
 """The session's units: staged by a running turn, kept or dropped when it ends, or brought in by a context load."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -160,7 +161,7 @@ def add_context(session: Session, units: Sequence[KnowledgeUnit], source_name: s
     )
 
 
-def record_ledger(turn: ExplainabilityTurn, rows: Iterable[tuple[str, dict[str, object]]]) -> None:
+def record_ledger(turn: ExplainabilityTurn, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
     """Write what retrieval and solving did to units: `(execution id, wire row)` each; inside the commit."""
     UnitEvent.objects.bulk_create(
         UnitEvent(

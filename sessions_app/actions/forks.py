@@ -3,8 +3,6 @@
 Nothing is copied: the session's layers are sealed where they stand and the base points at them.
 """
 
-from collections.abc import Callable
-
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -17,7 +15,7 @@ from sessions_app.actions.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
-from sessions_app.search.layers import create_layer, drop_layer, relink_layer, seal_layer
+from sessions_app.search.layers import create_layer, place_draft, relink_layer, seal_layer
 
 _FORK_SUFFIX = " fork"
 
@@ -109,10 +107,9 @@ def _fork_session(
     session: Session, name: str | None, actor: User | None, *, with_journal: bool, reason: str
 ) -> KnowledgeBase:
     parent = session.mounted_kb
-    tip, drop_leftover = _seal_workspace(session, with_journal=with_journal)
+    tip = _seal_workspace(session, with_journal=with_journal)
     fork = _create_fork(parent, tip, name)
     _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
-    drop_leftover()
     return fork
 
 
@@ -124,10 +121,9 @@ def _save_session(
     _check_revision(session, base)
     if name is not None:
         base.name = base_name(name)
-    tip, drop_leftover = _seal_workspace(session, with_journal=with_journal)
+    tip = _seal_workspace(session, with_journal=with_journal)
     move_head(base, tip)
     _finish(session, base, "kb.saved", reason="save", actor=actor, previous=previous)
-    drop_leftover()
     return base
 
 
@@ -142,30 +138,30 @@ def _check_revision(session: Session, base: KnowledgeBase) -> None:
         )
 
 
-def _seal_workspace(session: Session, *, with_journal: bool) -> tuple[KnowledgeLayer, Callable[[], None]]:
-    """Seal what is to be kept, give the session fresh layers on top of it, and give that tip.
+def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
+    """Seal what is to be kept, put fresh layers on top of it, and give that tip.
 
-    An empty draft is left out of the chain, so that saves without sources do not lengthen it. The second value
-    deletes it, once nothing points at it any more.
+    What is empty is not sealed but used again, so that saves without news do not lengthen the chain.
     """
     draft, journal, tip = session.draft, session.journal, session.mounted_layer
-    is_draft_kept, is_journal_kept = not draft.is_empty, with_journal and not journal.is_empty
-    if is_draft_kept:
+    is_journal_kept = with_journal and not journal.is_empty
+    if not draft.is_empty:
         seal_layer(draft)
         tip = draft
     if is_journal_kept:
-        if not is_draft_kept:
-            relink_layer(journal, tip)
+        relink_layer(journal, tip)
         label_journal(session, journal)
         seal_layer(journal)
         tip = journal
+    if draft.sealed_at is not None:
         session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
+    else:
+        place_draft(draft, tip)
+    if is_journal_kept:
         session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, session.draft)
-    elif is_draft_kept:
-        session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
+    else:
         relink_layer(journal, session.draft)
-    is_leftover = is_journal_kept and not is_draft_kept
-    return tip, (lambda: drop_layer(draft.pk)) if is_leftover else (lambda: None)
+    return tip
 
 
 def _create_fork(parent: KnowledgeBase, tip: KnowledgeLayer, name: str | None) -> KnowledgeBase:

@@ -14,7 +14,7 @@ from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, Session
-from sessions_app.search.layers import create_layer, drop_layer, restack_journal
+from sessions_app.search.layers import create_layer, drop_layer, place_draft, restack_journal
 
 Kind = KnowledgeLayer.Kind
 
@@ -62,7 +62,7 @@ def mount_base(
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND also for another project's base.
         Expired: SESSION_EXPIRED.
 
-    Effects: the session's pointers, one mount row, the old draft gone, `kb.mounted`, activity; afterwards `kb-loaded`.
+    Effects: the session's pointers and layers, one mount row, `kb.mounted`, activity; afterwards `kb-loaded`.
     """
     return waiting_for_slot(wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft))
 
@@ -78,13 +78,12 @@ def _mount(session_pk: int, base: KnowledgeBase, reason: str, actor: User | None
             code="WORKSPACE_DIRTY",
             details=draft_facts(session.draft),
         )
-    previous, old_draft = session.mounted_kb, session.draft
-    session.draft = create_layer(Kind.DRAFT, target.head)
+    previous, was_dirty = session.mounted_kb, session.draft.is_dirty
+    place_draft(session.draft, target.head)
     restack_journal(session.journal, session.draft)
     mount = point_at(session, target, reason=reason, actor=actor)
-    drop_layer(old_draft.pk)
     news: list[tuple[events.EventKind, dict[str, object]]] = [("kb.mounted", mounted_facts(mount))]
-    if old_draft.is_dirty:
+    if was_dirty:
         news.append(("draft.changed", draft_facts(session.draft)))
     events.append_all(session, news)
     notify_on_commit(kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id))

@@ -14,6 +14,7 @@ from mrpvm.contracts import LifecycleEvent
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app import events
 from sessions_app.actions import kb_mounts, knowledge
+from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
@@ -112,19 +113,9 @@ def create_session(
         session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
     )
     events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
-    notify_on_commit(
-        LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
-    )
-    notify_on_commit(
-        LifecycleEvent(
-            event_type="kb-loaded",
-            session_id=session.session_id,
-            kb_id=base.kb_id,
-            kb_name=base.name,
-            repository_meta={"revision": base.revision},
-            reason="session-create",
-        )
-    )
+    created = LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
+    notify_on_commit(created)
+    notify_on_commit(kb_loaded(session, base, reason="session-create"))
     return session
 
 

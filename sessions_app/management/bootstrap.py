@@ -7,7 +7,6 @@ from django.urls import reverse
 from sessions_app.actions.api_keys import create_key, ensure_key
 from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.management.demo import load_demo
-from sessions_app.models import Role
 from sessions_app.queries.projects import default_project
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
 
@@ -34,9 +33,9 @@ def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
     admin = ensure_first_admin(project)
     generated = None
     if api_key is not None:
-        ensure_key(project, "From MRPVM_API_KEY", api_key, Role.ADMIN)
+        ensure_key(project, "From MRPVM_API_KEY", api_key, "admin")
     elif first_start:
-        _, generated = create_key(project, "First key", Role.ADMIN, admin)
+        _, generated = create_key(project, "First key", "admin", admin)
     recover_all_running() if alone else recover_abandoned()
     if first_start and demo:
         load_demo(project)

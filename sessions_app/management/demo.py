@@ -1,12 +1,17 @@
 """A small world to look at on the first start: real turns through the real pipeline, a failed one among them."""
 
+from typing import TYPE_CHECKING
+
 from mrpvm.errors import MRPError
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import Project, Session
 from sessions_app.turns.ingest import load_source
-from sessions_app.turns.pipeline import TurnCall, run_turn
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall
+
+if TYPE_CHECKING:
+    from sessions_app.models import Project, Session
 
 HANDBOOK = """\
 # Ferry handbook
@@ -42,7 +47,7 @@ FERRY = (
 )
 
 
-def load_demo(project: Project) -> None:
+def load_demo(project: "Project") -> None:
     """Make two sessions with turns, and a knowledge base with a fork."""
     handbook = create_base(project, "Ferry handbook")
     load_source(handbook, "ferry-handbook.md", HANDBOOK)
@@ -52,7 +57,7 @@ def load_demo(project: Project) -> None:
     _talk(create_session(project, base=handbook, title="Questions about the ferry"), FERRY)
 
 
-def _talk(session: Session, messages: tuple[str, ...]) -> None:
+def _talk(session: "Session", messages: tuple[str, ...]) -> None:
     for message in messages:
         try:
             run_turn(session, TurnCall(message=message))

@@ -1,11 +1,21 @@
 """Sessions and what they hold."""
 
 from django.contrib.sessions.models import Session as Login
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from mrpvm.errors import NotFound
-from sessions_app.models import ContextUnit, KBMount, Message, Project, Session, SessionEvent
+from sessions_app.models import (
+    ContextUnit,
+    ExplainabilityTurn,
+    KBMount,
+    Message,
+    Project,
+    Session,
+    SessionEvent,
+    UnitEvent,
+)
 
 
 def sessions(project: Project) -> QuerySet[Session]:
@@ -27,6 +37,86 @@ def session(project: Project, session_id: str) -> Session:
     if found is None:
         raise NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
     return found
+
+
+def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
+    """Give the same sessions with `pending_unit_count`, `turn_count` and `latest_turn_status` [S-4]."""
+    turns = ExplainabilityTurn.objects.filter(session=OuterRef("pk"))
+    pending = ContextUnit.objects.filter(session=OuterRef("pk"), state=ContextUnit.State.PENDING)
+    return found.annotate(
+        pending_unit_count=_count(pending),
+        turn_count=_count(turns),
+        latest_turn_status=Subquery(turns.order_by("-turn_index").values("status")[:1]),
+    )
+
+
+def _count(rows: QuerySet) -> Coalesce:
+    """Give how many rows a correlated query finds."""
+    counted = rows.order_by().values("session").annotate(found=Count("pk")).values("found")
+    return Coalesce(Subquery(counted), Value(0))
+
+
+def filtered_sessions(
+    project: Project, *, words: str | None = None, status: str | None = None, kb_id: str | None = None
+) -> QuerySet[Session]:
+    """Give the project's sessions with their counts, as far as they fit [O-22].
+
+    Args:
+        words: part of the title, of the first message, or the beginning of the id.
+        status: active, running, failed (how its latest turn ended), or expired.
+        kb_id: the mounted knowledge base; `default` is an alias.
+    """
+    found = with_counts(sessions(project))
+    if words:
+        found = found.filter(
+            Q(title__icontains=words) | Q(first_message__icontains=words) | Q(session_id__startswith=words)
+        )
+    if kb_id == "default":
+        found = found.filter(mounted_kb__is_default=True)
+    elif kb_id:
+        found = found.filter(mounted_kb__kb_id=kb_id)
+    if status is None:
+        return found
+    expired = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
+    if status == "expired":
+        return found.filter(expired)
+    # `isnull` first: a session without turns has no status, and NOT over nothing finds nothing.
+    ended_badly = Q(latest_turn_status__isnull=False, latest_turn_status__in=_FAILED)
+    running = Q(latest_turn_status__isnull=False, latest_turn_status=ExplainabilityTurn.Status.RUNNING)
+    found = found.exclude(expired)
+    if status == "active":
+        return found.exclude(ended_badly).exclude(running)
+    return found.filter(running if status == "running" else ended_badly)
+
+
+_FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPTED)
+
+
+def status_of(session: Session) -> str:
+    """Give the state of a session that has its counts: expired, running, failed or active [S-11]."""
+    if session.is_expired:
+        return "expired"
+    latest = session.latest_turn_status  # type: ignore[attr-defined]  # by `with_counts`
+    if latest == ExplainabilityTurn.Status.RUNNING:
+        return "running"
+    return "failed" if latest in _FAILED else "active"
+
+
+def unit(session: Session, unit_id: str) -> ContextUnit:
+    """Give one unit of the session with the turn that brought it in.
+
+    Raises:
+        NotFound: UNIT_NOT_FOUND.
+    """
+    found = units(session).filter(unit_id=unit_id).first()
+    if found is None:
+        raise NotFound(f"The session has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
+    return found
+
+
+def unit_steps(session: Session, unit_id: str) -> QuerySet[UnitEvent]:
+    """Give the ledger of one unit, newest first."""
+    return session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("-id")
 
 
 def messages(session: Session) -> QuerySet[Message]:

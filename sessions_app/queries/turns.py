@@ -2,22 +2,27 @@
 
 import json
 import zlib
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.db.models import QuerySet
 
 from mrpvm.errors import NotFound
 from mrpvm.trace.graph import Graph, Record, fold_graph
 from mrpvm.trace.record import execution_trace
-from sessions_app.models import ExplainabilityTurn, Project, Session, UnitEvent
-
-INLINE_BYTES = 65_536
+from sessions_app.models import ExplainabilityTurn, Project, Session, TurnDetail, TurnEvents, UnitEvent
 
 
 def turns(session: Session) -> QuerySet[ExplainabilityTurn]:
     """Give the registry's entries without their documents, oldest first [UI-1]."""
     return session.turns.defer("response_document").order_by("turn_index")
+
+
+def registry(session: Session) -> QuerySet[ExplainabilityTurn]:
+    """Give the registry's entries with their documents, oldest first."""
+    return session.turns.order_by("turn_index")
 
 
 def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTurn:
@@ -47,6 +52,30 @@ def records(turn: ExplainabilityTurn) -> list[Record]:
     return [record for batch in batches for record in batch]
 
 
+def all_records(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Record]]:
+    """Give the events of each turn under its key; one query for any number of them."""
+    found: dict[int, list[Record]] = {turn.pk: [] for turn in turns}
+    for batch in TurnEvents.objects.filter(turn__in=turns).order_by("turn_id", "first_sequence"):
+        found[batch.turn_id].extend(batch.events)
+    return found
+
+
+def traces(turns: Collection[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
+    """Give the execution trace of each turn under its key; one query for any number of them [G-1]."""
+    return {turn_pk: execution_trace(found) for turn_pk, found in all_records(turns).items()}
+
+
+def registry_page(
+    session: Session, limit: int, before: int | None = None
+) -> tuple[list[ExplainabilityTurn], bool]:
+    """Give the newest `limit` entries below turn index `before`, oldest first, and whether there are older ones [O-22]."""
+    found = session.turns.order_by("-turn_index")
+    if before is not None:
+        found = found.filter(turn_index__lt=before)
+    page = list(found[: limit + 1])
+    return page[limit - 1 :: -1] if len(page) > limit else page[::-1], len(page) > limit
+
+
 def graph(turn: ExplainabilityTurn) -> Graph:
     """Give the structure of the turn's graph, live or finished [G-8]."""
     return fold_graph(records(turn))
@@ -72,6 +101,16 @@ class Detail:
         """Give the payload as data; None when it was cut and is no longer whole JSON."""
         return json.loads(self.text) if not self.cut_bytes and not self.is_pruned else None
 
+    @property
+    def is_truncated(self) -> bool:
+        """Tell whether the payload is longer than what is shown inline [O-22]."""
+        return bool(self.cut_bytes) or self.size > settings.MRPVM_INLINE_DETAIL_BYTES
+
+    @property
+    def inline_text(self) -> str:
+        """Give the JSON text as far as it is shown inline; a character on the edge is left out."""
+        return self.text.encode("utf-8", "replace")[: settings.MRPVM_INLINE_DETAIL_BYTES].decode("utf-8", "ignore")
+
 
 def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
     """Give the payload behind one node: stored, or for control nodes and running ones taken from the events.
@@ -81,16 +120,40 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
     """
     row = turn.details.filter(ref=ref).first()
     if row is not None:
-        text = "" if row.pruned_at else zlib.decompress(bytes(row.body)).decode("utf-8", "replace")
-        return Detail(ref=ref, text=text, size=row.size, cut_bytes=row.cut_bytes, is_pruned=row.pruned_at is not None)
-    meta: dict[str, Any] = {}
-    for _, _, data in records(turn):
-        if ref in _own_ids(data):
-            meta.update(data)
-    if not meta:
+        return _stored(row)
+    recorded = next((item for item in _recorded(records(turn)) if item.ref == ref), None)
+    if recorded is None:
         raise NotFound(f"The turn has no node '{ref}'.", code="DETAIL_NOT_FOUND")
-    text = json.dumps({"input": None, "output": None, "error": meta.pop("error", None), "meta": meta})
-    return Detail(ref=ref, text=text, size=len(text), cut_bytes=0)
+    return recorded
+
+
+def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, Detail]]:
+    """Give every payload of the turns with the turn's key; two queries for any number of them [G-13]."""
+    stored: set[tuple[int, str]] = set()
+    for row in TurnDetail.objects.filter(turn__in=turns).order_by("turn_id", "id"):
+        stored.add((row.turn_id, row.ref))
+        yield row.turn_id, _stored(row)
+    for turn_pk, found in all_records(turns).items():
+        yield from ((turn_pk, item) for item in _recorded(found) if (turn_pk, item.ref) not in stored)
+
+
+def _stored(row: TurnDetail) -> Detail:
+    text = "" if row.pruned_at else zlib.decompress(bytes(row.body)).decode("utf-8", "replace")
+    return Detail(
+        ref=row.ref, text=text, size=row.size, cut_bytes=row.cut_bytes, is_pruned=row.pruned_at is not None
+    )
+
+
+def _recorded(found: Iterable[Record]) -> Iterator[Detail]:
+    """Give what the events alone say about each node: control nodes have nothing else, running ones not yet."""
+    known: dict[str, dict[str, Any]] = {}
+    for _, _, data in found:
+        for ref in _own_ids(data):
+            known.setdefault(ref, {}).update(data)
+    for ref, meta in known.items():
+        error = meta.pop("error", None)
+        text = json.dumps({"input": None, "output": None, "error": error, "meta": meta}, ensure_ascii=False)
+        yield Detail(ref=ref, text=text, size=len(text.encode("utf-8", "replace")), cut_bytes=0)
 
 
 _ID_KEYS = ("failureId", "candidateId", "resultId", "branchId", "policyId", "seedId", "executionId", "frameId")

@@ -15,7 +15,7 @@ from sessions_app.search.visibility import settle
 _ROWS_A_QUERY = 10_000
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def index_units(
     layer: KnowledgeLayer, units: Sequence[KnowledgeUnit], origin: KnowledgeSource | None = None
 ) -> list[LayerUnit]:
@@ -24,11 +24,17 @@ def index_units(
     A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
     within one layer the first, is shown [KB-7].
 
+    Raises:
+        ValueError: the layer is sealed, or a unit has no hash and would pass for a copy of every other such unit.
+
     Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
     number of units up to some thousands, nor on what lies below.
     """
     if not units:
         return []
+    _check_unsealed(layer)
+    if not all(unit.hash for unit in units):
+        raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
     indexed = [weighted_terms(unit) if unit.is_evidence else None for unit in units]
     rows = [
         LayerUnit.from_value(
@@ -52,12 +58,13 @@ def index_units(
     return rows
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
     """Remove units of ancestors from what an unsealed layer shows; give how many of them had not been removed before.
 
     A twin that a removed unit stood for is shown again, unless it is removed too [KB-7].
     """
+    _check_unsealed(layer)
     gone = HiddenUnit.objects.filter(layer_id__in=layer.chain, change=HiddenUnit.Change.REMOVED)
     found = units.filter(layer_id__in=layer.ancestry).exclude(pk__in=gone.values("unit_id"))
     hashes = dict(found.order_by().values_list("pk", "hash"))
@@ -72,9 +79,10 @@ def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
     return len(hashes)
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
     """Delete the layer's own units with these ids and give how many there were; for unsealed layers alone."""
+    _check_unsealed(layer)
     removed_count = 0
     for batch in batched(unit_ids, _ROWS_A_QUERY, strict=False):
         hashes = dict(layer.units.filter(unit_id__in=batch).order_by().values_list("pk", "hash"))
@@ -87,6 +95,11 @@ def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
         shift_counts(layer, settled.after - settled.before, own=-len(hashes))
         removed_count += len(hashes)
     return removed_count
+
+
+def _check_unsealed(layer: KnowledgeLayer) -> None:
+    if layer.sealed_at is not None:
+        raise ValueError(f"{layer} is sealed and never changes")
 
 
 def _add_postings(rows: Iterable[tuple[int, int, int, int, int]]) -> None:

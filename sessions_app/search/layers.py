@@ -24,6 +24,20 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
     )
 
 
+def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Empty the draft and put it on `parent`; one row, unless there is something to throw away.
+
+    The journal on top of it is left to the caller: `restack_journal`, or `relink_layer` where nothing changes for it.
+    """
+    if not draft.is_empty:
+        _clear_layer(draft.pk)
+    draft.parent, draft.ancestry = parent, parent.chain
+    for name in (*_COUNTS, "source_count"):
+        setattr(draft, name, getattr(parent, name))
+    draft.own_unit_count = draft.own_source_count = draft.removed_unit_count = 0
+    draft.save()
+
+
 def restack_journal(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Put an unsealed journal on top of a draft, or bring it up to date with its draft [KB-9].
 
@@ -44,7 +58,8 @@ def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Put an unsealed layer on a parent that shows exactly what its present parent shows: nothing is compared."""
     layer.parent = parent
     layer.ancestry = parent.chain
-    layer.save(update_fields=["parent", "ancestry"])
+    layer.source_count = parent.source_count
+    layer.save(update_fields=["parent", "ancestry", "source_count"])
 
 
 def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0) -> None:
@@ -68,13 +83,17 @@ def seal_layer(layer: KnowledgeLayer) -> None:
 
 
 def drop_layer(layer_id: int) -> None:
-    """Delete an unsealed layer that nothing points at any more, with all it holds; seven queries."""
+    """Delete an unsealed layer that nothing points at any more, with all it holds."""
+    _clear_layer(layer_id)
+    KnowledgeLayer.objects.filter(pk=layer_id, sealed_at=None).delete()
+
+
+def _clear_layer(layer_id: int) -> None:
     Posting.objects.filter(layer_id=layer_id).delete()
     HiddenUnit.objects.filter(layer_id=layer_id).delete()
     HiddenUnit.objects.filter(unit__layer_id=layer_id).delete()
     LayerUnit.objects.filter(layer_id=layer_id).delete()
     KnowledgeSource.objects.filter(layer_id=layer_id).delete()
-    KnowledgeLayer.objects.filter(pk=layer_id, sealed_at=None).delete()
 
 
 def _own_hashes(layer: KnowledgeLayer) -> set[str]:

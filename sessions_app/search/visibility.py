@@ -5,7 +5,7 @@ hash a chain shows at most one unit.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
 
@@ -53,12 +53,7 @@ class Settled:
 
 def hidden_units(chain: Sequence[int]) -> frozenset[int]:
     """Give the ids of the units that the chain does not show; one query."""
-    rows = HiddenUnit.objects.filter(layer_id__in=chain).values_list("layer_id", "unit_id", "change")
-    states: dict[int, dict[int, str]] = defaultdict(dict)
-    place = {layer: index for index, layer in enumerate(chain)}
-    for layer, unit, change in rows:
-        states[unit][place[layer]] = change
-    return frozenset(unit for unit, changes in states.items() if not _is_shown(changes))
+    return frozenset(unit for unit, changes in _changes(chain).items() if not _is_shown(changes))
 
 
 def settle(
@@ -75,8 +70,10 @@ def settle(
     settled = Settled()
     added, removed = frozenset(added), frozenset(removed)
     for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
-        copies, changes = _copies(layer.chain, batch), _changes(layer.chain, batch)
-        for group in copies:
+        groups = _copies(layer.chain, batch)
+        told = [copy.pk for group in groups for copy in group if len(group) > 1 or copy.pk not in added]
+        changes = _changes(layer.chain, told) if told else {}
+        for group in groups:
             _settle_group(group, changes, added, removed, settled)
     if settled.stale:
         layer.hidden_units.filter(unit_id__in=settled.stale).delete()
@@ -86,31 +83,28 @@ def settle(
     return settled
 
 
-def _copies(chain: Sequence[int], hashes: Collection[str]) -> Iterator[list[Copy]]:
+def _copies(chain: Sequence[int], hashes: Collection[str]) -> list[list[Copy]]:
     place = {layer: index for index, layer in enumerate(chain)}
     groups: dict[str, list[Copy]] = defaultdict(list)
     rows = LayerUnit.objects.filter(layer_id__in=chain, hash__in=hashes).order_by()
     for pk, layer, digest, is_evidence, length in rows.values_list("pk", "layer_id", "hash", "is_evidence", "length"):
         groups[digest].append(Copy(pk, place[layer], is_evidence, length))
-    for group in groups.values():
-        yield sorted(group, key=lambda copy: (copy.place, copy.pk))
+    return [sorted(group, key=lambda copy: (copy.place, copy.pk)) for group in groups.values()]
 
 
-def _changes(chain: Sequence[int], hashes: Collection[str]) -> Mapping[int, Mapping[int, str]]:
+def _changes(chain: Sequence[int], units: Collection[int] | None = None) -> Mapping[int, Mapping[int, str]]:
     place = {layer: index for index, layer in enumerate(chain)}
     changes: dict[int, dict[int, str]] = defaultdict(dict)
-    rows = HiddenUnit.objects.filter(layer_id__in=chain, unit__hash__in=hashes)
+    rows = HiddenUnit.objects.filter(layer_id__in=chain)
+    if units is not None:
+        rows = rows.filter(unit_id__in=units)
     for layer, unit, change in rows.values_list("layer_id", "unit_id", "change"):
         changes[unit][place[layer]] = change
     return changes
 
 
 def _is_shown(changes: Mapping[int, str]) -> bool:
-    if not changes:
-        return True
-    if Change.REMOVED in changes.values():
-        return False
-    return changes[min(changes)] == Change.REVEALED
+    return not changes or changes[min(changes)] == Change.REVEALED
 
 
 def _settle_group(

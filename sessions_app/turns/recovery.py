@@ -12,7 +12,7 @@ from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
 from sessions_app.queries.turns import records as stored_records
 
 Status = ExplainabilityTurn.Status
-INTERRUPTED = {
+INTERRUPTED: dict[str, Any] = {
     "code": "TURN_INTERRUPTED",
     "message": "The server process ended while this turn was running; nothing of it was kept.",
     "details": {},
@@ -80,7 +80,7 @@ def close_trace(turn: ExplainabilityTurn, error: dict[str, Any]) -> None:
     TurnEvents.objects.create(turn=turn, first_sequence=len(records), events=closing)
 
 
-_ROOT_FRAME = {
+_ROOT_FRAME: dict[str, Any] = {
     "frameId": "frame-0", "parentFrameId": None, "purpose": "chat-turn", "label": "chat-turn", "depth": 0,
     "openedBy": None, "intentRefs": [],
 }  # fmt: skip

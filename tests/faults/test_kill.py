@@ -1,10 +1,10 @@
-"""SIGKILL before and after each transaction of a turn: memory is as before or as after, never in between [T-38, E-5]."""
+"""SIGKILL before and after each transaction of a turn: memory is as before or as after, nothing else [T-38, E-5]."""
 
 import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2 as httpx
 import pytest
 
 from tests.server import ServerProcess

@@ -128,9 +128,7 @@ def retrieval(*claims: str, sufficient: bool = True) -> Callable[..., Retrieval]
                 session_units=entries,
                 sufficient=sufficient,
             )
-            for intent, decomposed, profile in zip(
-                request.intents, request.decomposed, request.profiles, strict=True
-            )
+            for intent, decomposed, profile in zip(request.intents, request.decomposed, request.profiles, strict=True)
         )
         return Retrieval(status="success" if sufficient else "insufficient", evidence=evidence)
 

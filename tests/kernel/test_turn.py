@@ -1,5 +1,6 @@
 """One turn through the machine: success, retries, failure; what the outcome and the graph then hold."""
 
+import itertools
 import threading
 
 import pytest
@@ -56,7 +57,9 @@ def test_units_are_staged_under_the_turns_ids_before_retrieval():
     staged = names.index("units.staged")
     assert [unit.id for unit in ran.events[staged].units] == ["session::req-1::unit-000"]
     retrieval_start = next(
-        index for index, event in enumerate(ran.events) if event.name == "plugin.started" and event.data["stage"] == "kb"
+        index
+        for index, event in enumerate(ran.events)
+        if event.name == "plugin.started" and event.data["stage"] == "kb"
     )
     assert staged < retrieval_start
 
@@ -69,7 +72,7 @@ def test_stages_follow_each_other_by_recorded_edges():
     assert [node["stage"] for node in graph["pluginExecutions"]] == [
         "seed-detector", "planner", "kb", "planner", "goal-solver", "validation",
     ]  # fmt: skip
-    assert flows == list(zip(ids, ids[1:], strict=False))
+    assert flows == list(itertools.pairwise(ids))
 
 
 def test_the_next_detector_is_tried_when_a_document_is_refused():
@@ -153,7 +156,10 @@ def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried(
 
 def test_a_rejected_answer_fails_the_turn_when_nothing_else_is_left():
     ran = run(
-        detector(detection("why")), kb(retrieval("fact")), solver(solution("No.")), plugin("val-plugin", "val-a", REJECT)
+        detector(detection("why")),
+        kb(retrieval("fact")),
+        solver(solution("No.")),
+        plugin("val-plugin", "val-a", REJECT),
     )
     assert ran.outcome.error["code"] == "VALIDATION_REJECTED"
     assert "it is wrong" in ran.outcome.error["message"]
@@ -294,6 +300,9 @@ def test_a_retriever_that_says_nothing_lawful_exhausts_its_stage():
 
 def test_accepting_validators_make_a_strong_candidate():
     ran = run(
-        detector(detection("why")), kb(retrieval("fact")), solver(solution("Yes.")), plugin("val-plugin", "val-a", ACCEPT)
+        detector(detection("why")),
+        kb(retrieval("fact")),
+        solver(solution("Yes.")),
+        plugin("val-plugin", "val-a", ACCEPT),
     )
     assert ran.named("candidate.promoted")[0]["strength"] == "strong"

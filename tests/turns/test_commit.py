@@ -1,11 +1,14 @@
 """What a successful turn leaves [T-20 to T-27]."""
 
+from dataclasses import replace
+
 import pytest
 
 from mrpvm import registry
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import ExplainabilityTurn, LayerUnit, SessionEvent, UnitEvent
-from sessions_app.turns.pipeline import TurnCall, run_turn
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import detection, plugin, retrieval, solution
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -107,9 +110,8 @@ def test_a_plugin_that_fails_on_a_notification_changes_nothing(session, plugins)
 def test_turn_local_guidance_is_dropped_and_named(session, plugins):
     """[T-22, T-24]"""
     told = detection("why", claims=["Answer in one word."])
-    guided = told.context_document + '\n@g9 set $k1 phaseScopes [gs-plugin]'
-    plugins(plugin("sd-plugin", "sd-a", type(told)(status="success", intent_document=told.intent_document,
-                                                  context_document=guided.replace("$k1", _first_ku(told)))))  # fmt: skip
+    scopes = f"\n@g9 set {_first_ku(told)} phaseScopes [gs-plugin]"
+    plugins(plugin("sd-plugin", "sd-a", replace(told, context_document=told.context_document + scopes)))
     turn = say(session).turn
     session.refresh_from_db()
     assert session.unit_count == 0

@@ -14,8 +14,8 @@ from sessions_app.models import ContextUnit, ExplainabilityTurn, UnitEvent
 from sessions_app.queries.turns import graph
 from sessions_app.turns import pipeline, shutdown
 from sessions_app.turns.cancel import request_cancel
-from sessions_app.turns.pipeline import TurnCall, TurnError, run_turn
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.pipeline import TurnError, run_turn
+from sessions_app.turns.prepare import TurnCall, prepare
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
 from tests.kernel.scripted import REJECT, plugin, solution, unit
 
@@ -39,8 +39,8 @@ def memory(session):
 
 
 def fail(session, message="Why?", **choices):
+    call = TurnCall(message=message, system_prompt="Be brief.", choices=Choices(**choices))
     with pytest.raises(TurnError) as caught:
-        call = TurnCall(message=message, system_prompt="Be brief.", choices=Choices(**choices))
         run_turn(session, call)
     return ExplainabilityTurn.objects.get(pk=caught.value.turn.pk), caught.value
 

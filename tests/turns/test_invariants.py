@@ -1,5 +1,7 @@
 """Random sequences of turns, failures, crashes and context loads hold [T-20 to T-38]."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,8 +15,8 @@ from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import LayerUnit
 from sessions_app.queries.turns import graph
-from sessions_app.turns.pipeline import TurnCall, run_turn
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall, prepare
 from sessions_app.turns.recovery import recover_all_running
 from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, solution, unit
 
@@ -42,7 +44,7 @@ def install(kind, claims):
 
 def loaded(claim):
     value = KnowledgeUnit(id=f"ctx::{claim}", role="Description", topic=claim, claim=claim, source_id="ctx-1")
-    return type(value)(**{**{name: getattr(value, name) for name in value.__slots__}, "hash": content_hash(value)})
+    return replace(value, hash=content_hash(value))
 
 
 def snapshot(session):
@@ -65,7 +67,8 @@ def play(session, kind, claims):
     install(kind, claims)
     if kind == "crash":
         prepared = prepare(session, TurnCall(message="Why?"))
-        stage_units(prepared.turn, [unit(f"{prepared.turn.pk} {claim}") for claim in dict.fromkeys(claims)], "exec-0.1~1")
+        told = [unit(f"{prepared.turn.pk} {claim}") for claim in dict.fromkeys(claims)]
+        stage_units(prepared.turn, told, "exec-0.1~1")
         recover_all_running()
         return False
     try:

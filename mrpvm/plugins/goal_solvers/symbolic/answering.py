@@ -35,10 +35,8 @@ _EXCLUSIVE_ATTRIBUTES = frozenset(("name", "age", "colour", "year", "date", "pri
 def answer_intent(evidence: Evidence) -> AnswerGroup:
     """Give the group of one intent; nothing is asserted that the evidence does not say."""
     forms = requested_forms(evidence)
-    if evidence.intent.output == ACKNOWLEDGEMENT:
-        rendered = _acknowledge(evidence)
-    else:
-        rendered = _Answerer(evidence, forms).run()
+    only_told = evidence.intent.output == ACKNOWLEDGEMENT
+    rendered = _acknowledge(evidence) if only_told else _Answerer(evidence, forms).run()
     if rendered is None:
         return group_of(evidence, "no-context", no_context_text(as_json="json" in forms))
     if rendered.text.startswith(UNDECIDED_TEXT):

@@ -13,8 +13,8 @@ MAX_STATEMENTS = 5
 """Statements of an explanation or description."""
 MAX_PATH_FACTS = 6
 _REASON = re.compile(
-    r"\b(?:because|since|due to|owing to|thanks to|so that|in order to|as a result|therefore|that is why|leads? to|led to"
-    r"|causes?|caused|triggers?|triggered|results? (?:in|from)|prevents?|ensures?|enables?)\b",
+    r"\b(?:because|since|due to|owing to|thanks to|so that|in order to|as a result|therefore|that is why|leads? to"
+    r"|led to|causes?|caused|triggers?|triggered|results? (?:in|from)|prevents?|ensures?|enables?)\b",
     re.IGNORECASE,
 )
 _FOLLOW_UP = re.compile(

@@ -27,12 +27,12 @@ _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|%|[a-z]{1,3})?")
 _UNITS: dict[str, str] = {
-    "length": r"m|km|cm|mm|met(?:er|re)s?|kilomet(?:er|re)s?|centimet(?:er|re)s?|millimet(?:er|re)s?|feet|foot|ft|miles?|inch(?:es)?|yards?",
+    "length": r"m|km|cm|mm|met(?:er|re)s?|(?:kilo|centi|milli)met(?:er|re)s?|feet|foot|ft|miles?|inch(?:es)?|yards?",
     "weight": r"kg|g|grams?|kilos?|kilograms?|tons?|tonnes?|pounds?|lbs?|ounces?",
     "age": r"years?|months?|weeks?|days?|old",
     "speed": r"km/h|mph|knots|m/s|kilomet(?:er|re)s?|miles?",
     "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
-    "amount": r"euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?|tonnes?",
+    "amount": r"euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
 }  # fmt: skip
 _UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
 _UNITS["size"] = _UNITS["length"] + "|" + _UNITS["weight"]

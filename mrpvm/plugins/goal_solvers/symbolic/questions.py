@@ -32,7 +32,8 @@ SINGLE = frozenset((Kind.WHO, Kind.WHICH, Kind.WHERE, Kind.WHEN, Kind.WHOSE, Kin
 
 _ASKING = re.compile(
     r"^(?:(?:can|could|would|will) you (?:please )?)?(?:please )?"
-    r"(?:(?:tell|show|give|remind) (?:me|us)(?: again)?|do you (?:know|remember)|find out|i (?:want|would like|'d like|need) to know"
+    r"(?:(?:tell|show|give|remind) (?:me|us)(?: again)?|do you (?:know|remember)|find out"
+    r"|i (?:want|would like|'d like|need) to know"
     r"|what do (?:you|we) know)\b[\s,:]*",
     re.IGNORECASE,
 )
@@ -46,9 +47,9 @@ _MEASURES = {
     "big": "size", "large": "size", "fast": "speed", "hot": "temperature", "cold": "temperature",
 }  # fmt: skip
 ATTRIBUTES = {
-    "colour": "colour", "color": "colour", "name": "name", "year": "year", "month": "month", "day": "day", "date": "date",
-    "time": "time", "age": "age", "price": "amount", "cost": "amount", "number": "count", "amount": "amount",
-    "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
+    "colour": "colour", "color": "colour", "name": "name", "year": "year", "month": "month", "day": "day",
+    "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount", "number": "count",
+    "amount": "amount", "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
 }  # fmt: skip
 """Nouns that name the kind of value asked for: the statement need not say them if it gives such a value."""
 _GENERIC = {"person": Kind.WHO, "people": Kind.WHO, "place": Kind.WHERE, "location": Kind.WHERE, "reason": Kind.WHY}

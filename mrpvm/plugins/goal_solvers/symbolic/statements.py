@@ -102,7 +102,7 @@ def _antecedent(text: str, previous: str | None, topic: str) -> tuple[Word, ...]
 
 
 def leading_phrase(found: Sequence[Word]) -> tuple[Word, ...]:
-    """Give the words of the subject, as far as they can be told from a verb: names, or a noun with one word before it."""
+    """Give the words of the subject, as far as they can be told from a verb."""
     phrase: list[Word] = []
     for word in found:
         if not word.is_core or word.is_pronoun or word.is_owner:

@@ -72,7 +72,7 @@ def _is_plain(question: Question, reading: Reading) -> bool:
         return False
     if (said & _PARTIAL) - asked or (asked & _TOTAL) - said:
         return False
-    if (said & MODALS) - asked and not question.auxiliary == "":
+    if (said & MODALS) - asked and question.auxiliary != "":
         return False
     return _same_tense(question, reading)
 
@@ -153,7 +153,8 @@ def _rival(asked: Word, said: Word, question: Question, reading: Reading) -> boo
         numeric = bool(_NUMBER.fullmatch(right)) or right in NUMBER_WORDS
         return numeric and asked.preposition == said.preposition and _followed_alike(question, reading, asked, said)
     if ANTONYMS.get(left) == right:
-        return True
+        # "Birds fly south" does not say that none flies north; "The door is closed" says that it is not open.
+        return question.is_copular or question.reading.is_passive
     naming = "call" in question.senses and "call" in reading.senses
     return naming and asked.is_name and said.is_name and said.is_core
 

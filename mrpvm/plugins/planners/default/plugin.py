@@ -101,7 +101,7 @@ def base_plan(signals: Signals) -> tuple[tuple[str, ...], tuple[str, ...], str]:
 
 
 def _is_irrelevant(item: Ranked, signals: Signals) -> bool:
-    """Tell whether a candidate declares acts without this one, and neither topic nor description speaks for it [BP-49]."""
+    """Tell whether a candidate declares other acts, and neither topic nor description speaks for it [BP-49]."""
     hints = item.descriptor.planner_hints
     if hints is None or not hints.supported_acts or signals.acts & set(hints.supported_acts):
         return False

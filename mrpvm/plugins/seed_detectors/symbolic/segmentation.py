@@ -29,7 +29,7 @@ _SECOND_REQUEST = re.compile(
 )
 _PHATIC = re.compile(
     r"^(?:hi|hello|hey|thanks?|thank you|thx|ok|okay|yes|no|sure|great|bye|goodbye|cheers|sorry|please"
-    r"|good (?:morning|afternoon|evening|night))\b(?:[\s,]+(?:there|you|very|much|a lot|so|all|again|everyone))*[.!\s]*$",
+    r"|good (?:morning|afternoon|evening|night))\b(?:[\s,]+(?:there|you|very|much|a lot|so|all|again))*[.!\s]*$",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,153 @@
+"""What pages read beyond single nouns: a window of the conversation, the ledger with its texts, lineage."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Prefetch, Q, QuerySet
+
+from sessions_app.models import (
+    ContextUnit,
+    ExplainabilityTurn,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    Message,
+    Session,
+    UnitEvent,
+)
+from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.turns import turns
+
+EXCHANGES_SHOWN = 30
+IMPORTED_SHOWN = 100
+UNITS_SHOWN = 30
+TURNS_SHOWN = 20
+MOUNTS_SHOWN = 20
+SESSIONS_SHOWN = 25
+SESSIONS_SHOWN_MAX = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A window of the conversation: turns with their messages, oldest first.
+
+    `imported` holds messages without a turn, which came before all turns; it is filled when nothing older is left.
+    `older_before` is the turn index to ask for what came before, None at the beginning.
+    """
+
+    turns: list[ExplainabilityTurn]
+    imported: list[Message]
+    imported_left_out: bool
+    older_before: int | None
+
+
+def conversation(session: Session, before: int | None = None) -> Conversation:
+    """Give the newest turns below turn index `before` with what was said in them, failed turns included."""
+    found = turns(session).order_by("-turn_index")
+    if before is not None:
+        found = found.filter(turn_index__lt=before)
+    said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))
+    newest = list(found.prefetch_related(said)[: EXCHANGES_SHOWN + 1])
+    shown = newest[:EXCHANGES_SHOWN][::-1]
+    if len(newest) > EXCHANGES_SHOWN:
+        return Conversation(turns=shown, imported=[], imported_left_out=False, older_before=shown[0].turn_index)
+    imported = list(session.messages.filter(turn__isnull=True).order_by("-sequence")[: IMPORTED_SHOWN + 1])
+    return Conversation(
+        turns=shown,
+        imported=imported[:IMPORTED_SHOWN][::-1],
+        imported_left_out=len(imported) > IMPORTED_SHOWN,
+        older_before=None,
+    )
+
+
+def turn_registry(session: Session, before: int | None = None) -> tuple[list[ExplainabilityTurn], int | None]:
+    """Give the registry's entries, newest first, and the turn index below which to go on [UI-1]."""
+    found = turns(session).order_by("-turn_index")
+    if before is not None:
+        found = found.filter(turn_index__lt=before)
+    rows = list(found[: TURNS_SHOWN + 1])
+    return rows[:TURNS_SHOWN], rows[TURNS_SHOWN - 1].turn_index if len(rows) > TURNS_SHOWN else None
+
+
+def newest_units(session: Session, before: int | None = None) -> tuple[list[ContextUnit], int | None]:
+    """Give units newest first with the turn that brought each, and the row id below which to go on."""
+    found = session.context_units.select_related("turn").order_by("-id")
+    if before is not None:
+        found = found.filter(id__lt=before)
+    rows = list(found[: UNITS_SHOWN + 1])
+    return rows[:UNITS_SHOWN], rows[UNITS_SHOWN - 1].pk if len(rows) > UNITS_SHOWN else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The turns before and after one, by request id."""
+
+    previous: str | None
+    next: str | None
+
+
+def neighbours(turn: ExplainabilityTurn) -> Neighbours:
+    """Give the neighbours of a turn in its session [UI-7]."""
+    others = ExplainabilityTurn.objects.filter(session_id=turn.session_id).values_list("request_id", flat=True)
+    return Neighbours(
+        previous=others.filter(turn_index__lt=turn.turn_index).order_by("-turn_index").first(),
+        next=others.filter(turn_index__gt=turn.turn_index).order_by("turn_index").first(),
+    )
+
+
+def unit_texts(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str, str]:
+    """Give what units said, by id: the ledger keeps staged ones, the session its own, layers the rest.
+
+    A unit that is gone from all three is left out.
+    """
+    session = turn.session
+    staged = UnitEvent.objects.filter(session_id=session.pk, unit_id__in=unit_ids, step=UnitEvent.Step.STAGED)
+    own = ContextUnit.objects.filter(session_id=session.pk, unit_id__in=unit_ids)
+    mount = session.mounts.filter(mounted_at__lte=turn.created_at).select_related("layer").order_by("-id").first()
+    layers = {session.draft_id, *session.draft.ancestry, *(mount.layer.chain if mount else ())}
+    based = LayerUnit.objects.filter(layer_id__in=layers, unit_id__in=unit_ids)
+    texts = {row.unit_id: row.text for row in _texts_only(based)}
+    texts |= dict(staged.order_by("id").values_list("unit_id", "text"))
+    return texts | {row.unit_id: row.text for row in _texts_only(own)}
+
+
+def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[Row]:
+    return rows.only("unit_id", "claim", "procedure", "topic")
+
+
+def bases_with_use(bases: QuerySet[KnowledgeBase]) -> QuerySet[KnowledgeBase]:
+    """Give the same bases with `session_count`: how many living sessions have each mounted."""
+    living = Q(mounted_in__deleted_at__isnull=True)
+    return bases.annotate(session_count=Count("mounted_in", filter=living, distinct=True))
+
+
+def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
+    """Give the bases made from this one."""
+    return knowledge_bases(base.project).filter(parent=base)
+
+
+def visible_sources(layer: KnowledgeLayer, limit: int) -> list[KnowledgeSource]:
+    """Give the newest sources that a layer shows, one row a source id, without their contents."""
+    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain).defer("content").order_by("-id")
+    newest: dict[str, KnowledgeSource] = {}
+    for row in rows[: 4 * limit]:
+        newest.setdefault(row.source_id, row)
+    return list(newest.values())[:limit]
+
+
+def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
+    """Give the sessions that have the base mounted, latest activity first."""
+    found = Session.objects.filter(mounted_kb=base, deleted_at__isnull=True).order_by("-last_activity_at", "-id")
+    return list(found[:limit])
+
+
+def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:
+    """Give the sessions that follow the named row in the order of the list."""
+    return found.filter(Q(last_activity_at__lt=moment) | Q(last_activity_at=moment, pk__lt=pk))
+
+
+def deleted_session(session_id: str, project_pk: int) -> Session | None:
+    """Give a deleted session of the project that can perhaps be brought back."""
+    return Session.objects.filter(session_id=session_id, project_id=project_pk, deleted_at__isnull=False).first()

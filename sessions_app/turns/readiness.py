@@ -1,0 +1,76 @@
+"""What a turn needs, tried out: nothing here reports what it has not done [D-66]."""
+
+import logging
+from collections.abc import Callable
+
+from django.conf import settings
+from django.core.checks import run_checks
+from django.db import transaction
+
+from mrpvm import registry
+from mrpvm.values import PLUGIN_TYPES
+from sessions_app import events
+from sessions_app.models import KnowledgeBase, LayerUnit, Posting, Project, Session
+
+logger = logging.getLogger(__name__)
+
+
+def checks() -> dict[str, bool]:
+    """Give each check's outcome; a check that raises has failed, and the log says why."""
+    return {name: _passes(name, check) for name, check in _CHECKS.items()}
+
+
+def _passes(name: str, check: Callable[[], bool]) -> bool:
+    try:
+        return check()
+    except Exception:
+        logger.exception("the readiness check %s failed", name)
+        return False
+
+
+def _config() -> bool:
+    """The settings hold together."""
+    return not settings.ENVIRONMENT_PROBLEMS and not any(
+        message.is_serious() for message in run_checks(tags=["environment"])
+    )
+
+
+def _database() -> bool:
+    """A row can be written; it is rolled back."""
+    with transaction.atomic():
+        Project.objects.create(name="readiness", slug="readiness-check")
+        transaction.set_rollback(True)
+    return True
+
+
+def _kb() -> bool:
+    """The default project's default base is there with its head."""
+    return KnowledgeBase.objects.filter(is_default=True, project__is_default=True, head__isnull=False).exists()
+
+
+def _index() -> bool:
+    """The newest unit that a search should find has postings."""
+    unit = LayerUnit.objects.filter(length__gt=0).order_by("-id").first()
+    return unit is None or Posting.objects.filter(layer_id=unit.layer_id).exists()
+
+
+def _sessions() -> bool:
+    """Sessions can be read."""
+    Session.objects.select_related("mounted_kb", "draft").order_by("-id").first()
+    return True
+
+
+def _plugins() -> bool:
+    """Every family has a plugin."""
+    return all(registry.installed.descriptors(plugin_type) for plugin_type in PLUGIN_TYPES)
+
+
+_CHECKS: dict[str, Callable[[], bool]] = {
+    "config": _config,
+    "database": _database,
+    "kb": _kb,
+    "index": _index,
+    "sessions": _sessions,
+    "plugins": _plugins,
+    "channels": events.layer_answers,
+}

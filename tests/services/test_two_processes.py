@@ -1,0 +1,121 @@
+"""Two server processes over one PostgreSQL and one Redis: they act as one server."""
+
+import json
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from websockets.sync.client import connect
+
+from tests.server import ServerProcess
+
+pytestmark = pytest.mark.services
+
+KEY = "mrp_" + "s" * 32
+
+
+class Node:
+    """One of the processes, as an API client and a logged-in browser see it."""
+
+    def __init__(self, server: ServerProcess, cookies: httpx.Cookies | None = None) -> None:
+        self.url = server.url
+        self.http = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=30)
+        self.cookies = cookies
+
+    def post(self, path: str, body: dict[str, Any]) -> httpx.Response:
+        """Post JSON to the API."""
+        return self.http.post(f"/api{path}", json=body)
+
+    def new_session(self) -> str:
+        """Give a new session's id."""
+        return str(self.post("/sessions", {}).json()["session_id"])
+
+    def say(self, session_id: str, text: str) -> httpx.Response:
+        """Run one turn."""
+        body = {"session_id": session_id, "messages": [{"role": "user", "content": text}]}
+        return self.post("/chat/completions", body)
+
+    def socket(self, session_id: str, since: int = 0) -> Any:
+        """Open the live socket."""
+        assert self.cookies is not None
+        cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        address = f"{self.url.replace('http', 'ws', 1)}/live/sessions/{session_id}?since={since}"
+        return connect(address, additional_headers={"Cookie": cookie, "Origin": self.url})
+
+
+@pytest.fixture
+def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
+    """Give two processes on one database; logged in on the first, which holds for both."""
+    assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
+    variables = own_services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
+    first_data, second_data = tmp_path / "first", tmp_path / "second"
+    first_data.mkdir()
+    second_data.mkdir()
+    with (
+        ServerProcess(first_data, **variables) as first,
+        ServerProcess(second_data, "--no-bootstrap", **variables) as second,
+    ):
+        browser = httpx.Client(follow_redirects=True, timeout=30)
+        browser.get(first.login_link).raise_for_status()
+        yield Node(first, browser.cookies), Node(second, browser.cookies)
+
+
+def kinds_until(socket: Any, last: str) -> list[tuple[int, str]]:
+    """Give the numbered events up to the first of kind `last`."""
+    seen: list[tuple[int, str]] = []
+    while not seen or seen[-1][1] != last:
+        message = json.loads(socket.recv(timeout=20))
+        if message["sequence"] is not None:
+            seen.append((message["sequence"], message["kind"]))
+    return seen
+
+
+def test_a_turn_in_one_process_is_seen_live_in_the_other(nodes: tuple[Node, Node]) -> None:
+    here, there = nodes
+    session_id = here.new_session()
+    with there.socket(session_id) as socket:
+        assert here.say(session_id, "My dog is called Rex.").status_code == 200
+        events = kinds_until(socket, "turn.committed")
+    numbers = [number for number, _ in events]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert "units.pending" in [kind for _, kind in events]
+
+
+def test_a_socket_that_moves_to_the_other_process_misses_nothing(nodes: tuple[Node, Node]) -> None:
+    here, there = nodes
+    session_id = here.new_session()
+    with here.socket(session_id) as socket:
+        there.say(session_id, "My dog is called Rex.")
+        seen = kinds_until(socket, "turn.committed")
+    there.say(session_id, "My cat is called Tom.")
+    with there.socket(session_id, since=seen[-1][0]) as socket:
+        rest = kinds_until(socket, "turn.committed")
+    numbers = [number for number, _ in seen + rest]
+    assert numbers == sorted(set(numbers))
+
+
+def test_what_one_process_learnt_the_other_knows(nodes: tuple[Node, Node]) -> None:
+    here, there = nodes
+    session_id = here.new_session()
+    here.say(session_id, "My dog is called Rex.")
+    answer = there.say(session_id, "What is my dog called?").json()
+    assert "Rex" in answer["choices"][0]["message"]["content"]
+
+
+def test_one_session_takes_one_turn_at_a_time_across_processes(nodes: tuple[Node, Node]) -> None:
+    """[T-3]: the slot is a database constraint, not a lock in one process."""
+    session_id = nodes[0].new_session()
+    with ThreadPoolExecutor(16) as pool:
+        replies = list(pool.map(lambda place: nodes[place % 2].say(session_id, f"My item {place} is new."), range(16)))
+    codes = {reply.status_code for reply in replies}
+    assert codes <= {200, 409}
+    answered = sum(reply.status_code == 200 for reply in replies)
+    messages = nodes[1].http.get(f"/api/sessions/{session_id}/messages").json()["messages"]
+    assert len(messages) == 2 * answered >= 2
+    for reply in replies:
+        if reply.status_code == 409:
+            assert reply.json()["error"]["code"] == "TURN_IN_PROGRESS"

@@ -1,0 +1,169 @@
+"""The live socket: who may listen, and that every event arrives once and in order [UI, trap 5]."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from asgiref.sync import sync_to_async
+from channels.testing import WebsocketCommunicator
+from django.contrib.auth.models import User
+from django.test import Client
+
+from sessions_app import events
+from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.sessions import create_session, delete_session
+from sessions_app.models import Membership, Project, Role, Session
+from sessions_app.web import consumers
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
+
+
+@pytest.fixture(autouse=True)
+def _own_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "_server_loop", None)
+
+
+def world() -> tuple[Session, User, str]:
+    """Give a session, a member of its project, and the member's login cookie."""
+    project = ensure_default_project()
+    user = User.objects.create_user("ada")
+    Membership.objects.create(project=project, user=user, role=Role.VIEWER)
+    return create_session(project), user, cookie_of(user)
+
+
+def cookie_of(user: User) -> str:
+    client = Client()
+    client.force_login(user)
+    return f"mrpvm_session={client.cookies['mrpvm_session'].value}"
+
+
+def socket(session: Session, cookie: str | None, since: int = 0) -> WebsocketCommunicator:
+    from mrpvm.asgi import application
+
+    headers = [(b"origin", b"http://127.0.0.1"), (b"host", b"127.0.0.1")]
+    if cookie:
+        headers.append((b"cookie", cookie.encode()))
+    return WebsocketCommunicator(application, f"/live/sessions/{session.session_id}?since={since}", headers)
+
+
+@sync_to_async
+def rename(session: Session, count: int = 1) -> None:
+    from sessions_app.actions.sessions import rename_session
+
+    for place in range(count):
+        rename_session(session, f"name {place}")
+
+
+async def received(communicator: WebsocketCommunicator, count: int) -> list[Any]:
+    return [await communicator.receive_json_from(timeout=5) for _ in range(count)]
+
+
+async def closing_code(communicator: WebsocketCommunicator) -> int:
+    while True:
+        message = await communicator.receive_output(timeout=5)
+        if message["type"] == "websocket.close":
+            return int(message["code"])
+
+
+async def test_what_was_missed_comes_first_then_what_happens() -> None:
+    session, _, cookie = await sync_to_async(world)()
+    communicator = socket(session, cookie)
+    assert (await communicator.connect())[0]
+    first = await received(communicator, 2)
+    await rename(session, 3)
+    numbers = [message["sequence"] for message in first + await received(communicator, 3)]
+    assert numbers == [1, 2, 3, 4, 5]
+    assert await communicator.receive_nothing()
+    await communicator.disconnect()
+
+
+async def test_a_page_that_comes_back_gets_only_what_it_has_not_seen() -> None:
+    session, _, cookie = await sync_to_async(world)()
+    await rename(session, 4)
+    communicator = socket(session, cookie, since=4)
+    await communicator.connect()
+    assert [message["sequence"] for message in await received(communicator, 2)] == [5, 6]
+    assert await communicator.receive_nothing()
+    await communicator.disconnect()
+
+
+async def test_an_event_out_of_turn_sends_the_socket_back_to_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lost message is made up for by the next one, and nothing is doubled."""
+    session, _, cookie = await sync_to_async(world)()
+    communicator = socket(session, cookie, since=2)
+    await communicator.connect()
+    send = events.send
+    monkeypatch.setattr(events, "send", lambda *given: None)
+    await rename(session, 2)
+    monkeypatch.setattr(events, "send", send)
+    await rename(session)
+    assert [message["sequence"] for message in await received(communicator, 3)] == [3, 4, 5]
+    assert await communicator.receive_nothing()
+    await communicator.disconnect()
+
+
+async def test_the_heartbeat_brings_a_lost_last_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 0.05)
+    session, _, cookie = await sync_to_async(world)()
+    communicator = socket(session, cookie, since=2)
+    await communicator.connect()
+    monkeypatch.setattr(events, "send", lambda *given: None)
+    await rename(session)
+    assert [message["sequence"] for message in await received(communicator, 1)] == [3]
+    await communicator.disconnect()
+
+
+async def test_many_events_at_once_arrive_in_order_and_once() -> None:
+    session, _, cookie = await sync_to_async(world)()
+    communicator = socket(session, cookie, since=2)
+    await communicator.connect()
+    await asyncio.gather(*(rename(session) for _ in range(20)))
+    assert [message["sequence"] for message in await received(communicator, 20)] == list(range(3, 23))
+    await communicator.disconnect()
+
+
+async def test_without_a_login_the_socket_closes() -> None:
+    session, _, _ = await sync_to_async(world)()
+    communicator = socket(session, None)
+    await communicator.connect()
+    assert await closing_code(communicator) == consumers.UNAUTHENTICATED
+
+
+async def test_another_projects_session_closes_the_socket() -> None:
+    """Trap 5: knowing the session's id is not enough."""
+
+    def stranger() -> tuple[Session, str]:
+        session, _, _ = world()
+        user = User.objects.create_user("eve")
+        other = Project.objects.create(name="Other", slug="other")
+        Membership.objects.create(project=other, user=user, role=Role.ADMIN)
+        return session, cookie_of(user)
+
+    session, cookie = await sync_to_async(stranger)()
+    communicator = socket(session, cookie)
+    await communicator.connect()
+    assert await closing_code(communicator) == consumers.FORBIDDEN
+
+
+@pytest.mark.parametrize("loss", ["membership", "logout", "deactivated", "deleted"])
+async def test_permission_is_checked_again_for_every_event(loss: str) -> None:
+    session, user, cookie = await sync_to_async(world)()
+    communicator = socket(session, cookie, since=2)
+    await communicator.connect()
+
+    def lose() -> None:
+        from django.contrib.sessions.models import Session as Login
+
+        if loss == "membership":
+            Membership.objects.filter(user=user).delete()
+        elif loss == "logout":
+            Login.objects.all().delete()
+        elif loss == "deactivated":
+            User.objects.filter(pk=user.pk).update(is_active=False)
+        else:
+            delete_session(session)
+
+    await sync_to_async(lose)()
+    if loss != "deleted":
+        await rename(session)
+    assert await closing_code(communicator) == consumers.FORBIDDEN
