@@ -9,6 +9,7 @@ everything after the last number it saw.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, TypedDict
 
 from asgiref.sync import async_to_sync
@@ -62,15 +63,15 @@ def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, An
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
-    session.event_sequence = F("event_sequence") + len(news)  # type: ignore[assignment]
+    session.event_sequence = F("event_sequence") + len(news)
     session.save(update_fields=["event_sequence"])
     first = session.event_sequence - len(news) + 1
     rows = SessionEvent.objects.bulk_create(
         SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
         for place, (kind, payload) in enumerate(news)
     )
-    messages = [message_of(row) for row in rows]
-    transaction.on_commit(lambda: [send(session.pk, message) for message in messages], robust=True)
+    for row in rows:
+        transaction.on_commit(partial(send, session.pk, message_of(row)), robust=True)
 
 
 def message_of(event: SessionEvent) -> EventMessage:

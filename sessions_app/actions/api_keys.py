@@ -20,9 +20,7 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 """How exact `last_used_at` is: a write for every request would cost more than it tells."""
 
 
-def create_key(
-    project: Project, name: str, role: str = Role.EDITOR, actor: User | None = None
-) -> tuple[ApiKey, str]:
+def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User | None = None) -> tuple[ApiKey, str]:
     """Give a new key's row and the key itself, which can never be read again.
 
     Raises:
@@ -65,11 +63,7 @@ def find_key(plain: str) -> ApiKey | None:
     """Give the key that is in force, with its project; notes its use, at most once a minute."""
     if not plain.startswith(KEY_START):
         return None
-    key = (
-        ApiKey.objects.select_related("project")
-        .filter(digest=digest(plain), revoked_at__isnull=True)
-        .first()
-    )
+    key = ApiKey.objects.select_related("project").filter(digest=digest(plain), revoked_at__isnull=True).first()
     if key is None:
         return None
     now = timezone.now()

@@ -12,8 +12,8 @@ from mrpvm.contracts import LifecycleEvent
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.notifications import notify, notify_on_commit
-from sessions_app.actions.sessions import ACTIVITY_FIELDS, touch
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
 from sessions_app.search.index import index_units, remove_units
@@ -122,13 +122,21 @@ class ContextLoad:
 
 
 @transaction.atomic
-def add_context(session: Session, units: Sequence[KnowledgeUnit], source_name: str) -> ContextLoad:
+def add_context(
+    session: Session, units: Sequence[KnowledgeUnit], source_name: str, source_id: str | None = None
+) -> ContextLoad:
     """Commit units straight into the session, without messages and without dirtying the draft [S-33].
 
     What exceeds the cap is refused and counted [S-35].
+
+    Args:
+        source_id: the units' source; what an earlier load brought in under this id goes first [API-12].
+
     Effects: rows, index, ledger, `context.loaded`, activity; afterwards one notification.
     """
     locked = lock_idle_session(session.pk)
+    if source_id is not None:
+        _remove_loaded(locked, source_id)
     known = _known_hashes(locked, units)
     fresh: dict[str, KnowledgeUnit] = {}
     for unit in units:
@@ -159,6 +167,24 @@ def add_context(session: Session, units: Sequence[KnowledgeUnit], source_name: s
     return ContextLoad(
         session=locked, unit_count=len(units), added_count=len(kept), dropped_count=len(fresh) - len(kept)
     )
+
+
+def _remove_loaded(session: Session, source_id: str) -> None:
+    """Take out what a context load brought in under this source id; the session's row is saved by the caller."""
+    loaded = session.context_units.filter(state=State.COMMITTED, turn__isnull=True, source_id=source_id)
+    unit_ids = list(loaded.values_list("unit_id", flat=True))
+    if not unit_ids:
+        return
+    UnitEvent.objects.bulk_create(
+        (
+            UnitEvent(session=session, unit_id=unit_id, step=Step.REMOVED, store="session", reason="loaded again")
+            for unit_id in unit_ids
+        ),
+        batch_size=500,
+    )
+    remove_units(session.journal, unit_ids)
+    loaded.delete()
+    session.unit_count -= len(unit_ids)
 
 
 def record_ledger(turn: ExplainabilityTurn, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> None:

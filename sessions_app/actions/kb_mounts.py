@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict
 from sessions_app import events
-from sessions_app.actions import sessions
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.knowledge import lock_base
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
@@ -97,9 +97,9 @@ def point_at(session: Session, base: KnowledgeBase, *, reason: str, actor: User 
     rows.
     """
     session.mounted_kb, session.mounted_layer = base, base.head
-    sessions.touch(session)
+    touch(session)
     session.save(
-        update_fields=["mounted_kb", "mounted_layer", "draft", "journal", *sessions.ACTIVITY_FIELDS],
+        update_fields=["mounted_kb", "mounted_layer", "draft", "journal", *ACTIVITY_FIELDS],
     )
     now = timezone.now()
     session.mounts.filter(until=None).update(until=now)

@@ -14,6 +14,7 @@ from mrpvm.contracts import LifecycleEvent
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app import events
 from sessions_app.actions import kb_mounts, knowledge
+from sessions_app.actions.activity import touch
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_session
@@ -117,16 +118,6 @@ def create_session(
     notify_on_commit(created)
     notify_on_commit(kb_loaded(session, base, reason="session-create"))
     return session
-
-
-def touch(session: Session) -> None:
-    """Note activity on the unsaved `session`: expiry moves along with it, where a time to live is set [S-1, S-13]."""
-    session.last_activity_at = timezone.now()
-    minutes = settings.MRPVM_SESSION_IDLE_TTL_MINUTES
-    session.expires_at = session.last_activity_at + timedelta(minutes=minutes) if minutes else None
-
-
-ACTIVITY_FIELDS = ("last_activity_at", "expires_at")
 
 
 def clean_title(title: str | None) -> str | None:

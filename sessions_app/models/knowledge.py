@@ -138,7 +138,7 @@ class LayerUnit(UnitFields):
 class HiddenUnit(models.Model):
     """What a layer, and all above it, changes in the visibility of a unit [KB-7].
 
-    The topmost row of a chain decides about a unit, except that a removal is final.
+    The topmost row of a chain decides about a unit; above a removal there is none.
     """
 
     class Change(models.TextChoices):

@@ -57,7 +57,9 @@ class UnitFields(models.Model):
 
     def to_value(self) -> KnowledgeUnit:
         """Give the machine's value of this row."""
-        provenance = {name: tuple(value) if name in _TUPLES else value for name, value in self.provenance.items()}
+        provenance: dict[str, Any] = {
+            name: tuple(value) if name in _TUPLES else value for name, value in self.provenance.items()
+        }
         values: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
         values |= {name: tuple(getattr(self, name)) for name in _LISTS}
         return KnowledgeUnit(id=self.unit_id, **values, **provenance)

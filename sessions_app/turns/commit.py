@@ -11,13 +11,14 @@ from mrpvm.conversation.answers import preview, response_document
 from mrpvm.errors import TurnCancelled, TurnInterrupted
 from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import (
     announce_promotion,
     discard_pending,
     promote_units,
     record_ledger,
 )
-from sessions_app.actions.sessions import ACTIVITY_FIELDS, preference_changes, touch
+from sessions_app.actions.sessions import preference_changes
 from sessions_app.actions.slots import lock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.turns.prepare import TurnCall

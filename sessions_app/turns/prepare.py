@@ -13,7 +13,8 @@ from mrpvm.errors import Conflict, InvalidInput, TooLarge
 from mrpvm.values import HistoryMessage, Selection, SessionState, TurnRequest
 from sessions_app import events
 from sessions_app.actions import kb_mounts
-from sessions_app.actions.sessions import ACTIVITY_FIELDS, Choices, check_choices, touch
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
 from sessions_app.search.knowledge import SessionKnowledge

@@ -41,7 +41,7 @@ def _payload(
 ) -> dict[str, Any]:
     frame_id = data.get("frameId", "frame-0")
     return {
-        "timestamp": timezone.now().isoformat(),
+        "timestamp": timezone.now().isoformat().replace("+00:00", "Z"),  # [N-5]
         "requestId": turn.request_id,
         "sessionId": turn.session.session_id,
         "frameId": frame_id,

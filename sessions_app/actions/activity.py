@@ -1,0 +1,17 @@
+"""Activity of a session: what keeps it from expiring [S-12, S-13]."""
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.utils import timezone
+
+from sessions_app.models import Session
+
+ACTIVITY_FIELDS = ("last_activity_at", "expires_at")
+
+
+def touch(session: Session) -> None:
+    """Note activity on the unsaved `session`: expiry moves along with it, where a time to live is set [S-1]."""
+    session.last_activity_at = timezone.now()
+    minutes = settings.MRPVM_SESSION_IDLE_TTL_MINUTES
+    session.expires_at = session.last_activity_at + timedelta(minutes=minutes) if minutes else None
