@@ -141,32 +141,31 @@ def _paragraphs(text: str, span: _Span) -> Iterator[_Span]:
 
 
 def _sentence_windows(text: str, span: _Span, limits: ChunkingLimits, chunk_type: str) -> Iterator[Chunk]:
-    """Give windows of whole sentences; each begins with the last sentence of the one before, outside its own span."""
+    """Give windows of whole sentences; each begins with the last sentence of the one before, outside its own span.
+
+    An overlap longer than a third of the target is left out: it would crowd out what is new.
+    """
     window: _Span | None = None
-    overlap: _Span | None = None
-    last: _Span | None = None
+    lead, last = "", ""
     for start, end in sentence_spans(text[span[0] : span[1]]):
         sentence = (span[0] + start, span[0] + end)
-        if sentence[1] - sentence[0] > limits.target_max_chars:
+        said = text[sentence[0] : sentence[1]]
+        if len(said) > limits.target_max_chars:
             if window:
-                yield _window(text, window, overlap, limits, chunk_type)
-            window, overlap, last = None, None, None
+                yield _chunk(text, window, chunk_type, None, lead)
+            window, lead, last = None, "", ""
             yield from _fixed_windows(text, sentence, limits)
             continue
-        if window and sentence[1] - window[0] > limits.target_max_chars:
-            yield _window(text, window, overlap, limits, chunk_type)
-            overlap, window = last, None
+        if window and len(lead) + sentence[1] - window[0] > limits.target_max_chars:
+            yield _chunk(text, window, chunk_type, None, lead)
+            lead = f"{last} " if len(last) <= limits.target_max_chars // 3 else ""
+            window = None
+        if window is None and len(lead) + len(said) > limits.target_max_chars:
+            lead = ""
         window = (window[0] if window else sentence[0], sentence[1])
-        last = sentence
+        last = said
     if window:
-        yield _window(text, window, overlap, limits, chunk_type)
-
-
-def _window(text: str, span: _Span, overlap: _Span | None, limits: ChunkingLimits, chunk_type: str) -> Chunk:
-    lead = text[overlap[0] : overlap[1]] + " " if overlap else ""
-    if len(lead) + span[1] - span[0] > limits.target_max_chars:
-        lead = ""
-    return _chunk(text, span, chunk_type, None, lead)
+        yield _chunk(text, window, chunk_type, None, lead)
 
 
 def _fixed_windows(text: str, span: _Span, limits: ChunkingLimits) -> Iterator[Chunk]:

@@ -22,7 +22,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("supports", r"supports|enables"),
         ("mentions", r"mentions"),
         ("about", r"is\s+about"),
-        ("causes", r"causes|triggered|leads\s+to"),
+        ("causes", r"caused|causes|triggers|triggered|leads\s+to|led\s+to"),
     )
 )
 _NOT_A_SUBJECT = re.compile(

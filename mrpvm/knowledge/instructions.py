@@ -7,7 +7,7 @@ from mrpvm.values import PHASE_SCOPES
 
 _FORMS: tuple[tuple[str, str], ...] = (
     ("one_word", r"(?:one|a single|single)[- ]words?"),
-    ("yes_no", r"yes[- ]?(?:/|or)[- ]?no"),
+    ("yes_no", r"yes[- ]?(?:/|or)?[- ]?no"),
     ("json", r"json"),
     ("yaml", r"yaml"),
     ("xml", r"xml"),

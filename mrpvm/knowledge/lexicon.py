@@ -79,7 +79,7 @@ STOP_WORDS = (
 )
 """Words that never help to find a unit [BP-21]."""
 
-_IRREGULAR = """
+_IRREGULAR_VERBS = """
 arise arose arisen|awake awoke awoken|bear bore borne|beat beaten|become became|begin began begun|bend bent|bind bound
 bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|bring brought|build built|burn burnt
 buy bought|catch caught|choose chose chosen|cling clung|come came|creep crept|deal dealt|dig dug|draw drew drawn
@@ -94,25 +94,32 @@ spend spent|spill spilt|spin spun|spring sprang sprung|stand stood|steal stole s
 strike struck stricken|strive strove striven|swear swore sworn|sweep swept|swim swam swum|swing swung
 take took taken|teach taught|tear tore torn|tell told|think thought|throw threw thrown|understand understood
 wake woke woken|wear wore worn|weave wove woven|weep wept|win won|withdraw withdrew withdrawn|write wrote written
-man men|woman women|child children|foot feet|tooth teeth|mouse mice|goose geese|person people
 """
+_IRREGULAR_PLURALS = "man men|woman women|child children|foot feet|tooth teeth|mouse mice|goose geese|person people"
 
-BASE_FORMS: dict[str, str] = {
-    form: base
-    for entry in _IRREGULAR.replace("\n", "|").split("|")
-    if entry.strip()
-    for base, *forms in [entry.split()]
-    for form in forms
-}
+
+def _by_form(table: str) -> dict[str, str]:
+    return {
+        form: base
+        for entry in table.replace("\n", "|").split("|")
+        if entry.strip()
+        for base, *forms in [entry.split()]
+        for form in forms
+    }
+
+
+PAST_FORMS = _by_form(_IRREGULAR_VERBS)
+"""Irregular past forms and participles with their base form."""
+BASE_FORMS = PAST_FORMS | _by_form(_IRREGULAR_PLURALS)
 """Irregular inflections and their base form, which a suffix stemmer cannot bring together."""
 
 _SYNONYMS = """
-call name title dub|live reside dwell inhabit|begin start commence|buy purchase acquire|sell vend|big large|small little tiny
-child kid|repair fix mend|build construct erect|employ hire|help assist aid|find discover|get obtain receive|own possess
-make produce manufacture|show display|quick fast rapid|happy glad|sick ill|car automobile|colour color|centre center
-end finish conclude|choose select|hide conceal|allow permit|forbid prohibit ban|doctor physician
-error mistake|stop halt cease|shut close|cause trigger|need require|contain hold|keep store
-job occupation profession|clinic hospital
+"|call name title dub|sell vend|live reside dwell inhabit|begin start commence|buy purchase acquire|big large
+small little tiny|child kid|repair fix mend|build construct erect|employ hire|help assist aid|find discover
+get obtain receive|own possess|make produce manufacture|show display|quick fast rapid|happy glad|sick ill
+car automobile|colour color|centre center|end finish conclude|choose select|hide conceal|allow permit
+forbid prohibit ban|doctor physician|error mistake|stop halt cease|shut close|cause trigger|need require
+contain hold|keep store|job occupation profession|clinic hospital
 """
 SYNONYMS: dict[str, str] = {
     word: group.split()[0]

@@ -65,10 +65,8 @@ def traces(turns: Collection[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
     return {turn_pk: execution_trace(found) for turn_pk, found in all_records(turns).items()}
 
 
-def registry_page(
-    session: Session, limit: int, before: int | None = None
-) -> tuple[list[ExplainabilityTurn], bool]:
-    """Give the newest `limit` entries below turn index `before`, oldest first, and whether there are older ones [O-22]."""
+def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
+    """Give the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist [O-22]."""
     found = session.turns.order_by("-turn_index")
     if before is not None:
         found = found.filter(turn_index__lt=before)
@@ -139,9 +137,7 @@ def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, De
 
 def _stored(row: TurnDetail) -> Detail:
     text = "" if row.pruned_at else zlib.decompress(bytes(row.body)).decode("utf-8", "replace")
-    return Detail(
-        ref=row.ref, text=text, size=row.size, cut_bytes=row.cut_bytes, is_pruned=row.pruned_at is not None
-    )
+    return Detail(ref=row.ref, text=text, size=row.size, cut_bytes=row.cut_bytes, is_pruned=row.pruned_at is not None)
 
 
 def _recorded(found: Iterable[Record]) -> Iterator[Detail]:

@@ -198,6 +198,8 @@ def _one_word(match: Match) -> str:
 
 
 def _is_one_thing(question: Question) -> bool:
+    if not all(word.is_core or word.preposition == "of" for word in question.required):
+        return False
     places = sorted(word.place for word in question.required)
     return bool(places) and places[-1] - places[0] == len(places) - 1
 

@@ -4,7 +4,7 @@ import re
 from collections import deque
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import BE_FORMS
+from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, STOP_WORDS
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -20,7 +20,7 @@ _REASON = re.compile(
 _FOLLOW_UP = re.compile(
     r"^(?:because|therefore|so|as a result|this is because|that is why|the reason is|the cause is)\b", re.I
 )
-_WAY = re.compile(r"\b(?:by \w+ing|first|then|using|with the help of|through)\b", re.IGNORECASE)
+_WAY = re.compile(r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b", re.IGNORECASE)
 
 
 def about(question: Question, statements: Sequence[Statement]) -> list[Statement]:
@@ -41,7 +41,7 @@ def definition(question: Question, statements: Sequence[Statement]) -> list[Stat
     found = [
         item
         for item in statements
-        if question.senses <= _senses(item) and (_leads(item, question.senses) or "call" in item.reading.senses)
+        if question.senses <= _core_senses(item) and (_leads(item, question.senses) or "call" in item.reading.senses)
     ]
     found.sort(key=lambda item: not _defines(item, question.senses))
     return found[:2] if found else []
@@ -49,6 +49,12 @@ def definition(question: Question, statements: Sequence[Statement]) -> list[Stat
 
 def _senses(statement: Statement) -> frozenset[str]:
     return statement.reading.senses | {word.sense for word in statement.inherited}
+
+
+def _core_senses(statement: Statement) -> frozenset[str]:
+    """Give what the statement speaks of without a preposition: "behind the motor" does not define the motor."""
+    found = (*statement.inherited, *statement.reading.words)
+    return frozenset(word.sense for word in found if word.is_core or word.preposition == "of")
 
 
 def _leads(statement: Statement, wanted: frozenset[str]) -> bool:
@@ -140,7 +146,23 @@ def procedure(question: Question, statements: Sequence[Statement]) -> list[State
         if unit.procedure and wanted and wanted <= named:
             steps = [item for item in found if not item.text.endswith(":")]
             return sorted(steps, key=lambda item: item.order)
-    return [item for item in statements if wanted and wanted <= _senses(item) and _WAY.search(item.text)][:2]
+    told = [item for item in statements if wanted and wanted <= _senses(item) and _WAY.search(item.text)][:2]
+    return told + _following_orders(told[0], statements) if len(told) == 1 else told
+
+
+def _following_orders(first: Statement, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the orders that follow the first step in its unit: sentences that begin with a verb and have no subject."""
+    found: list[Statement] = []
+    current = _next_of(first, statements) if first.text.lower().startswith("to ") else None
+    while current and _is_order(current):
+        found.append(current)
+        current = _next_of(current, statements)
+    return found
+
+
+def _is_order(statement: Statement) -> bool:
+    tokens = statement.reading.tokens
+    return bool(tokens) and tokens[0] not in STOP_WORDS | {"to"} and not AUXILIARIES & set(tokens)
 
 
 def comparison(question: Question, statements: Sequence[Statement]) -> dict[str, list[Statement]]:

@@ -30,7 +30,7 @@ _UNITS: dict[str, str] = {
     "length": r"m|km|cm|mm|met(?:er|re)s?|(?:kilo|centi|milli)met(?:er|re)s?|feet|foot|ft|miles?|inch(?:es)?|yards?",
     "weight": r"kg|g|grams?|kilos?|kilograms?|tons?|tonnes?|pounds?|lbs?|ounces?",
     "age": r"years?|months?|weeks?|days?|old",
-    "speed": r"km/h|mph|knots|m/s|kilomet(?:er|re)s?|miles?",
+    "speed": r"km/h|mph|rpm|revolutions?|knots|m/s|kilomet(?:er|re)s?|miles?",
     "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
     "amount": r"euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
 }  # fmt: skip
@@ -53,6 +53,8 @@ def fillers_of(question: Question, reading: Reading, paired: dict[Word, Word]) -
     """Give the values of the kind asked for that the question does not itself name, the likeliest first."""
     used = {word.place for word in paired.values()}
     free = [word for word in reading.words if word.place not in used and word.sense not in question.senses]
+    if question.stranded:
+        return _phrases(reading, [word for word in free if word.preposition == question.stranded])
     finder = _BY_ATTRIBUTE.get(question.attribute or "") or _BY_KIND.get(question.kind)
     if finder is None:
         return _phrases(reading, _near(free, used))

@@ -7,9 +7,9 @@ modality. What remains of it must hold a value of the kind asked for. Too strict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mrpvm.knowledge.lexicon import BE_FORMS, CONJUNCTIONS, LOCATION_VERBS
+from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
-from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
+from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
@@ -79,6 +79,8 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
         options = [word for word in reading.words if word.sense == wanted.sense and word.place not in taken]
         options = [word for word in options if compatible(wanted, word, question, reading)]
         if not options:
+            if wanted.is_pronoun and _is_order(question, reading):
+                continue
             if not any(word.sense == wanted.sense for word in inherited):
                 return None
             continue
@@ -90,6 +92,12 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
     return paired
 
 
+def _is_order(question: Question, reading: Reading) -> bool:
+    """Tell whether the statement tells to do what is asked: it begins with a verb of the question, without subject."""
+    first = next(iter(reading.words), None)
+    return first is not None and first.place == 0 and first.sense in question.senses and not reading.is_passive
+
+
 def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -> bool:
     """Tell whether a word of the statement can stand for a word of the question: case, owner and preposition."""
     names_it = "call" in reading.senses
@@ -99,7 +107,7 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
         return False
     if word.owner in ("i", "we", "you") and wanted.owner in ("i", "we", "you") and word.owner != wanted.owner:
         return False
-    if wanted.preposition == word.preposition:
+    if wanted.preposition == word.preposition or wanted.rank >= FRONTED:
         return True
     if wanted.preposition and word.preposition:
         return any(wanted.preposition in group and word.preposition in group for group in _SAME_PLACE)
@@ -120,12 +128,18 @@ def _modifies(wanted: Word, reading: Reading) -> bool:
 
 def in_order(question: Question, paired: dict[Word, Word]) -> bool:
     """Tell whether the arguments stand in the same order: who did it, and to whom."""
-    core = [(wanted.rank, word.rank) for wanted, word in paired.items() if wanted.is_core and word.is_core]
-    if question.is_copular and question.kind is not Kind.YES_NO:
+    if (question.is_copular and question.kind is not Kind.YES_NO) or question.kind is Kind.WHOSE:
         return True
-    core.sort()
-    ranks = [rank for _, rank in core]
-    return ranks == sorted(ranks)
+    core = [
+        (wanted, word)
+        for wanted, word in paired.items()
+        if wanted.is_core and word.is_core and not (wanted.sense == "call" and question.reading.is_passive)
+    ]
+    for subordinate in (False, True):
+        ranks = [(wanted.rank, word.rank) for wanted, word in core if wanted.is_subordinate == subordinate]
+        if [rank for _, rank in sorted(ranks)] != sorted(rank for _, rank in ranks):
+            return False
+    return True
 
 
 def truth_holds(question: Question, reading: Reading) -> bool:
@@ -156,7 +170,9 @@ def _linked(question: Question, reading: Reading, paired: dict[Word, Word]) -> b
         return placed and _is_subject(reading, paired)
     if not question.is_copular or question.kind not in (Kind.WHO, Kind.WHAT, Kind.WHICH):
         return True
-    return question.attribute == "name" or _joined_by_be(reading, paired) or _in_apposition(reading, paired)
+    if question.attribute == "colour" and _has_attributive(reading, paired):
+        return True
+    return question.attribute == "name" or _joined_by_be(question, reading, paired) or _in_apposition(reading, paired)
 
 
 def _is_subject(reading: Reading, paired: dict[Word, Word]) -> bool:
@@ -164,7 +180,7 @@ def _is_subject(reading: Reading, paired: dict[Word, Word]) -> bool:
     return first is not None and (first in paired.values() or reading.is_passive or first.is_pronoun or first.is_name)
 
 
-def _joined_by_be(reading: Reading, paired: dict[Word, Word]) -> bool:
+def _joined_by_be(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
     """Tell whether a form of be stands between the whole matched phrase and the rest of its clause."""
     places = [word.place for word in paired.values()]
     low, high = min(places), max(places)
@@ -173,18 +189,23 @@ def _joined_by_be(reading: Reading, paired: dict[Word, Word]) -> bool:
             continue
         if place > high:
             between = reading.tokens[high + 1 : place]
-            return low == _first_content(reading) and not _has_content(reading, high, place) and "," not in between
+            more = [word for word in reading.words if high < word.place < place and word.is_core]
+            labels_only = all(ATTRIBUTES.get(word.text, "") == question.attribute for word in more)
+            return low == _first_content(reading) and labels_only and "," not in between
         left = [word for word in reading.words if word.place < place and word.is_core]
-        return bool(left) and not any(place < word.place < low and word.is_core for word in reading.words)
+        inner = [word for word in reading.words if place < word.place < low and word.is_core]
+        return bool(left) and all(word.sense in _LOCATION_SENSES for word in inner)
     return False
+
+
+def _has_attributive(reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a colour stands right before a matched word ("a red cable")."""
+    colours = {word.place for word in reading.words if word.text in COLOURS}
+    return any(word.place - 1 in colours for word in paired.values())
 
 
 def _first_content(reading: Reading) -> int:
     return next((word.place for word in reading.words if word.is_core), -1)
-
-
-def _has_content(reading: Reading, after: int, before: int) -> bool:
-    return any(after < word.place < before and word.is_core for word in reading.words)
 
 
 def _in_apposition(reading: Reading, paired: dict[Word, Word]) -> bool:

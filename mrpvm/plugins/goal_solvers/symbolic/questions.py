@@ -4,10 +4,22 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, REFERRING_PRONOUNS, word_class
+from mrpvm.knowledge.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    PREPOSITIONS,
+    REFERRING_PRONOUNS,
+    word_class,
+)
 from mrpvm.knowledge.pragmatics import expand_is, strip_lead
 from mrpvm.knowledge.text import words
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read, sense
+
+FRONTED = 500
+"""Rank from which a word is an object moved to the front of its question; passive subjects rank higher still."""
 
 
 class Kind(StrEnum):
@@ -40,6 +52,11 @@ _ASKING = re.compile(
 _ABOUT = re.compile(r"^(?:about|of|more about|something about|all about|everything about)\s+", re.IGNORECASE)
 _OPEN_VERBS = word_class("explain describe summarize summarise analyze analyse characterize diagnose evaluate assess")
 _NAMING_VERBS = frozenset(("identify", "name", "define", "find", "calculate", "give", "show", "tell"))
+_OUTCOME = re.compile(
+    r"(?:happens|happened|does it mean|should (?:i|we|one) do|do (?:i|we) do|to do)\s+((?:if|when)\s.+)$",
+    re.I,
+)
+_LEADING_PREPOSITION = re.compile(r"^[a-z]{2,7}\s+(?=(?:which|what|whom|how (?:many|much|long))\b)", re.IGNORECASE)
 _CHECKING = re.compile(r"^(?:verify|check|confirm|prove|validate)\b(?:\s+(?:that|whether|if))?\s+", re.IGNORECASE)
 _MEASURES = {
     "old": "age", "young": "age", "tall": "length", "high": "length", "long": "length-or-time", "wide": "length",
@@ -48,7 +65,7 @@ _MEASURES = {
 }  # fmt: skip
 ATTRIBUTES = {
     "colour": "colour", "color": "colour", "name": "name", "year": "year", "month": "month", "day": "day",
-    "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount", "number": "count",
+    "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount",
     "amount": "amount", "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
 }  # fmt: skip
 """Nouns that name the kind of value asked for: the statement need not say them if it gives such a value."""
@@ -62,7 +79,8 @@ class Question:
     """A question made ready for comparison with statements.
 
     `required` must be said by a statement; `attribute` is the kind of value asked for; `gap_first` says that the answer
-    is the subject; `is_copular` that the question only joins a thing and what it is.
+    is the subject; `stranded` is a preposition left at the end ("Who did she sell it to?"); `is_copular` says that the
+    question only joins a thing and what it is.
     """
 
     text: str
@@ -74,6 +92,7 @@ class Question:
     gap_first: bool = False
     is_copular: bool = False
     auxiliary: str = ""
+    stranded: str | None = None
     has_open_pronoun: bool = False
 
     @property
@@ -91,7 +110,7 @@ def _bare(text: str) -> str:
 
 def analyse(text: str) -> Question:
     """Give the question that an intent's text asks."""
-    bare = _bare(text)
+    bare = _LEADING_PREPOSITION.sub("", _bare(text), count=1)
     found = words(bare)
     if not found:
         return _open(text, bare)
@@ -148,13 +167,18 @@ def _how(text: str, rest: str, second: str) -> Question:
         return _build(text, Kind.QUANTITY, tail, attribute=_MEASURES[second], counted=counted, gap_first=True)
     if second in _MEASURES:
         tail = re.sub(r"^\S+\s*", "", rest)
-        return _build(text, Kind.QUANTITY, tail, attribute=_MEASURES[second])
+        head = words(tail)[:1]
+        auxiliary = head[0] if head and head[0] in AUXILIARIES else ""
+        return _build(text, Kind.QUANTITY, tail, attribute=_MEASURES[second], auxiliary=auxiliary)
     if re.match(r"(?:is|are|was|were)\b.*\b(?:called|named)$", rest):
         return _gapped(text, Kind.WHAT, rest)
     return _build(text, Kind.HOW, rest, auxiliary=second)
 
 
 def _what(text: str, first: str, rest: str) -> Question:
+    outcome = _OUTCOME.match(rest)
+    if outcome:
+        return _build(text, Kind.OPEN, outcome[1])
     meaning = re.match(r"(?:does|do|did|is)\s+(.+?)\s+(?:mean|meant)(?:\s+by\s+(.+))?$", rest)
     if meaning:
         return _build(text, Kind.WHAT, f"is {meaning[2] or meaning[1]}", is_copular=True)
@@ -167,6 +191,10 @@ def _what(text: str, first: str, rest: str) -> Question:
         if named and named[1].lower() == "reason":
             return _build(text, Kind.WHY, named[2])
         return _gapped(text, kind, rest)
+    labelled = re.match(r"\w+(?:\s\w+)?\s+((?:is|was|are|were)\s+the\s.+)$", rest)
+    if labelled and head[0] not in ATTRIBUTES:
+        # "Which city is the capital of ...": the noun only labels what the rest already pins down.
+        return _gapped(text, kind, labelled[1])
     for word in head:
         if word in _GENERIC:
             return _gapped(text, _GENERIC[word], re.sub(rf"^.*?\b{word}\b\s*", "", rest))
@@ -202,15 +230,16 @@ def _build(
 ) -> Question:
     reading = read(skeleton.strip())
     required = [word for word in reading.words if word.sense not in _EMPTY_SENSES]
+    fronted = _fronted(reading)
+    auxiliary = auxiliary or (reading.tokens[fronted] if fronted else "")
     if kind is Kind.HOW or auxiliary in MODALS:
         # Instructions are told to "you" or to nobody, but asked for by "I" and "we".
         required = [word for word in required if not word.is_pronoun]
     if is_copular and len(required) > 1 and required[-1].text in ATTRIBUTES and required[-1].is_core:
         # "my dog's name", "the car's colour": the last noun only says which value is asked for.
         attribute = attribute or ATTRIBUTES[required.pop().text]
-    fronted = _fronted(reading)
     if fronted:
-        required = [replace(word, rank=word.rank + 500) if word.place < fronted else word for word in required]
+        required = [replace(word, rank=word.rank + FRONTED) if word.place < fronted else word for word in required]
     return Question(
         text=text,
         kind=kind,
@@ -220,9 +249,20 @@ def _build(
         counted=counted,
         gap_first=gap_first and not fronted,
         is_copular=is_copular and not reading.is_passive,
-        auxiliary=auxiliary or (reading.tokens[fronted] if fronted else ""),
-        has_open_pronoun=any(word in REFERRING_PRONOUNS for word in reading.tokens),
+        auxiliary=auxiliary,
+        stranded=reading.tokens[-1] if reading.tokens and reading.tokens[-1] in PREPOSITIONS else None,
+        has_open_pronoun=_has_open_pronoun(reading),
     )
+
+
+def _has_open_pronoun(reading: Reading) -> bool:
+    """Tell whether a pronoun has nothing before it in the question that it could stand for."""
+    content = {word.place for word in reading.words if not word.is_pronoun}
+    for place, token in enumerate(reading.tokens):
+        pointing = token in ("this", "that", "these", "those") and place + 1 in content
+        if token in REFERRING_PRONOUNS and not pointing and not any(before < place for before in content):
+            return True
+    return False
 
 
 def _fronted(reading: Reading) -> int:

@@ -14,6 +14,7 @@ from mrpvm.knowledge.lexicon import (
     DETERMINERS,
     HEDGES,
     NEGATIONS,
+    PAST_FORMS,
     POSSESSIVES,
     PREPOSITIONS,
     STOP_WORDS,
@@ -25,6 +26,7 @@ _TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
 _OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
+_SUBORDINATORS = frozenset(("if", "when", "whenever", "unless", "because", "although", "though", "while", "until"))
 _NOT_PARTICIPLES = frozenset(
     ("red", "bed", "need", "seed", "speed", "shed", "sled", "hundred", "weed", "reed", "indeed")
 )
@@ -44,7 +46,7 @@ _ATTITUDES = frozenset(stem(verb) for verb in ATTITUDE_VERBS)
 
 def is_past(word: str) -> bool:
     """Tell whether a word looks like a past form or participle."""
-    return word in BASE_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
+    return word in PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,8 @@ class Word:
 
     `rank` orders the arguments of an active reading: a passive subject ranks behind its verb, its agent before.
     `preposition` governs the word. `owner` is who a possessive before it names, `is_owned_head` marks the word next to
-    that possessive, `is_owner` marks "Anna's".
+    that possessive, `is_owner` marks "Anna's". `is_subordinate` marks words of an "if" or "when" clause, which may
+    stand before or after the main clause.
     """
 
     text: str
@@ -66,6 +69,7 @@ class Word:
     is_owned_head: bool = False
     is_name: bool = False
     is_pronoun: bool = False
+    is_subordinate: bool = False
 
     @property
     def is_core(self) -> bool:
@@ -116,7 +120,7 @@ def _passive_span(tokens: tuple[str, ...]) -> tuple[int, int] | None:
                 return place, after
             if not between[0].isalnum() or (between in PREPOSITIONS and between != "of"):
                 break
-            if not inverted and between in DETERMINERS:
+            if not inverted and between in DETERMINERS and tokens[after + 1 : after + 2] != ("longer",):
                 break
     return None
 
@@ -132,6 +136,7 @@ class _Reader:
         self._preposition: str | None = None
         self._owner: str | None = None
         self._fresh_phrase = True
+        self._subordinate = False
         self._words: list[Word] = []
 
     def read(self) -> Reading:
@@ -153,6 +158,10 @@ class _Reader:
         )
 
     def _step(self, place: int, token: str) -> None:
+        if token in _SUBORDINATORS:
+            self._subordinate = True
+        elif token in (",", ";"):
+            self._subordinate = False
         if not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
             self._preposition, self._owner, self._fresh_phrase = None, None, True
         elif token in PREPOSITIONS:
@@ -164,8 +173,11 @@ class _Reader:
             self._reset_after_phrase()
         elif token in _SPEAKER:
             self._add(place, token, _SPEAKER[token], is_pronoun=True)
-        elif token not in STOP_WORDS and token not in NEGATIONS:
+        elif token not in STOP_WORDS and token not in NEGATIONS and not self._negates(place):
             self._add_content(place, token)
+
+    def _negates(self, place: int) -> bool:
+        return self.tokens[place - 1 : place + 1] == ("no", "longer")
 
     def _reset_after_phrase(self) -> None:
         """A determiner after a noun opens a new phrase, which the preposition no longer governs."""
@@ -195,6 +207,7 @@ class _Reader:
                 rank=self._rank(place),
                 preposition=None if self._is_agent(place) else self._preposition,
                 owner=self._owner,
+                is_subordinate=self._subordinate,
                 is_owned_head=self._owner is not None and self._fresh_phrase,
                 **marks,
             )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS
+from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS, TIME_WORDS
 from mrpvm.knowledge.pragmatics import is_task_request
 from mrpvm.knowledge.text import sentences, words
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, read
@@ -95,22 +95,26 @@ def _antecedent(text: str, previous: str | None, topic: str) -> tuple[Word, ...]
         return ()
     source = read(previous) if previous else read(topic)
     leading = leading_phrase(source.words)
-    rivals = {word.sense for word in source.words if word.is_name and word.is_core and not word.is_owner}
+    rivals = {word.sense for word in source.words if _is_rival(word)}
     if previous and rivals - {word.sense for word in leading}:
         return ()
     return leading
+
+
+def _is_rival(word: Word) -> bool:
+    return word.is_name and word.is_core and not word.is_owner and word.text not in TIME_WORDS
 
 
 def leading_phrase(found: Sequence[Word]) -> tuple[Word, ...]:
     """Give the words of the subject, as far as they can be told from a verb."""
     phrase: list[Word] = []
     for word in found:
-        if not word.is_core or word.is_pronoun or word.is_owner:
+        if not word.is_core or word.is_pronoun or word.is_owner or word.text in TIME_WORDS:
             if phrase:
                 break
             continue
-        follows = not phrase or (word.place == phrase[-1].place + 1 and word.is_name == phrase[-1].is_name)
-        if not follows or is_past(word.text) or (phrase and word.text.endswith("s")):
+        follows = not phrase or (word.place == phrase[-1].place + 1 and not (phrase[-1].is_name and not word.is_name))
+        if not follows or is_past(word.text) or (phrase and not word.is_name and word.text.endswith("s")):
             break
         phrase.append(word)
         if len(phrase) == 3:

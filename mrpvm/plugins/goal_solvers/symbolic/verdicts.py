@@ -23,6 +23,8 @@ from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 _PARTIAL = frozenset(
     ("some", "most", "many", "few", "several", "half", "only", "almost", "rarely", "sometimes", "often")
 )
+_BEHIND = TIME_WORDS | NUMBER_WORDS | {"last", "next"}
+_PERMISSION = frozenset(("may", "can", "could"))
 _TOTAL = frozenset(("all", "every", "each", "always"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -72,9 +74,18 @@ def _is_plain(question: Question, reading: Reading) -> bool:
         return False
     if (said & _PARTIAL) - asked or (asked & _TOTAL) - said:
         return False
-    if (said & MODALS) - asked and question.auxiliary != "":
+    if not _same_modality(question, reading):
         return False
     return _same_tense(question, reading)
+
+
+def _same_modality(question: Question, reading: Reading) -> bool:
+    """Tell whether a duty or permission is asked for as it is stated; what is forbidden is not permitted either."""
+    said = set(reading.tokens) & MODALS
+    asked = {question.auxiliary, *question.reading.tokens} & MODALS
+    if not said or said <= asked or question.auxiliary == "":
+        return True
+    return bool(asked & _PERMISSION) and (bool(said & _PERMISSION) or reading.is_negated)
 
 
 def _same_tense(question: Question, reading: Reading) -> bool:
@@ -107,11 +118,17 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
     if first and first.place < low and not (first.is_pronoun or reading.is_passive):
         return False
-    return not question.is_copular or _be_between(reading, core)
+    return not question.is_copular or _be_between(reading, core) or _attributive(paired)
+
+
+def _attributive(paired: dict[Word, Word]) -> bool:
+    """Tell whether "Is the cable red?" meets "a red cable": the last word asked stands right before the first."""
+    asked = sorted(paired, key=lambda word: word.place)
+    return len(asked) == 2 and asked[1].text in COLOURS and paired[asked[1]].place + 1 == paired[asked[0]].place
 
 
 def _is_harmless(word: Word, after: Word) -> bool:
-    if word.is_owner or after.text.endswith("ly") or after.text in TIME_WORDS or after.text in NUMBER_WORDS:
+    if word.is_owner or after.text.endswith("ly") or after.text in _BEHIND:
         return True
     return (word.is_name and after.is_name) or after.preposition != word.preposition
 
@@ -138,6 +155,9 @@ def _excludes(question: Question, reading: Reading) -> bool:
     if len(missing) != 1 or not paired or not in_order(question, paired):
         return False
     used = {word.place for word in paired.values()}
+    colours = {word.place for word in reading.words if word.text in COLOURS and word.text != missing[0].text}
+    if missing[0].text in COLOURS and any(place - 1 in colours for place in used):
+        return True
     if any(word.place < min(used) and word.is_core and not word.is_pronoun for word in reading.words):
         return False
     free = [word for word in reading.words if word.place not in used]
@@ -163,4 +183,4 @@ def _followed_alike(question: Question, reading: Reading, asked: Word, said: Wor
     """Tell whether two numbers count the same thing: the same word follows both."""
     nexts = [next((word.sense for word in item.words if word.place > place), None)
              for item, place in ((question.reading, asked.place), (reading, said.place))]  # fmt: skip
-    return nexts[0] is not None and nexts[0] == nexts[1]
+    return nexts[0] == nexts[1] and (nexts[0] is not None or question.is_copular)

@@ -1,0 +1,73 @@
+"""`python -m bench`: starts its own servers, measures them, prints what it found."""
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+from statistics import mean
+
+import django
+from django.db import connections
+
+from bench.databases import Database, copied, new_database
+from bench.measurements import QUICK, Requests, Sizes, deep_session, talk, turn_and_floor
+from bench.report import Report
+from bench.servers import MeasuredServer
+
+
+def main() -> None:
+    """Measure and print.
+
+    1. one conversation is held, and its rows are what the floor writes
+    2. rounds of turns and of the floor alternate, each on a database that began as a copy of that one
+    3. one session is made long, and its last turns alternate with those of short ones
+    """
+    sizes = _sizes()
+    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "turn")) as own:
+        with MeasuredServer(own) as server:
+            talk(server, sizes.turns_a_round, seed=0, requests=Requests())
+        row_count = _rows_a_turn(own)
+        with (
+            copied(own, Path(directory, "floor")) as floors,
+            MeasuredServer(own) as server,
+            MeasuredServer(floors, "--no-bootstrap", DJANGO_SETTINGS_MODULE="bench.floor.settings") as floor,
+        ):
+            turns, written = turn_and_floor(server, floor, sizes)
+            deep, shallow, stored = deep_session(server, sizes)
+            connections.close_all()
+    report = Report(
+        product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
+        rows_a_turn=row_count,
+    )  # fmt: skip
+    print("\n".join(report.lines()))
+
+
+def _rows_a_turn(database: Database) -> float:
+    """Give how many rows a turn of the newest session left, and leave the database unused for its copy."""
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": database.url}
+    os.environ["MRPVM_DATA_DIR"] = str(database.directory)
+    django.setup()
+    from bench.floor.rows import RecordedConversation
+
+    counted = mean(turn.row_count for turn in RecordedConversation.newest().turns)
+    connections.close_all()
+    return counted
+
+
+def _sizes() -> Sizes:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure a turn against its floor.")
+    parser.add_argument("--quick", action="store_true", help="a few requests of each kind: shows that it runs")
+    parser.add_argument("--rounds", type=int, help="rounds of turns and floor (20)")
+    parser.add_argument("--deep-turns", type=int, help="length of the long session (1000)")
+    given = parser.parse_args()
+    default = QUICK if given.quick else Sizes()
+    return Sizes(
+        rounds=given.rounds or default.rounds,
+        turns_a_round=default.turns_a_round,
+        deep_turns=given.deep_turns or default.deep_turns,
+        pairs=default.pairs,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Where the measured servers keep their rows: SQLite files of their own, or databases beside `DATABASE_URL`'s."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """A server's data directory and the address of its database."""
+
+    directory: Path
+    url: str
+
+    @property
+    def product(self) -> str:
+        """Give the database system's name."""
+        return "SQLite" if self.url.startswith("sqlite") else "PostgreSQL"
+
+
+@contextmanager
+def new_database(directory: Path) -> Iterator[Database]:
+    """Give an empty database, on PostgreSQL where `DATABASE_URL` names one; it is gone afterwards."""
+    address = os.environ.get("DATABASE_URL", "")
+    if not address.startswith("postgres"):
+        yield _sqlite(directory)
+        return
+    with _on_postgresql(directory, address, "template0") as database:
+        yield database
+
+
+@contextmanager
+def copied(database: Database, directory: Path) -> Iterator[Database]:
+    """Give a copy of a database that nobody has open; it is gone afterwards."""
+    if database.product == "SQLite":
+        copy = _sqlite(directory)
+        for file in database.directory.glob("db.sqlite3*"):
+            shutil.copy2(file, directory)
+        yield copy
+        return
+    with _on_postgresql(directory, database.url, urlsplit(database.url).path[1:]) as copy:
+        yield copy
+
+
+def _sqlite(directory: Path) -> Database:
+    directory.mkdir(parents=True)
+    return Database(directory, f"sqlite:///{directory / 'db.sqlite3'}")
+
+
+@contextmanager
+def _on_postgresql(directory: Path, address: str, template: str) -> Iterator[Database]:
+    import psycopg
+
+    directory.mkdir(parents=True)
+    name = f"mrpvm_bench_{secrets.token_hex(6)}"
+    with psycopg.connect(address, dbname="postgres", autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        try:
+            yield Database(directory, urlsplit(address)._replace(path=f"/{name}").geturl())
+        finally:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -1,0 +1,6 @@
+"""The product's settings with the floor's one address."""
+
+from mrpvm.settings import *  # noqa: F403
+
+ROOT_URLCONF = "bench.floor.urls"
+LOGIN_URL = "/"

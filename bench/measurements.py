@@ -1,0 +1,164 @@
+"""What is measured, and how, so that a busy machine disturbs it least: CPU time, and ratios of interleaved rounds."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from statistics import median
+
+from bench.conversation import Said, conversation
+from bench.servers import Client, MeasuredServer
+from bench.stored import database_bytes, row_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sizes:
+    """How much is measured; a round is one conversation and as many requests to the floor."""
+
+    rounds: int = 20
+    turns_a_round: int = 25
+    deep_turns: int = 1_000
+    pairs: int = 30
+
+
+QUICK = Sizes(rounds=2, turns_a_round=11, deep_turns=20, pairs=4)
+"""Enough to see that everything runs; too little to tell anything."""
+SHALLOW_TURN = 10
+WINDOWS = 10
+"""Parts of the deep session whose bytes are compared."""
+
+
+@dataclass(slots=True)
+class Requests:
+    """Requests of one kind: times as the client sees them, CPU of the server, sizes, right answers."""
+
+    wall_ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
+    block_cpu_ms: list[float] = field(default_factory=list)
+    response_bytes: list[int] = field(default_factory=list)
+    asked_count: int = 0
+    right_count: int = 0
+
+    @property
+    def median_cpu_ms(self) -> float:
+        """Give the CPU time of a request: its mean in each round, and of these the median."""
+        return median(self.block_cpu_ms)
+
+    def percentile_ms(self, percent: int) -> float:
+        """Give the time that so many requests did not take longer than."""
+        ordered = sorted(self.wall_ms)
+        return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
+
+    def send(self, server: MeasuredServer, request: Callable[[], bytes], expected: str | None = None) -> None:
+        """Measure one request."""
+        cpu_ms, began = server.cpu_ms, time.perf_counter()
+        answer = request()
+        self.wall_ms.append((time.perf_counter() - began) * 1000)
+        self.cpu_ms.append(server.cpu_ms - cpu_ms)
+        self.response_bytes.append(len(answer))
+        if expected is not None:
+            self.asked_count += 1
+            self.right_count += expected in json.loads(answer)["choices"][0]["message"]["content"]
+
+    def end_block(self, server: MeasuredServer, cpu_ms_before: float, count: int) -> None:
+        """Note the CPU time of the last `count` requests, with what the server did between them."""
+        self.block_cpu_ms.append((server.cpu_ms - cpu_ms_before) / count)
+
+
+def talk(server: MeasuredServer, turns: int, seed: int, requests: Requests) -> None:
+    """Hold one conversation in a session of its own."""
+    with server.client() as client:
+        session_id = client.new_session()
+        cpu_ms = server.cpu_ms
+        for said in islice(conversation(seed), turns):
+            requests.send(server, lambda said=said: client.say(session_id, said.message), said.expected)  # type: ignore[misc]
+        requests.end_block(server, cpu_ms, turns)
+
+
+def touch_floor(floor: MeasuredServer, turns: int, requests: Requests) -> None:
+    """Send the floor as many requests as a conversation has turns."""
+    with floor.client() as client:
+        cpu_ms = floor.cpu_ms
+        for _ in range(turns):
+            requests.send(floor, lambda: client.post("/turn", {"message": "whatever"}))
+        requests.end_block(floor, cpu_ms, turns)
+
+
+def turn_and_floor(server: MeasuredServer, floor: MeasuredServer, sizes: Sizes) -> tuple[Requests, Requests]:
+    """Give the requests of all rounds: turns, and the floor's; one round of each warms both servers up."""
+    talk(server, sizes.turns_a_round, seed=0, requests=Requests())
+    touch_floor(floor, sizes.turns_a_round, Requests())
+    turns, written = Requests(), Requests()
+    for number in range(1, sizes.rounds + 1):
+        talk(server, sizes.turns_a_round, number, turns)
+        touch_floor(floor, sizes.turns_a_round, written)
+    return turns, written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What one window of turns added to the database, a turn."""
+
+    database_bytes: float
+    row_bytes: dict[str, float]
+
+    @property
+    def total_row_bytes(self) -> float:
+        """Give the bytes of all rows together."""
+        return sum(self.row_bytes.values())
+
+
+def deep_session(server: MeasuredServer, sizes: Sizes) -> tuple[Requests, Requests, list[Stored]]:
+    """Give turns around the deep end of one long session, turns around the tenth of new ones, and bytes a window.
+
+    The two kinds of turns alternate, so that whatever else the machine does meets both alike.
+    """
+    deep, shallow = Requests(), Requests()
+    with server.client() as client:
+        long = _Talk(client, seed=1_000_000)
+        stored = list(_windows(long, sizes.deep_turns - sizes.pairs // 2))
+        short = _Talk(client, seed=1_000_001)
+        for number in range(sizes.pairs):
+            if number % SHALLOW_TURN == 0:
+                short = _Talk(client, seed=1_000_001 + number)
+                for _ in range(SHALLOW_TURN // 2):
+                    short.turn()
+            deep.send(server, *long.next_request())
+            shallow.send(server, *short.next_request())
+    return deep, shallow, stored
+
+
+class _Talk:
+    """A session and the conversation that is held in it."""
+
+    def __init__(self, client: Client, seed: int) -> None:
+        self._client = client
+        self._session_id = client.new_session()
+        self._said: Iterator[Said] = conversation(seed)
+
+    def next_request(self) -> tuple[Callable[[], bytes], str | None]:
+        said = next(self._said)
+        return lambda: self._client.say(self._session_id, said.message), said.expected
+
+    def turn(self) -> None:
+        self.next_request()[0]()
+
+
+def _windows(long: _Talk, turns: int) -> Iterator[Stored]:
+    """Hold `turns` turns and give what each tenth of them stored."""
+    before = _sizes()
+    for window in range(WINDOWS):
+        count = turns * (window + 1) // WINDOWS - turns * window // WINDOWS
+        for _ in range(count):
+            long.turn()
+        after = _sizes()
+        yield Stored(
+            database_bytes=(after[0] - before[0]) / count,
+            row_bytes={name: (size - before[1][name]) / count for name, size in after[1].items()},
+        )
+        before = after
+
+
+def _sizes() -> tuple[int, dict[str, int]]:
+    return database_bytes(), row_bytes()

@@ -1,0 +1,40 @@
+"""How many bytes lie in a database."""
+
+from django.apps import apps
+from django.db import connection
+
+
+def database_bytes() -> int:
+    """Give the size of the whole database, pages of indexes included and free ones not."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            numbers = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in _SQLITE_PAGES]
+            return (numbers[0] - numbers[1]) * numbers[2]
+        cursor.execute("SELECT pg_database_size(current_database())")
+        return int(cursor.fetchone()[0])
+
+
+_SQLITE_PAGES = ("page_count", "freelist_count", "page_size")
+
+
+def row_bytes() -> dict[str, int]:
+    """Give the bytes of the values in each table of the product, without indexes and free space."""
+    return {model._meta.model_name or "": _bytes_of(model._meta.db_table) for model in _models()}
+
+
+def _models() -> list[type]:
+    return [model for model in apps.get_app_config("sessions_app").get_models()]
+
+
+def _bytes_of(table: str) -> int:
+    quoted = connection.ops.quote_name(table)
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            columns = [item.name for item in connection.introspection.get_table_description(cursor, table)]
+            # Numbers are counted by their digits: SQLite does not tell how it packs them.
+            parts = [f"COALESCE(LENGTH(CAST({connection.ops.quote_name(name)} AS BLOB)), 0)" for name in columns]
+            size = f"SUM({' + '.join(parts)})"
+        else:
+            size = "SUM(pg_column_size(stored))"
+        cursor.execute(f"SELECT {size} FROM {quoted} stored")
+        return int(cursor.fetchone()[0] or 0)

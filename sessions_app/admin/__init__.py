@@ -1,0 +1,38 @@
+"""The operator's door: every row to look at, and knowledge bases to mount and fork [O-47, O-51].
+
+Rows are read-only here; what may be changed is an object action with a page of its own, and goes through
+`sessions_app.actions` like a request to the API. `Posting` is not registered, because the admin cannot register a
+composite primary key: the page of a unit shows its postings' counts.
+"""
+
+from django.contrib import admin
+
+from sessions_app.admin import (
+    api_keys,
+    context_units,
+    kb_mounts,
+    knowledge_bases,
+    knowledge_layers,
+    messages,
+    projects,
+    sessions,
+    turns,
+)
+from sessions_app.admin.login import go_to_login
+
+__all__ = [
+    "api_keys",
+    "context_units",
+    "kb_mounts",
+    "knowledge_bases",
+    "knowledge_layers",
+    "messages",
+    "projects",
+    "sessions",
+    "turns",
+]
+
+admin.site.site_header = "mrpvm administration"
+admin.site.site_title = "mrpvm"
+admin.site.index_title = "Everything the server holds"
+admin.site.login = go_to_login  # type: ignore[method-assign]

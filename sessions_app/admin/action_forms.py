@@ -1,0 +1,68 @@
+"""What an operator can do with a row: an action's arguments as a form, and what became of it."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib.auth.models import User
+from django.db.models import Model
+from django.http import HttpRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What an action did.
+
+    `message` is for the operator and `log` for the history of the row. `created` is a new row, whose page is shown
+    next. `secret` is shown once, on a page of its own, and never in a log or message.
+    """
+
+    message: str
+    log: str
+    created: Model | None = None
+    secret: str = field(default="", repr=False)
+
+
+class ActionForm(forms.Form):
+    """An action on a row, or one that makes a row; its fields are the action's arguments.
+
+    `slug` is the last part of its address, `label` its button on the row's page, `submit` the button that does it.
+    `{}` in `heading` is the row. All of `permissions` are needed.
+    """
+
+    slug: ClassVar[str] = "add"
+    label: ClassVar[str] = ""
+    heading: ClassVar[str] = ""
+    submit: ClassVar[str] = ""
+    explanation: ClassVar[str] = ""
+    permissions: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, *arguments: Any, row: Any = None, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.row = row
+        for entered in self.fields.values():
+            if isinstance(entered.widget, forms.TextInput):
+                entered.widget.attrs["class"] = "vTextField"
+
+    @classmethod
+    def is_allowed(cls, request: HttpRequest) -> bool:
+        """Tell whether the user may do this."""
+        return request.user.has_perms(cls.permissions)
+
+    @classmethod
+    def is_offered(cls, row: Any) -> bool:
+        """Tell whether the action makes sense for the row as it is."""
+        return True
+
+    @property
+    def warning(self) -> str:
+        """Give what the operator should know before, empty for nothing."""
+        return ""
+
+    def perform(self, actor: User) -> Done:
+        """Do it.
+
+        Raises:
+            MRPError: it was refused; the form then shows why, and what was entered stays.
+        """
+        raise NotImplementedError

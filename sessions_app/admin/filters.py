@@ -1,0 +1,59 @@
+"""Filters whose choices are known beforehand: Django's own would read a whole table to find them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from sessions_app.models import ExplainabilityTurn, Session
+
+
+def known_values(field: str, values: Iterable[str]) -> type[admin.SimpleListFilter]:
+    """Give a filter of a column that holds one of `values`."""
+    choices = [(value, value) for value in values]
+
+    class KnownValuesFilter(admin.SimpleListFilter):
+        title = field.replace("_", " ")
+        parameter_name = field
+
+        def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+            return choices
+
+        def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
+            return queryset.filter(**{field: self.value()}) if self.value() else queryset
+
+    return KnownValuesFilter
+
+
+def runs_a_turn() -> Exists:
+    """Give the condition that a turn is running in a session."""
+    return Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status=ExplainabilityTurn.Status.RUNNING))
+
+
+class StateFilter(admin.SimpleListFilter):
+    """Whether sessions are alive, expired or deleted."""
+
+    title = "state"
+    parameter_name = "state"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Give the states."""
+        return [("live", "Live"), ("running", "A turn is running"), ("expired", "Expired"), ("deleted", "Deleted")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Session]) -> QuerySet[Session]:
+        """Give the sessions in the chosen state."""
+        expired = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
+        present = queryset.filter(deleted_at=None)
+        match self.value():
+            case "live":
+                return present.exclude(expired)
+            case "running":
+                return present.filter(runs_a_turn())
+            case "expired":
+                return present.filter(expired)
+            case "deleted":
+                return queryset.filter(deleted_at__isnull=False)
+        return queryset

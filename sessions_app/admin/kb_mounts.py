@@ -1,0 +1,48 @@
+"""The history of mounts; adding one mounts a base."""
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from sessions_app.admin.cells import row_link, session_page
+from sessions_app.admin.knowledge_forms import AddMount
+from sessions_app.admin.object_actions import ActionAdmin
+from sessions_app.admin.session_forms import ForkSessionBase, MountBase
+from sessions_app.models import KBMount
+
+
+@admin.register(KBMount)
+class KBMountAdmin(ActionAdmin):
+    """Mounts of all sessions; one without an end is the session's current one."""
+
+    add_action = AddMount
+    list_display = (
+        "id", "session_link", "base_link", "revision", "reason", "mounted_by", "mounted_at", "until",
+    )  # fmt: skip
+    list_filter = (("until", admin.EmptyFieldListFilter),)
+    list_select_related = ("session", "knowledge_base", "mounted_by")
+    deferred = ("session__system_prompt",)
+    search_fields = ("=session__session_id", "session__title", "knowledge_base__name", "=knowledge_base__kb_id")
+    ordering = ("-id",)
+    fields = ("session", "knowledge_base", "layer", "revision", "reason", "mounted_by", "mounted_at", "until")
+
+    @admin.display(description="session", ordering="session__title")
+    def session_link(self, mount: KBMount) -> SafeString:
+        """Give the session."""
+        return row_link(mount.session)
+
+    @admin.display(description="knowledge base", ordering="knowledge_base__name")
+    def base_link(self, mount: KBMount) -> SafeString:
+        """Give the base."""
+        return row_link(mount.knowledge_base)
+
+    def page_links(self, row: KBMount) -> list[tuple[str, str]]:
+        """Give the way to the session's page and, for a current mount, to what can be done with the session."""
+        actions = (MountBase, ForkSessionBase) if row.until is None and MountBase.is_offered(row.session) else ()
+        return [
+            ("Session page", session_page(row.session) if row.session.deleted_at is None else ""),
+            *(
+                (action.label, reverse(f"admin:sessions_app_session_{action.slug}", args=[row.session_id]))
+                for action in actions
+            ),
+        ]

@@ -1,0 +1,65 @@
+"""Knowledge bases."""
+
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from sessions_app.admin.cells import list_links, row_link
+from sessions_app.admin.choosers import asked_project
+from sessions_app.admin.knowledge_forms import CreateBase, ForkBase, RenameBase
+from sessions_app.admin.object_actions import ActionAdmin
+from sessions_app.models import KBMount, KnowledgeBase, Session
+
+
+@admin.register(KnowledgeBase)
+class KnowledgeBaseAdmin(ActionAdmin):
+    """Bases of all projects: make, name and fork them."""
+
+    add_action = CreateBase
+    object_actions = (ForkBase, RenameBase)
+    list_display = (
+        "name", "default", "project", "parent_link", "revision", "source_count", "units", "updated_at",
+    )  # fmt: skip
+    list_filter = ("is_default", "project")
+    list_select_related = ("project", "parent", "head")
+    deferred = ("head__ancestry",)
+    search_fields = ("name", "=kb_id")
+    ordering = ("name", "id")
+    fields = (
+        "kb_id", "project", "name", "is_default", "parent", "forks", "head", "revision", "source_count", "units",
+        "mounts", "created_at", "updated_at",
+    )  # fmt: skip
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[KnowledgeBase], search_term: str
+    ) -> tuple[QuerySet[KnowledgeBase], bool]:
+        """Give what is found, in one project only when a field asks for that."""
+        project_id = asked_project(request)
+        bounded = queryset if project_id is None else queryset.filter(project_id=project_id)
+        return super().get_search_results(request, bounded, search_term)
+
+    @admin.display(ordering="is_default")
+    def default(self, base: KnowledgeBase) -> str:
+        """Mark the project's default base."""
+        return "yes" if base.is_default else ""
+
+    @admin.display(description="forked from", ordering="parent__name")
+    def parent_link(self, base: KnowledgeBase) -> SafeString:
+        """Give the base it was forked from."""
+        return row_link(base.parent)
+
+    @admin.display(description="units", ordering="head__unit_count")
+    def units(self, base: KnowledgeBase) -> int:
+        """Give how many units it shows."""
+        return base.head.unit_count
+
+    @admin.display(description="forks of it")
+    def forks(self, base: KnowledgeBase) -> SafeString:
+        """Give the way to its forks."""
+        return list_links([(KnowledgeBase, "parent")], base)
+
+    @admin.display(description="mounted in")
+    def mounts(self, base: KnowledgeBase) -> SafeString:
+        """Give the ways to its mounts, past and present, and to the sessions that use it now."""
+        return list_links([(KBMount, "knowledge_base"), (Session, "mounted_kb")], base)

@@ -1,0 +1,153 @@
+"""What bases are made of: layers, their sources and units, and what they hide."""
+
+from django.contrib import admin
+from django.db.models import Sum
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from mrpvm.values import ROLES
+from sessions_app.actions.journals import JOURNAL_KIND
+from sessions_app.admin.cells import list_links, row_link, shortened, shown_text
+from sessions_app.admin.filters import known_values
+from sessions_app.admin.read_only import ReadOnlyAdmin
+from sessions_app.models import HiddenUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit
+
+_UNIT_LARGE = ("procedure", "text_body", "provenance")
+_SHOWN_HIDINGS = 20
+
+
+@admin.register(KnowledgeLayer)
+class KnowledgeLayerAdmin(ReadOnlyAdmin):
+    """Layers: sealed ones of bases, unsealed ones of sessions."""
+
+    list_display = (
+        "__str__", "parent_link", "depth", "unit_count", "own_unit_count", "removed_unit_count", "source_count",
+        "sealed_at", "created_at",
+    )  # fmt: skip
+    list_filter = ("kind", ("sealed_at", admin.EmptyFieldListFilter))
+    list_select_related = ("parent",)
+    deferred = ("parent__ancestry",)
+    search_fields = ("=id",)
+    ordering = ("-id",)
+    fields = (
+        "kind", "parent", "depth", "ancestry", "lists", "unit_count", "evidence_count", "term_count", "source_count",
+        "own_unit_count", "own_source_count", "removed_unit_count", "sealed_at", "created_at",
+    )  # fmt: skip
+
+    @admin.display(description="parent")
+    def parent_link(self, layer: KnowledgeLayer) -> SafeString:
+        """Give the layer below."""
+        return row_link(layer.parent)
+
+    @admin.display(description="belonging to it")
+    def lists(self, layer: KnowledgeLayer) -> SafeString:
+        """Give the ways to its rows, to the layers above it and to the bases that point at it."""
+        belonging = tuple((model, "layer") for model in (LayerUnit, KnowledgeSource, HiddenUnit))
+        return list_links((*belonging, (KnowledgeLayer, "parent"), (KnowledgeBase, "head")), layer)
+
+
+@admin.register(KnowledgeSource)
+class KnowledgeSourceAdmin(ReadOnlyAdmin):
+    """Texts that units were made from."""
+
+    list_display = ("name", "source_id", "kind", "layer_link", "chunk_count", "unit_count", "added_at")
+    list_filter = (known_values("kind", ("source", JOURNAL_KIND)),)
+    list_select_related = ("layer",)
+    deferred = ("content", "layer__ancestry")
+    search_fields = ("name", "=source_id")
+    ordering = ("-id",)
+    fields = ("layer", "source_id", "name", "kind", "hash", "chunk_count", "unit_count", "units", "added_at", "text")
+
+    @admin.display(description="layer")
+    def layer_link(self, source: KnowledgeSource) -> SafeString:
+        """Give its layer."""
+        return row_link(source.layer)
+
+    @admin.display(description="belonging to it")
+    def units(self, source: KnowledgeSource) -> SafeString:
+        """Give the way to its units."""
+        return list_links([(LayerUnit, "origin")], source)
+
+    @admin.display(description="content")
+    def text(self, source: KnowledgeSource) -> SafeString:
+        """Give the text."""
+        return shown_text(source.content)
+
+
+@admin.register(LayerUnit)
+class LayerUnitAdmin(ReadOnlyAdmin):
+    """Units of layers. Their postings have no page, so a unit's page counts them."""
+
+    list_display = ("unit_id", "says", "role", "is_evidence", "is_guidance", "length", "layer_link")
+    list_filter = (known_values("role", ROLES), "is_evidence", "is_guidance")
+    list_select_related = ("layer",)
+    deferred = ("text_body", "provenance", "layer__ancestry")
+    search_fields = ("=unit_id", "=hash", "topic", "claim")
+    ordering = ("-id",)
+    fieldsets = (
+        (None, {"fields": ("unit_id", ("layer", "origin"), ("is_evidence", "is_guidance"))}),
+        (
+            "Unit",
+            {
+                "fields": (
+                    ("ku_type", "role", "confidence"),
+                    ("topic", "title"),
+                    "claim",
+                    "procedure",
+                    "condition",
+                    "text_body",
+                    ("subject", "relation", "object"),
+                    ("utility_acts", "phase_scopes"),
+                )
+            },
+        ),
+        ("Index", {"fields": ("length", "posting_count", "hidings")}),
+        ("Origin", {"fields": (("source_id", "chunk_id"), "hash", "provenance")}),
+    )  # fmt: skip
+
+    @admin.display(description="text")
+    def says(self, unit: LayerUnit) -> str:
+        """Give what the unit says."""
+        return shortened(unit.text)
+
+    @admin.display(description="layer")
+    def layer_link(self, unit: LayerUnit) -> SafeString:
+        """Give its layer."""
+        return row_link(unit.layer)
+
+    @admin.display(description="postings")
+    def posting_count(self, unit: LayerUnit) -> str:
+        """Give how many terms point at the unit, and the sum of their frequencies."""
+        postings = unit.postings.filter(layer_id=unit.layer_id)
+        total = postings.aggregate(total=Sum("frequency"))["total"] or 0
+        return f"{postings.count():,} terms, {total:,} tenths of an occurrence"
+
+    @admin.display(description="changed in")
+    def hidings(self, unit: LayerUnit) -> SafeString | str:
+        """Give the layers that hide or reveal it, the latest first."""
+        rows = list(unit.hidden_in.order_by("-layer_id")[: _SHOWN_HIDINGS + 1])
+        links = format_html_join(", ", "{}", ((row_link(row),) for row in rows[:_SHOWN_HIDINGS]))
+        return links + (" and more" if len(rows) > _SHOWN_HIDINGS else "") or "–"
+
+
+@admin.register(HiddenUnit)
+class HiddenUnitAdmin(ReadOnlyAdmin):
+    """What layers hide of the layers below them."""
+
+    list_display = ("id", "layer_link", "unit_link", "change")
+    list_filter = ("change",)
+    list_select_related = ("layer", "unit")
+    deferred = ("layer__ancestry", *(f"unit__{name}" for name in _UNIT_LARGE))
+    search_fields = ("=unit__unit_id", "=layer__id")
+    ordering = ("-id",)
+    fields = ("layer", "unit", "change")
+
+    @admin.display(description="layer")
+    def layer_link(self, hidden: HiddenUnit) -> SafeString:
+        """Give the layer that hides."""
+        return row_link(hidden.layer)
+
+    @admin.display(description="unit")
+    def unit_link(self, hidden: HiddenUnit) -> SafeString:
+        """Give the unit that is hidden."""
+        return row_link(hidden.unit)

@@ -1,0 +1,145 @@
+"""Object actions of the admin: a URL, a permission, a form, a log entry and a message each."""
+
+from functools import partial
+from typing import Any, ClassVar, cast
+
+from django.contrib import messages
+from django.contrib.admin.helpers import AdminForm
+from django.contrib.admin.utils import unquote
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.cache import add_never_cache_headers
+from django.utils.html import format_html
+
+from mrpvm.errors import MRPError
+from sessions_app.admin.action_forms import ActionForm, Done
+from sessions_app.admin.cells import change_address, row_link, shortened
+from sessions_app.admin.read_only import ReadOnlyAdmin
+
+
+class ActionAdmin(ReadOnlyAdmin):
+    """Rows that only actions change: `add_action` makes one, `object_actions` change the one on the page."""
+
+    add_action: ClassVar[type[ActionForm] | None] = None
+    object_actions: ClassVar[tuple[type[ActionForm], ...]] = ()
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Allow what the adding action allows."""
+        return self.add_action is not None and self.add_action.is_allowed(request)
+
+    def page_links(self, row: Any) -> list[tuple[str, str]]:
+        """Give further links for the row's page, `(label, address)` each; an empty address is left out."""
+        return []
+
+    def get_urls(self) -> list[URLPattern]:
+        """Give an address to every object action."""
+        own = [
+            path(
+                f"<path:object_id>/{action.slug}/",
+                self.admin_site.admin_view(partial(self.object_action_view, action=action)),
+                name=self._url_name(action),
+            )
+            for action in self.object_actions
+        ]
+        return [*own, *super().get_urls()]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, Any], *arguments: Any, **options: Any
+    ) -> HttpResponse:
+        """Show the row with its actions' buttons."""
+        row = context.get("original")
+        if row is not None:
+            offered = [item for item in self.object_actions if item.is_allowed(request) and item.is_offered(row)]
+            actions = [(item.label, reverse(f"admin:{self._url_name(item)}", args=[row.pk])) for item in offered]
+            context["row_links"] = [item for item in self.page_links(row) if item[1]] + actions
+        return super().render_change_form(request, context, *arguments, **options)
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show or perform the adding action.
+
+        Raises:
+            PermissionDenied: there is none, or it is not for this user.
+        """
+        if self.add_action is None or not self.add_action.is_allowed(request):
+            raise PermissionDenied
+        return self._run(request, self.add_action, None)
+
+    def object_action_view(self, request: HttpRequest, object_id: str, action: type[ActionForm]) -> HttpResponse:
+        """Show or perform an object action.
+
+        Raises:
+            PermissionDenied: it is not for this user.
+            Http404: there is no such row.
+        """
+        if not action.is_allowed(request):
+            raise PermissionDenied
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404
+        if not action.is_offered(row):
+            self.message_user(request, "That is not possible any more.", messages.ERROR)
+            return HttpResponseRedirect(change_address(row))
+        return self._run(request, action, row)
+
+    def _url_name(self, action: type[ActionForm]) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{action.slug}"
+
+    def _run(self, request: HttpRequest, action: type[ActionForm], row: Model | None) -> HttpResponse:
+        form = action(request.POST if request.method == "POST" else None, row=row)
+        if form.is_bound and form.is_valid():
+            try:
+                with transaction.atomic():
+                    done = form.perform(cast(User, request.user))
+                    self._log(request, row, done)
+            except MRPError as error:
+                form.add_error(None, f"{error.message} ({error.code})")
+            else:
+                return self._respond(request, action, row, done)
+        return self._page(request, form, row)
+
+    def _log(self, request: HttpRequest, row: Model | None, done: Done) -> None:
+        if row is not None:
+            self.log_change(request, row, done.log)
+        if done.created is not None:
+            self.log_addition(request, done.created, done.log)
+
+    def _respond(self, request: HttpRequest, action: type[ActionForm], row: Model | None, done: Done) -> HttpResponse:
+        shown = cast(Model, done.created or row)  # an action makes a row or changes one
+        if done.secret:
+            context = self._context(request, action, row) | {
+                "title": done.message,
+                "done": done,
+                "shown": row_link(shown),
+            }
+            response = TemplateResponse(request, "admin/sessions_app/secret.html", context)
+            add_never_cache_headers(response)
+            return response
+        self.message_user(request, format_html("{} {}", done.message, row_link(done.created)), messages.SUCCESS)
+        return HttpResponseRedirect(change_address(shown))
+
+    def _page(self, request: HttpRequest, form: ActionForm, row: Model | None) -> HttpResponse:
+        fieldsets = [(None, {"fields": list(form.fields)})] if form.fields else []
+        fields = AdminForm(form, fieldsets, {}, model_admin=self)  # type: ignore[arg-type]  # any form will do
+        context = self._context(request, type(form), row) | {
+            "form": form,
+            "adminform": fields,
+            "media": self.media + form.media,
+        }
+        return TemplateResponse(request, "admin/sessions_app/action_form.html", context)
+
+    def _context(self, request: HttpRequest, action: type[ActionForm], row: Model | None) -> dict[str, Any]:
+        request.current_app = self.admin_site.name
+        return {
+            **self.admin_site.each_context(request),
+            "title": action.heading.format(shortened(str(row))),
+            "opts": self.opts,
+            "original": row,
+            "is_popup": False,
+        }

@@ -1,0 +1,40 @@
+"""Pages that show rows and let nobody change them."""
+
+from typing import ClassVar
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Lists and shows rows.
+
+    `deferred` names large columns that lists do without, those of joined rows among them; a page of one row reads
+    them when it shows them.
+    """
+
+    deferred: ClassVar[tuple[str, ...]] = ()
+    list_per_page = 50
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER  # they would count the whole table once for every choice
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
+        """Give the rows without their large columns."""
+        return super().get_queryset(request).defer(*self.deferred)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Refuse."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Refuse."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        """Refuse."""
+        return False
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """Refuse to filter by a digest: an address could guess it letter by letter."""
+        return "digest" not in lookup.split("__") and super().lookup_allowed(lookup, value, request)

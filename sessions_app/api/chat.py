@@ -1,0 +1,107 @@
+"""One message to a session: answered whole, or as a stream [API-10 to API-17]."""
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from django.http import StreamingHttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.api import schemas
+from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session
+from sessions_app.api.completion import answer_events, completion
+from sessions_app.api.errors import body_of, error_body
+from sessions_app.api.requests import ChatRequest, choices_of
+from sessions_app.api.running_turns import running_turns
+from sessions_app.api.sse import Feed, event_stream
+from sessions_app.api.throttling import ChatThrottle
+from sessions_app.api.views import ApiView
+from sessions_app.queries.knowledge import knowledge_base
+from sessions_app.turns import shutdown
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall, check_call
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+
+class ChatCompletions(ApiView):
+    """Answers the last user message in the named session, or in a new one."""
+
+    throttle_classes = (ChatThrottle,)
+
+    @schemas.chat
+    def post(self, request: Request) -> Response | StreamingHttpResponse:
+        """Refuse what needs no session first, so that a refused request leaves none behind [T-1]."""
+        body = self.body(ChatRequest)
+        call = self._call(body)
+        check_call(call)
+        shutdown.refuse_new_turns()
+        if body["stream"]:
+            return self._stream(body, call)
+        with running_turns.place():
+            result = run_turn(self._session(body, call), call, wait_ms=body["wait_ms"])
+        self.request_id = result.turn.request_id
+        return Response(completion(result, body.get("include", ())))
+
+    def _call(self, body: dict[str, Any]) -> TurnCall:
+        said = {message["role"]: message["content"] for message in body["messages"]}  # the last of each role [S-28]
+        kb_id = body.get("kb_id")
+        return TurnCall(
+            message=said["user"],
+            system_prompt=said.get("system"),
+            choices=choices_of(body),
+            base=None if kb_id is None else knowledge_base(self.project, kb_id),
+        )
+
+    def _session(self, body: dict[str, Any], call: TurnCall) -> "Session":
+        header = self.request.headers.get(SESSION_HEADER)
+        session = chat_session(self.project, body, header, call.choices, call.base)
+        self.session_id = session.session_id
+        return session
+
+    def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
+        """Answer once the turn has begun: what is refused before is a plain error [API-5]."""
+        feed = Feed()
+        refused: list[Exception] = []
+
+        def prepare() -> Callable[[], None]:
+            session = self._session(body, call)
+
+            def listen(payload: Any) -> None:
+                feed.put("progress", payload)
+
+            def answer() -> Iterator[tuple[str, Any]]:
+                result = run_turn(session, call, wait_ms=body["wait_ms"], listen=listen)
+                yield from answer_events(result, body.get("include", ()))
+
+            return lambda: self._feed(feed, answer, refused)
+
+        running_turns.start(prepare)
+        first = feed.first()
+        if first is None:
+            raise refused[0]
+        self.request_id = first[1].get("requestId", self.request_id)
+        return event_stream(feed, self._last_words(), {"X-Request-Id": self.request_id})
+
+    def _feed(self, feed: Feed, answer: Callable[[], Iterator[tuple[str, Any]]], refused: list[Exception]) -> None:
+        """Put a turn's events into the feed, on the turn's thread; an error is the last of them."""
+        try:
+            for name, data in answer():
+                feed.put(name, data)
+        except Exception as error:
+            if feed.has_begun:
+                feed.put("error", body_of(error, self.request_id, self.session_id))
+            else:
+                refused.append(error)
+        finally:
+            feed.end()
+
+    def _last_words(self) -> dict[str, Any]:
+        return error_body(
+            "TURN_INTERRUPTED",
+            "The server was stopped while this turn was running.",
+            module="kernel",
+            request_id=self.request_id,
+            session_id=self.session_id,
+        )

@@ -1,0 +1,69 @@
+"""Which session a chat request means: the named one, a new one, or one under the client's own name [C-3, O-42]."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError
+
+from mrpvm.errors import InvalidInput, NotFound
+from sessions_app.actions.histories import import_history
+from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.queries.sessions import session as session_of
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase, Project, Session
+
+SESSION_HEADER = "X-Session-Id"
+OUR_START = "sess-"
+NAME_CHARS = 128
+_NO_ID = {"", "null", "undefined"}
+
+
+def chat_session(
+    project: "Project",
+    body: Mapping[str, Any],
+    header_id: str | None,
+    choices: Choices,
+    base: "KnowledgeBase | None",
+) -> "Session":
+    """Give the session that a validated chat request talks to, creating it if the request may.
+
+    Raises:
+        NotFound: SESSION_NOT_FOUND: ours and unknown, or a foreign name without a sign that the client names sessions.
+        InvalidInput: the client's name cannot be one.
+    """
+    history = next((body[key] for key in _HISTORY_KEYS if body.get(key) is not None), None)
+    session_id = _usable(body.get("session_id")) or _usable(header_id)
+    if session_id is not None:
+        try:
+            return session_of(project, session_id)
+        except NotFound:
+            if session_id.startswith(OUR_START) or (_usable(header_id) is None and history is None):
+                raise
+            check_client_name(session_id)
+    try:
+        session = create_session(project, choices, base=base, client_name=session_id)
+    except IntegrityError:
+        # Another request used the name first, or the name belongs to a session that was deleted.
+        return session_of(project, session_id or "")
+    if history:
+        import_history(session, history)
+    return session
+
+
+_HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHistory")
+
+
+def check_client_name(name: str) -> None:
+    """Refuse what cannot stand in an address.
+
+    Raises:
+        InvalidInput: not 1 to 128 printable characters, or with a slash, or dots alone.
+    """
+    if len(name) > NAME_CHARS or not name.isprintable() or "/" in name or not name.strip("."):
+        raise InvalidInput(f"A session's name has 1 to {NAME_CHARS} printable characters, none of them a slash.")
+
+
+def _usable(session_id: str | None) -> str | None:
+    trimmed = (session_id or "").strip()
+    return None if trimmed in _NO_ID else trimmed

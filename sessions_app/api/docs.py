@@ -1,0 +1,70 @@
+"""The API's description: an OpenAPI document, and pages to read and try it, served from here alone [O-27]."""
+
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpResponseBase
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.utils import extend_schema
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
+from rest_framework.request import Request
+
+from sessions_app.api.authentication import ApiKeyAuthentication, MemberAuthentication
+from sessions_app.api.permissions import RolePermission
+
+
+class ApiKeyScheme(OpenApiAuthenticationExtension):
+    """Describes API keys."""
+
+    target_class = "sessions_app.api.authentication.ApiKeyAuthentication"
+    name = "apiKey"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """Give the scheme."""
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "mrp_<32 or more characters>"}
+
+
+class LoginScheme(OpenApiAuthenticationExtension):
+    """Describes a browser's login."""
+
+    target_class = "sessions_app.api.authentication.MemberAuthentication"
+    name = "login"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        """Give the scheme."""
+        from django.conf import settings
+
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": settings.SESSION_COOKIE_NAME,
+            "description": "A browser's login; writes also need the header X-CSRFToken.",
+        }
+
+
+class Schema(SpectacularJSONAPIView):
+    """The OpenAPI document."""
+
+    authentication_classes = (ApiKeyAuthentication, MemberAuthentication)
+    permission_classes = (RolePermission,)
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Give the document."""
+        return super().get(request, *args, **kwargs)
+
+
+class Docs(SpectacularSwaggerSplitView):
+    """The document as pages; the script comes from an address of its own, so no inline script is needed."""
+
+    authentication_classes = (MemberAuthentication,)
+    permission_classes = ()
+    url_name = "api:schema"
+    template_name = "api/docs.html"
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Show the pages to those who are logged in, the login to others."""
+        if not request.user.is_authenticated:
+            return redirect_to_login(request.get_full_path())
+        return super().get(request, *args, **kwargs)

@@ -1,0 +1,179 @@
+"""The one error shape [API-3] and the one table from code to status [API-20, API-18, O-7, O-24]."""
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.utils import timezone
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+from mrpvm.errors import MRPError
+from sessions_app.turns.pipeline import TurnError
+
+logger = logging.getLogger(__name__)
+
+STATUS_BY_CODE: Mapping[str, int] = {
+    code: status
+    for status, codes in {
+        400: (
+            "INVALID_JSON", "INVALID_CONTENT", "INVALID_DELIBERATION_LEVEL", "INVALID_ROLE", "NO_USER_MESSAGE",
+            "INVALID_INPUT", "INVALID_PLANNER_PLUGIN", "INVALID_SEED_DETECTOR_PLUGIN", "INVALID_KB_PLUGIN",
+            "INVALID_GOAL_SOLVER_PLUGIN", "INVALID_SOURCE_ID", "INVALID_SETTINGS", "KB_VALIDATION_MISSING_NAME",
+            "KB_VALIDATION_MISSING_ID", "LOGIN_LINK_INVALID",
+        ),
+        401: ("UNAUTHENTICATED",),
+        403: ("FORBIDDEN",),
+        404: (
+            "NOT_FOUND", "SESSION_NOT_FOUND", "KB_NOT_FOUND", "TURN_NOT_FOUND", "SOURCE_NOT_FOUND",
+            "DETAIL_NOT_FOUND", "UNIT_NOT_FOUND",
+        ),
+        405: ("METHOD_NOT_ALLOWED",),
+        409: (
+            "CONFLICT", "WORKSPACE_DIRTY", "TURN_IN_PROGRESS", "KB_REVISION_CONFLICT", "TURN_CANCELLED",
+            "TURN_NOT_RUNNING",
+        ),
+        410: ("SESSION_EXPIRED",),
+        413: ("BODY_TOO_LARGE", "NORMALIZER_INPUT_TOO_LARGE", "KB_VALIDATION_TOO_LARGE"),
+        415: ("UNSUPPORTED_MEDIA_TYPE",),
+        422: (
+            "TURN_FAILED", "PLUGIN_STAGE_EXHAUSTED", "PLAN_STAGE_EXHAUSTED", "DECOMPOSER_EMPTY_RESULT",
+            "VALIDATION_REJECTED", "FRAME_DEPTH_EXCEEDED", "ENGINE_BUDGET_EXCEEDED", "NORMALIZER_VALIDATION_FAILED",
+            "KB_INGEST_TOO_MANY_CHUNKS", "KB_VALIDATION_MAX_UNITS_PER_SOURCE", "KB_VALIDATION_MAX_TOTAL_UNITS",
+            "KB_VALIDATION_MAX_SOURCES",
+        ),
+        429: ("RATE_LIMITED",),
+        500: ("SERVER_INTERNAL_ERROR",),
+        502: ("LLM_PROVIDER_ERROR",),
+        503: (
+            "UNAVAILABLE", "SESSION_LIMIT", "LLM_NOT_AVAILABLE", "TURN_INTERRUPTED", "SERVER_SHUTTING_DOWN",
+            "SERVER_BUSY",
+        ),
+        504: ("ENGINE_TIMEOUT", "LLM_TIMEOUT", "KB_INGEST_TIMEOUT"),
+    }.items()
+    for code in codes
+}  # fmt: skip
+"""A code that is not listed here is a defect of ours, and answered as one: 500."""
+
+_RETRY_AFTER_SECONDS = {"TURN_IN_PROGRESS": 1, "SERVER_BUSY": 1, "SERVER_SHUTTING_DOWN": 5, "TURN_INTERRUPTED": 1}
+_DEFECT = "The server has a defect; the request was not carried out. Its log says more under this request id."
+
+
+def status_of(code: str) -> int:
+    """Give the HTTP status of a code."""
+    return STATUS_BY_CODE.get(code, 500)
+
+
+def wire_time(moment: datetime) -> str:
+    """Give a UTC time as it goes over the wire [N-5]."""
+    return moment.isoformat().replace("+00:00", "Z")
+
+
+def error_type(status: int) -> str:
+    """Give whose doing it is: the request's, the work's, or the server's."""
+    if status == 500:
+        return "server_error"
+    return "processing_error" if status == 422 or status > 500 else "invalid_request"
+
+
+def error_body(
+    code: str,
+    message: str,
+    *,
+    module: str = "api",
+    details: Mapping[str, Any] | None = None,
+    request_id: str | None = None,
+    session_id: str | None = None,
+) -> dict[str, Any]:
+    """Give the error object of every answer and of the stream's last event [API-3]."""
+    return {
+        "error": {
+            "code": code,
+            "module": module,
+            "message": message,
+            "details": dict(details or {}),
+            "requestId": request_id,
+            "sessionId": session_id,
+            "frameId": None,
+            "timestamp": wire_time(timezone.now()),
+            "type": error_type(status_of(code)),
+        }
+    }
+
+
+def body_of(error: Exception, request_id: str | None, session_id: str | None = None) -> dict[str, Any]:
+    """Give the error object of any exception; one that nobody raised on purpose is logged and shows nothing."""
+    if isinstance(error, TurnError):
+        request_id, session_id = error.turn.request_id, error.turn.session.session_id
+    if isinstance(error, MRPError):
+        if error.code in STATUS_BY_CODE:
+            return error_body(
+                error.code,
+                error.message,
+                module=error.module,
+                details=error.details,
+                request_id=request_id,
+                session_id=session_id,
+            )
+        logger.error("request %s: code %s has no status", request_id, error.code)
+    elif isinstance(error, exceptions.APIException | Http404 | PermissionDenied):
+        code, message, details = _framework_error(error)
+        return error_body(code, message, details=details, request_id=request_id, session_id=session_id)
+    logger.error("request %s failed", request_id, exc_info=error)
+    return error_body("SERVER_INTERNAL_ERROR", _DEFECT, module="mrpvm", request_id=request_id, session_id=session_id)
+
+
+def _framework_error(error: Exception) -> tuple[str, str, Mapping[str, Any]]:
+    """Give code, message and details of what Django or the REST framework raised."""
+    match error:
+        case exceptions.ParseError():
+            return "INVALID_JSON", str(error.detail), {}
+        case exceptions.NotAuthenticated() | exceptions.AuthenticationFailed():
+            return "UNAUTHENTICATED", str(error.detail), {}
+        case exceptions.PermissionDenied():
+            return "FORBIDDEN", str(error.detail), {}
+        case PermissionDenied():
+            return "FORBIDDEN", "This is not allowed.", {}
+        case exceptions.MethodNotAllowed():
+            return "METHOD_NOT_ALLOWED", str(error.detail), {}
+        case exceptions.UnsupportedMediaType():
+            return "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json.", {}
+        case exceptions.Throttled():
+            wait = max(1, round(getattr(error, "wait", None) or 1))
+            return "RATE_LIMITED", f"Too many requests. Try again in {wait} s.", {"retry_after_seconds": wait}
+        case exceptions.ValidationError():
+            return "INVALID_INPUT", *_field_errors(error.detail)
+    return "NOT_FOUND", "There is nothing at this address.", {}
+
+
+def _field_errors(detail: Any) -> tuple[str, Mapping[str, Any]]:
+    """Give one sentence and, per field, all that is wrong with it."""
+    fields = detail if isinstance(detail, dict) else {"body": detail}
+    name, first = next(iter(fields.items()))
+    while isinstance(first, dict | list) and first:
+        first = next(iter(first.values())) if isinstance(first, dict) else first[0]
+    return f"{name}: {first}", {"fields": fields}
+
+
+def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
+    """Answer an exception of any view of the API."""
+    request_id = getattr(context.get("view"), "request_id", None)
+    session_id = getattr(context.get("view"), "session_id", None)
+    set_rollback()
+    return error_response(body_of(error, request_id, session_id), error)
+
+
+def error_response(body: dict[str, Any], error: Exception | None = None) -> Response:
+    """Give the plain HTTP answer of an error object, with the headers that belong to its status."""
+    code = body["error"]["code"]
+    headers = {}
+    retry_after = body["error"]["details"].get("retry_after_seconds") or _RETRY_AFTER_SECONDS.get(code)
+    if retry_after:
+        headers["Retry-After"] = str(retry_after)
+    if code == "UNAUTHENTICATED":
+        headers["WWW-Authenticate"] = getattr(error, "auth_header", None) or 'Bearer realm="mrpvm"'
+    return Response(body, status=status_of(code), headers=headers)

@@ -1,0 +1,116 @@
+"""A session as a file: Markdown for people, JSON with everything the session holds."""
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpResponse
+
+from mrpvm.values import to_wire
+from sessions_app.queries.sessions import messages, mounts, units
+from sessions_app.queries.turns import registry
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+FORMAT_VERSION = 1
+
+
+def exported_file(session: "Session", form: str) -> HttpResponse:
+    """Give the session as a download in `markdown` or `json`."""
+    if form == "json":
+        text = json.dumps(document(session), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
+        kind, ending = "application/json", "json"
+    else:
+        text, kind, ending = markdown(session), "text/markdown; charset=utf-8", "md"
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", session.session_id)
+    return HttpResponse(
+        text, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'}
+    )
+
+
+def markdown(session: "Session") -> str:
+    """Give the conversation to read: who said what, when, and which turn answered."""
+    lines = [
+        f"# {' '.join(session.label.split())}",
+        "",
+        f"- Session: `{session.session_id}`",
+        f"- Knowledge base: {session.mounted_kb.name}",
+        f"- Begun: {_time(session.created_at)}",
+    ]
+    for message in messages(session):
+        turn = f", turn `{message.turn.request_id}`" if message.turn else ""
+        lines += ["", f"## {message.get_role_display()}", "", f"*{_time(message.created_at)}{turn}*"]
+        lines += ["", message.content.rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def document(session: "Session") -> dict[str, Any]:
+    """Give everything the session holds, its turns without their traces."""
+    return {
+        "format": "mrpvm-session",
+        "version": FORMAT_VERSION,
+        "session": {
+            "session_id": session.session_id,
+            "title": session.title,
+            "created_at": session.created_at,
+            "last_activity_at": session.last_activity_at,
+            "system_prompt": session.system_prompt,
+            "planner_plugin": session.preferred_planner_plugin,
+            "seed_detector_plugin": session.preferred_seed_detector_plugin,
+            "kb_plugin": session.preferred_kb_plugin,
+            "goal_solver_plugin": session.preferred_goal_solver_plugin,
+            "deliberation_level": session.preferred_deliberation_level,
+            "model": session.preferred_model,
+        },
+        "messages": [
+            {
+                "sequence": row.sequence,
+                "role": row.role,
+                "content": row.content,
+                "payload": row.payload,
+                "request_id": row.turn.request_id if row.turn else None,
+                "created_at": row.created_at,
+            }
+            for row in messages(session)
+        ],
+        "units": [
+            {
+                "unit": to_wire(row.to_value()),
+                "state": row.state,
+                "request_id": row.turn.request_id if row.turn else None,
+            }
+            for row in units(session)
+        ],
+        "mounts": [
+            {
+                "kb_id": row.knowledge_base.kb_id,
+                "kb_name": row.knowledge_base.name,
+                "revision": row.revision,
+                "reason": row.reason,
+                "mounted_at": row.mounted_at,
+                "until": row.until,
+            }
+            for row in mounts(session)
+        ],
+        "turns": [
+            {
+                "request_id": row.request_id,
+                "turn_index": row.turn_index,
+                "status": row.status,
+                "answer_status": row.answer_status,
+                "created_at": row.created_at,
+                "finished_at": row.finished_at,
+                "user_message": row.user_message,
+                "response_document": row.response_document,
+                "unit_changes": row.unit_changes,
+                "error": row.error,
+            }
+            for row in registry(session)
+        ],
+    }
+
+
+def _time(moment: Any) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")

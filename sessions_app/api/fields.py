@@ -1,0 +1,116 @@
+"""Fields that take a JSON value for what it is: a number is no text, a text is no number, 1 is no truth."""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from mrpvm.errors import InvalidInput
+
+CHAT_ROLES = ("user", "system")
+HISTORY_ROLES = ("user", "system", "assistant", "tool")
+
+
+class Text(serializers.CharField):
+    """A JSON string, kept as it is."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**{"trim_whitespace": False, **kwargs})
+
+    def to_internal_value(self, data: Any) -> str:
+        """Give the string."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class WholeNumber(serializers.IntegerField):
+    """A JSON number without a fraction."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """Give the number."""
+        if isinstance(data, bool) or not isinstance(data, int | float) or (isinstance(data, float) and data % 1):
+            self.fail("invalid")
+        return super().to_internal_value(int(data))
+
+
+class Truth(serializers.BooleanField):
+    """`true` or `false`."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        """Give the truth value."""
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+def _messages_schema(roles: tuple[str, ...], content: dict[str, Any], **more: Any) -> dict[str, Any]:
+    message = {
+        "type": "object",
+        "properties": {"role": {"type": "string", "enum": list(roles)}, "content": {"type": "string", **content}},
+        "required": ["role", "content"],
+    }
+    return {"type": "array", "items": message, **more}
+
+
+@extend_schema_field(
+    _messages_schema(
+        CHAT_ROLES,
+        {"pattern": r"\S"},
+        minItems=1,
+        contains={"type": "object", "properties": {"role": {"const": "user"}}, "required": ["role"]},
+        description="The last `user` message is answered; the last `system` message is the system prompt [S-28].",
+    )
+)
+class ChatMessages(serializers.Field):
+    """The messages of a chat request [S-27]."""
+
+    def run_validation(self, data: Any = serializers.empty) -> list[dict[str, str]]:
+        """Give the messages.
+
+        Raises:
+            InvalidInput: NO_USER_MESSAGE, INVALID_ROLE, INVALID_CONTENT, INVALID_INPUT.
+        """
+        given = [] if data is serializers.empty or data is None else data
+        messages = _messages(given, "messages", CHAT_ROLES)
+        for message in messages:
+            if not message["content"].strip():
+                raise InvalidInput("The content of a message must not be blank.", code="INVALID_CONTENT")
+        if not any(message["role"] == "user" for message in messages):
+            raise InvalidInput("At least one message must be the user's.", code="NO_USER_MESSAGE")
+        return messages
+
+
+@extend_schema_field(
+    _messages_schema(
+        HISTORY_ROLES,
+        {},
+        description="What was said before. Taken over when this request creates the session; an existing session "
+        "keeps its own history.",
+    )
+)
+class HistoryMessages(serializers.Field):
+    """The explicit history of a chat request [O-17]."""
+
+    def to_internal_value(self, data: Any) -> list[dict[str, str]]:
+        """Give the messages, oldest first.
+
+        Raises:
+            InvalidInput: INVALID_ROLE, INVALID_CONTENT, INVALID_INPUT.
+        """
+        return _messages(data, "conversation_history", HISTORY_ROLES)
+
+    def to_representation(self, value: Any) -> Any:
+        """Give the messages as they are."""
+        return value
+
+
+def _messages(data: Any, name: str, roles: tuple[str, ...]) -> list[dict[str, str]]:
+    if not isinstance(data, list) or not all(isinstance(item, dict) for item in data):
+        raise InvalidInput(f"{name} must be a list of objects with role and content.")
+    for item in data:
+        if item.get("role") not in roles:
+            raise InvalidInput(f"The role of a message must be one of: {', '.join(roles)}.", code="INVALID_ROLE")
+        if not isinstance(item.get("content"), str):
+            raise InvalidInput("The content of a message must be a text.", code="INVALID_CONTENT")
+    return [{"role": item["role"], "content": item["content"]} for item in data]

@@ -1,0 +1,72 @@
+"""Knowledge bases: made, listed, read [API-9, KB-1]."""
+
+from typing import TYPE_CHECKING, Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.knowledge import create_base
+from sessions_app.api import schemas
+from sessions_app.api.paging import number, page, text
+from sessions_app.api.requests import KBCreateRequest, PageQuery
+from sessions_app.api.views import ApiView
+from sessions_app.queries.knowledge import knowledge_base, knowledge_bases
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase
+
+_DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
+
+
+def repository(base: "KnowledgeBase") -> dict[str, Any]:
+    """Give a base's record [KB-1]."""
+    return {
+        "id": base.kb_id,
+        "kbId": base.kb_id,
+        "name": base.name,
+        "createdAt": base.created_at,
+        "updatedAt": base.updated_at,
+        "parentKbId": base.parent.kb_id if base.parent else None,
+        "isDefault": base.is_default,
+        "sourceCount": base.source_count,
+        "unitCount": base.head.unit_count,
+        "revision": base.revision,
+    }
+
+
+class KnowledgeBases(ApiView):
+    """The project's knowledge bases."""
+
+    @schemas.kb_list
+    def get(self, request: Request) -> Response:
+        """List bases, the default one first, then by name."""
+        query = self.parameters(PageQuery)
+        found = knowledge_bases(self.project)
+        rows, next_cursor = page(found, _DEFAULT_FIRST, query["limit"], query.get("cursor"))
+        return Response({"kbs": [repository(row) for row in rows], "next_cursor": next_cursor})
+
+    @schemas.kb_create
+    def post(self, request: Request) -> Response:
+        """Make an empty base; names need not be unique [API-13]."""
+        base = create_base(self.project, self.body(KBCreateRequest).get("name") or "")
+        return Response(
+            {
+                "id": base.kb_id,
+                "kb_id": base.kb_id,
+                "kb_name": base.name,
+                "created_at": base.created_at,
+                "updated_at": base.updated_at,
+                "parent_kb_id": None,
+                "is_default": base.is_default,
+            },
+            status=201,
+        )
+
+
+class OneKnowledgeBase(ApiView):
+    """One knowledge base."""
+
+    @schemas.kb_read
+    def get(self, request: Request, kb_id: str) -> Response:
+        """Read the base; `default` is an alias for the project's default one [O-25]."""
+        return Response(repository(knowledge_base(self.project, kb_id)))

@@ -1,0 +1,64 @@
+"""Request bodies: one JSON object in UTF-8, decoded whole [API-1]."""
+
+import json
+from collections.abc import Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import BaseParser
+
+from mrpvm.errors import TooLarge
+
+
+class JSONObjectParser(BaseParser):
+    """Parses a JSON object; anything else is INVALID_JSON."""
+
+    media_type = "application/json"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Give the object.
+
+        Raises:
+            ParseError: malformed, not an object, not UTF-8, too deep, or text that is not Unicode.
+            TooLarge: BODY_TOO_LARGE; behind the server's own limit, which refuses earlier.
+        """
+        limit = settings.MRPVM_MAX_BODY_BYTES
+        raw = stream.read(limit + 1)
+        if len(raw) > limit:
+            raise TooLarge(f"The request body is larger than {limit} bytes.", details={"max_bytes": limit})
+        try:
+            parsed = json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)
+        except UnicodeDecodeError:
+            raise ParseError("The body is not UTF-8.") from None
+        except RecursionError:
+            raise ParseError("The body is nested too deeply.") from None
+        except ValueError as error:
+            raise ParseError(f"The body is not valid JSON: {error}.") from None
+        if not isinstance(parsed, dict):
+            raise ParseError("The body must be a JSON object.")
+        if b"\\u" in raw and not _is_text(parsed):
+            raise ParseError("The body holds a NUL or half of a surrogate pair: no text that could be stored.")
+        return parsed
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _is_text(value: Any) -> bool:
+    """Tell whether every string below `value` can be stored: escapes may write what UTF-8 cannot hold."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            if "\0" in item or any("\ud800" <= char <= "\udfff" for char in item):
+                return False
+        elif isinstance(item, dict):
+            waiting.extend(item)
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+    return True

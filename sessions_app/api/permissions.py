@@ -1,0 +1,22 @@
+"""What each role may do: viewers read, editors write, admins manage [O-25]."""
+
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from sessions_app.api.authentication import Access
+from sessions_app.queries.projects import is_at_least
+
+
+class RolePermission(BasePermission):
+    """Lets a caller in whose role is at least that of the view: `viewer` to read, `view.write_role` to write."""
+
+    message = "Your role does not allow this."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Tell whether the request may go on; False for nobody gives 401, for somebody 403."""
+        access = request.auth
+        if not isinstance(access, Access):
+            return False
+        needed = "viewer" if request.method in SAFE_METHODS else getattr(view, "write_role", "editor")
+        return is_at_least(access.role, needed)

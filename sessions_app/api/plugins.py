@@ -1,0 +1,73 @@
+"""What the server can work with: plugins and models [API-9, PL-1]."""
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mrpvm import registry
+from mrpvm.contracts import Descriptor, PlannerHints
+from sessions_app.api import schemas
+from sessions_app.api.requests import PluginListQuery
+from sessions_app.api.views import ApiView
+
+
+def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
+    """Give a plugin's descriptor as it is spelled on the wire, and whether the plugin can be used now."""
+    available = not descriptor.uses_llm or bool(settings.MRPVM_LLM_BASE_URL and settings.MRPVM_LLM_MODEL)
+    return {
+        "id": descriptor.id,
+        "type": descriptor.type,
+        "name": descriptor.name,
+        "version": descriptor.version,
+        "description": descriptor.description,
+        "costClass": descriptor.cost_class,
+        "usesLLM": descriptor.uses_llm,
+        "modelRoles": list(descriptor.model_roles),
+        "maxLLMCalls": descriptor.max_llm_calls,
+        "tags": list(descriptor.tags),
+        "timeoutMs": descriptor.timeout_ms,
+        "plannerHints": _hints(descriptor.planner_hints),
+        "provides": list(descriptor.provides),
+        "accepts": list(descriptor.accepts),
+        "available": available,
+        "unavailableReason": None if available else "No language model is configured.",
+    }
+
+
+def _hints(hints: PlannerHints | None) -> dict[str, Any] | None:
+    if hints is None:
+        return None
+    return {
+        "expectedLatencyMs": hints.expected_latency_ms,
+        "expectedLLMCalls": hints.expected_llm_calls,
+        "relativeCost": hints.relative_cost,
+        "supportedActs": list(hints.supported_acts),
+        "topicTags": list(hints.topic_tags),
+        "preferredDepth": hints.preferred_depth,
+        "fallbackRole": hints.fallback_role,
+        "evidenceStyle": list(hints.evidence_style),
+        "confidenceWhenMatched": hints.confidence_when_matched,
+    }
+
+
+class Plugins(ApiView):
+    """The registered plugins."""
+
+    @schemas.plugin_list
+    def get(self, request: Request) -> Response:
+        """List descriptors by type, then id; an unknown type gives none."""
+        wanted = self.parameters(PluginListQuery).get("type") or None
+        return Response({"plugins": [descriptor_payload(item) for item in registry.installed.descriptors(wanted)]})
+
+
+class Models(ApiView):
+    """The language models."""
+
+    @schemas.model_list
+    def get(self, request: Request) -> Response:
+        """List models; none unless one is configured [O-28]."""
+        configured = settings.MRPVM_LLM_BASE_URL and settings.MRPVM_LLM_MODEL
+        models = [{"id": settings.MRPVM_LLM_MODEL, "provider": "configured", "tags": []}] if configured else []
+        return Response({"models": models})

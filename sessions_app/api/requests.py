@@ -1,0 +1,164 @@
+"""What clients send: bodies and query strings, validated as their schema says. Unknown keys are ignored [API-1]."""
+
+from typing import Any
+
+from django.conf import settings
+from rest_framework import serializers
+
+from mrpvm.errors import InvalidInput
+from sessions_app.actions.sessions import TITLE_CHARS, Choices
+from sessions_app.api.fields import ChatMessages, HistoryMessages, Text, Truth, WholeNumber
+
+INCLUDABLE = ("response_markdown", "details")
+PAGE_LIMIT = 50
+PAGE_LIMIT_MAX = 200
+
+
+class Coded(serializers.Serializer):
+    """A body whose fields have error codes of their own [API-18]; other fields are INVALID_INPUT."""
+
+    codes: dict[str, str] = {}
+
+    def is_valid(self, *, raise_exception: bool = False) -> bool:
+        """Tell whether the body holds.
+
+        Raises:
+            InvalidInput: under the code of the first field that does not hold.
+        """
+        valid = super().is_valid(raise_exception=False)
+        for name, problems in self.errors.items():
+            if name in self.codes:
+                raise InvalidInput(f"{name}: {_first(problems)}", code=self.codes[name])
+        return super().is_valid(raise_exception=raise_exception) if not valid else True
+
+
+def _first(problems: Any) -> str:
+    return str(problems[0]) if isinstance(problems, list) and problems else str(problems)
+
+
+class ChoicesFields(Coded):
+    """Which plugins, level and model to use; null or absent is no choice [S-19, S-26]."""
+
+    planner_plugin = Text(required=False, allow_null=True)
+    seed_detector_plugin = Text(required=False, allow_null=True)
+    kb_plugin = Text(required=False, allow_null=True)
+    goal_solver_plugin = Text(required=False, allow_null=True)
+    deliberation_level = WholeNumber(required=False, allow_null=True, min_value=0, max_value=3)
+    model = Text(required=False, allow_null=True, max_length=200)
+    kb_id = Text(required=False, allow_null=True)
+
+    codes = {
+        "planner_plugin": "INVALID_PLANNER_PLUGIN",
+        "seed_detector_plugin": "INVALID_SEED_DETECTOR_PLUGIN",
+        "kb_plugin": "INVALID_KB_PLUGIN",
+        "goal_solver_plugin": "INVALID_GOAL_SOLVER_PLUGIN",
+        "deliberation_level": "INVALID_DELIBERATION_LEVEL",
+    }
+
+
+def choices_of(body: dict[str, Any]) -> Choices:
+    """Give the choices of a validated body."""
+    return Choices(
+        planner=body.get("planner_plugin"),
+        seed_detector=body.get("seed_detector_plugin"),
+        kb=body.get("kb_plugin"),
+        goal_solver=body.get("goal_solver_plugin"),
+        deliberation_level=body.get("deliberation_level"),
+        model=body.get("model"),
+    )
+
+
+class ChatRequest(ChoicesFields):
+    """One message to a session [API-10, O-17, O-19, O-22, O-42]."""
+
+    messages = ChatMessages()
+    session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
+    stream = Truth(required=False, default=False)
+    include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
+    wait_ms = WholeNumber(required=False, default=0, min_value=0, max_value=60_000)
+    conversation_history = HistoryMessages(required=False, allow_null=True)
+    conversation_context = HistoryMessages(required=False, allow_null=True)
+    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
+
+    def validate_wait_ms(self, value: int) -> int:
+        """Give the wait, which the operator may have bounded further."""
+        if value > settings.MRPVM_MAX_WAIT_MS:
+            raise serializers.ValidationError(f"This server waits at most {settings.MRPVM_MAX_WAIT_MS} ms.")
+        return value
+
+
+class SessionCreateRequest(ChoicesFields):
+    """A new session [API-9, O-16]."""
+
+    title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+
+
+class SessionPatchRequest(Coded):
+    """What of a session can be changed; an empty title takes it away [O-16]."""
+
+    title = Text(allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+
+
+class ContextRequest(Coded):
+    """Material to load into a session [S-33]."""
+
+    content = Text()
+    name = Text(required=False, default="session-context.txt", max_length=200)
+    source_id = Text(required=False, allow_null=True)
+    seed_detector_plugin = Text(required=False, allow_null=True)
+    model = Text(required=False, allow_null=True, max_length=200)
+
+    codes = {"source_id": "INVALID_SOURCE_ID", "seed_detector_plugin": "INVALID_SEED_DETECTOR_PLUGIN"}
+
+
+class KBCreateRequest(Coded):
+    """A new knowledge base [API-9]."""
+
+    name = Text(allow_blank=True, allow_null=True, required=False)
+
+
+class PageQuery(serializers.Serializer):
+    """A page of a list: how many, and after which place."""
+
+    limit = serializers.IntegerField(min_value=1, max_value=PAGE_LIMIT_MAX, default=PAGE_LIMIT)
+    cursor = serializers.CharField(required=False, allow_blank=True, max_length=500)
+
+
+class SessionListQuery(PageQuery):
+    """A page of sessions [O-22]."""
+
+    q = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    status = serializers.ChoiceField(("active", "running", "failed", "expired"), required=False)
+    kb_id = serializers.CharField(required=False, max_length=64)
+
+
+class UnitListQuery(PageQuery):
+    """A page of a session's units [O-52]."""
+
+    state = serializers.ChoiceField(("pending", "committed"), required=False)
+
+
+class RegistryQuery(serializers.Serializer):
+    """A part of a session's registry [O-9, O-22]."""
+
+    limit = serializers.IntegerField(min_value=1, max_value=PAGE_LIMIT_MAX, default=PAGE_LIMIT)
+    before = serializers.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
+    details = serializers.ChoiceField(("full",), required=False)
+
+
+class DetailQuery(serializers.Serializer):
+    """Whether the whole payload is wanted, as a file [O-22]."""
+
+    download = serializers.BooleanField(required=False, default=False)
+
+
+class ExportQuery(serializers.Serializer):
+    """In which form a session leaves."""
+
+    format = serializers.ChoiceField(("markdown", "json"), default="markdown")
+
+
+class PluginListQuery(serializers.Serializer):
+    """Which plugins; an unknown type gives none [PL-29]."""
+
+    type = serializers.CharField(required=False, allow_blank=True, max_length=100)

@@ -1,0 +1,290 @@
+"""What clients get, for the schema: envelopes in snake_case, the machine's objects in camelCase [N-4].
+
+The tests hold every answer against these shapes.
+"""
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from mrpvm.values import KU_TYPES, PLUGIN_TYPES, ROLES
+
+Int, Bool = serializers.IntegerField, serializers.BooleanField
+Str, Time = serializers.CharField, serializers.DateTimeField
+
+
+def nullable(field: type[serializers.Field], **options: Any) -> serializers.Field:
+    """Give a field that may be null."""
+    return field(allow_null=True, **options)
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class Anything(serializers.JSONField):
+    """An object whose keys are not listed here."""
+
+
+@extend_schema_field({})
+class AnyValue(serializers.JSONField):
+    """Any JSON value."""
+
+
+class ErrorObject(serializers.Serializer):
+    """What went wrong [API-3]."""
+
+    code = Str()
+    module = Str()
+    message = Str()
+    details = Anything()
+    requestId = nullable(Str)
+    sessionId = nullable(Str)
+    frameId = nullable(Str)
+    timestamp = Time()
+    type = serializers.ChoiceField(("invalid_request", "processing_error", "server_error"))
+
+
+class ErrorResponse(serializers.Serializer):
+    """The one error shape."""
+
+    error = ErrorObject()
+
+
+class ChoicesReported(serializers.Serializer):
+    """The session's choices and its base."""
+
+    planner_plugin = Str()
+    seed_detector_plugin = nullable(Str)
+    kb_plugin = nullable(Str)
+    goal_solver_plugin = nullable(Str)
+    deliberation_level = Int(min_value=0, max_value=3)
+    model = nullable(Str)
+    kb_id = Str()
+    kb_name = Str()
+    workspace_dirty = Bool()
+
+
+class SessionCreated(ChoicesReported):
+    """A new session."""
+
+    session_id = Str()
+    title = nullable(Str)
+    created_at = Time()
+    expires_at = nullable(Time)
+
+
+class SessionMetadata(SessionCreated):
+    """A session [S-4]."""
+
+    label = Str(  # type: ignore[assignment]  # a field of this name, not the serializer's own label
+        help_text="Title, else how the conversation began, else the id."
+    )
+    status = serializers.ChoiceField(("active", "running", "failed", "expired"))
+    last_activity_at = Time()
+    message_count = Int()
+    session_context_unit_count = Int()
+    pending_turn_context_unit_count = Int()
+    workspace_source_count = Int()
+    workspace_unit_count = Int()
+    workspace_last_saved_at = Time()
+    explainability_turn_count = Int()
+    failed_turn_count = Int()
+
+
+class Page(serializers.Serializer):
+    """A page of a list."""
+
+    next_cursor = nullable(Str, help_text="Give it back as `cursor` for the next page; null on the last one.")
+
+
+class SessionPage(Page):
+    """A page of sessions."""
+
+    sessions = SessionMetadata(many=True)
+
+
+class MessageObject(serializers.Serializer):
+    """One utterance."""
+
+    sequence = Int()
+    role = serializers.ChoiceField(("user", "system", "assistant", "tool"))
+    content = Str(allow_blank=True)
+    payload = nullable(Anything)
+    request_id = nullable(Str)
+    created_at = Time()
+
+
+class MessagePage(Page):
+    """A page of messages."""
+
+    messages = MessageObject(many=True)
+
+
+class UnitValue(serializers.Serializer):
+    """A knowledge unit [KU-1]; further fields as the unit has them."""
+
+    id = Str()
+    kuType = serializers.ChoiceField(KU_TYPES)
+    role = serializers.ChoiceField(ROLES)
+    topic = Str()
+    claim = nullable(Str)
+    phaseScopes = serializers.ListField(child=Str())
+    hash = Str()
+
+
+class UnitObject(serializers.Serializer):
+    """A unit of a session."""
+
+    unit_id = Str()
+    state = serializers.ChoiceField(("pending", "committed"))
+    text = Str()
+    request_id = nullable(Str)
+    created_at = Time()
+    committed_at = nullable(Time)
+    unit = UnitValue()
+
+
+class UnitPage(Page):
+    """A page of units."""
+
+    units = UnitObject(many=True)
+
+
+class UnitStep(serializers.Serializer):
+    """One step of a unit's life."""
+
+    step = Str()
+    store = Str()
+    request_id = nullable(Str)
+    execution_id = nullable(Str)
+    rank = nullable(Int)
+    score = serializers.FloatField(allow_null=True)
+    reason = Str(allow_blank=True)
+    created_at = Time()
+
+
+class UnitWithSteps(UnitObject):
+    """A unit and its ledger."""
+
+    steps = UnitStep(many=True)
+    step_count = Int()
+
+
+class MountObject(serializers.Serializer):
+    """One mount."""
+
+    kb_id = Str()
+    kb_name = Str()
+    revision = Int()
+    reason = Str()
+    mounted_at = Time()
+    mounted_by = nullable(Str)
+    until = nullable(Time)
+
+
+class MountPage(Page):
+    """A page of mounts."""
+
+    mounts = MountObject(many=True)
+
+
+class ContextLoaded(serializers.Serializer):
+    """What a context load did."""
+
+    session_id = Str()
+    sourceId = Str()
+    name = Str()
+    unitCount = Int()
+    addedUnitCount = Int()
+    droppedUnitCount = Int()
+    session_context_unit_count = Int()
+    kb_id = Str()
+    kb_name = Str()
+    workspace_dirty = Bool()
+    seed_detector_plugin = Str()
+
+
+class Repository(serializers.Serializer):
+    """A knowledge base [KB-1]."""
+
+    id = Str()
+    kbId = Str()
+    name = Str()
+    createdAt = Time()
+    updatedAt = Time()
+    parentKbId = nullable(Str)
+    isDefault = Bool()
+    sourceCount = Int()
+    unitCount = Int()
+    revision = Int()
+
+
+class RepositoryPage(Page):
+    """A page of knowledge bases."""
+
+    kbs = Repository(many=True)
+
+
+class RepositoryCreated(serializers.Serializer):
+    """A new knowledge base."""
+
+    id = Str()
+    kb_id = Str()
+    kb_name = Str()
+    created_at = Time()
+    updated_at = Time()
+    parent_kb_id = nullable(Str)
+    is_default = Bool()
+
+
+class PluginObject(serializers.Serializer):
+    """A plugin's descriptor [PL-1]."""
+
+    id = Str()
+    type = serializers.ChoiceField(PLUGIN_TYPES)
+    name = Str()
+    version = Str()
+    description = Str()
+    costClass = serializers.ChoiceField(("cheap", "moderate", "expensive"))
+    usesLLM = Bool()
+    modelRoles = serializers.ListField(child=Str())
+    maxLLMCalls = Int()
+    tags = serializers.ListField(child=Str())
+    timeoutMs = Int()
+    plannerHints = nullable(Anything)
+    provides = serializers.ListField(child=Str())
+    accepts = serializers.ListField(child=Str())
+    available = Bool()
+    unavailableReason = nullable(Str)
+
+
+class PluginList(serializers.Serializer):
+    """The plugins."""
+
+    plugins = PluginObject(many=True)
+
+
+class ModelObject(serializers.Serializer):
+    """A language model."""
+
+    id = Str()
+    provider = Str()
+    tags = serializers.ListField(child=Str())
+
+
+class ModelList(serializers.Serializer):
+    """The models."""
+
+    models = ModelObject(many=True)
+
+
+class HealthReport(serializers.Serializer):
+    """Alive."""
+
+    status = serializers.ChoiceField(("ok",))
+
+
+class ReadinessReport(serializers.Serializer):
+    """Whether turns can be answered; `checks` for callers with access only."""
+
+    ready = Bool()
+    checks = serializers.DictField(child=Bool(), required=False)

@@ -1,0 +1,227 @@
+"""What the OpenAPI document says about each endpoint, beside what its shapes say."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+from sessions_app.api import requests, responses, turn_responses
+
+ERRORS = {
+    400: "The request is not acceptable.",
+    401: "No valid API key, and no login.",
+    403: "The caller's role does not allow this, or the CSRF token is missing.",
+    404: "There is no such thing in the caller's project.",
+    409: "Busy, dirty, or changed by somebody else meanwhile.",
+    410: "The session has expired; it can still be read.",
+    413: "Too large.",
+    415: "The body is not application/json.",
+    422: "The work was tried and gave nothing.",
+    429: "Too many requests; see Retry-After.",
+    500: "A defect of the server.",
+    502: "The model's provider failed.",
+    503: "Not now: full, shutting down, or without the model that is needed; see Retry-After.",
+    504: "It took too long.",
+}
+
+
+def _operation(
+    operation_id: str,
+    tag: str,
+    description: str,
+    answers: dict[int, Any],
+    *errors: int,
+    request: type[serializers.Serializer] | None = None,
+    query: type[serializers.Serializer] | None = None,
+    extra: list[OpenApiParameter] | None = None,
+) -> Any:
+    """Give the decorator that documents one method of an endpoint."""
+    codes = {401, 403, 500, *errors}
+    if request is not None:
+        codes |= {400, 413, 415}
+    if query is not None:
+        codes |= {400}
+    refused = {code: OpenApiResponse(responses.ErrorResponse, description=ERRORS[code]) for code in sorted(codes)}
+    parameters: list[Any] = ([query] if query is not None else []) + (extra or [])
+    return extend_schema(
+        operation_id=operation_id,
+        tags=[tag],
+        description=description,
+        request=request,
+        parameters=parameters,
+        responses={**answers, **refused},
+    )
+
+
+_STREAM = OpenApiResponse(
+    OpenApiTypes.STR,
+    description="With `stream`: the events `progress` (0..n), `response.meta`, `response.delta` (1..n), "
+    "`response.completed`, or `error` as the last one instead.",
+)
+
+chat = _operation(
+    "chat", "chat", "Answers the last user message in the named session, or in a new one. One turn runs in"
+    " a session at a time: a busy session answers 409 with the running turn's id, or waits up to "
+    "`wait_ms`. A client that leaves does not stop its turn.",
+    {(200, "application/json"): turn_responses.ChatCompletion, (200, "text/event-stream"): _STREAM},  # type: ignore[dict-item]
+    404, 409, 410, 422, 429, 502, 503, 504,
+    request=requests.ChatRequest,
+    extra=[OpenApiParameter(
+        "X-Session-Id", OpenApiTypes.STR, OpenApiParameter.HEADER,
+        description="The client's own name for the session; its first use creates the session.",
+    )],
+)  # fmt: skip
+
+session_list = _operation(
+    "list_sessions",
+    "sessions",
+    "Lists the project's sessions, the latest activity first.",
+    {200: responses.SessionPage},
+    query=requests.SessionListQuery,
+)
+session_create = _operation(
+    "create_session",
+    "sessions",
+    "Makes a session and mounts its knowledge base, or nothing at all.",
+    {201: responses.SessionCreated},
+    404,
+    503,
+    request=requests.SessionCreateRequest,
+)
+session_read = _operation(
+    "read_session",
+    "sessions",
+    "Reads a session. Reading is no activity; an expired session stays readable.",
+    {200: responses.SessionMetadata},
+    404,
+)
+session_patch = _operation(
+    "rename_session",
+    "sessions",
+    "Gives the session a title, or takes it away.",
+    {200: responses.SessionMetadata},
+    404,
+    410,
+    request=requests.SessionPatchRequest,
+)
+session_delete = _operation(
+    "delete_session", "sessions", "Ends the session. Ending one that is gone already is fine.", {204: None}, 404
+)
+
+message_list = _operation(
+    "list_messages",
+    "sessions",
+    "Lists the conversation, the first message first.",
+    {200: responses.MessagePage},
+    404,
+    query=requests.PageQuery,
+)
+unit_list = _operation(
+    "list_units",
+    "sessions",
+    "Lists what the conversation and context loads taught the session, the oldest first.",
+    {200: responses.UnitPage},
+    404,
+    query=requests.UnitListQuery,
+)
+unit_read = _operation(
+    "read_unit", "sessions", "Reads one unit with the newest steps of its life.", {200: responses.UnitWithSteps}, 404
+)
+mount_list = _operation(
+    "list_mounts",
+    "sessions",
+    "Lists which knowledge bases the session could see and when, the newest first.",
+    {200: responses.MountPage},
+    404,
+    query=requests.PageQuery,
+)
+context_load = _operation(
+    "load_context", "sessions",
+    "Loads material straight into the session's units: no message, and the draft stays clean. "
+    "The same `source_id` again replaces what it brought in.",
+    {200: responses.ContextLoaded}, 404, 409, 410, 422, 502, 503, 504,
+    request=requests.ContextRequest,
+)  # fmt: skip
+session_export = _operation(
+    "export_session", "sessions", "Gives the conversation as Markdown, or everything the session holds as JSON.",
+    {(200, "text/markdown"): OpenApiTypes.STR, (200, "application/json"): OpenApiTypes.OBJECT},  # type: ignore[dict-item]
+    404, query=requests.ExportQuery,
+)  # fmt: skip
+
+registry = _operation(
+    "list_turns",
+    "turns",
+    "Lists the registry: every turn with its trace, failed ones included, oldest first. `before` pages "
+    "towards the beginning; `details=full` adds the payloads.",
+    {200: turn_responses.Registry},
+    404,
+    query=requests.RegistryQuery,
+)
+turn_read = _operation(
+    "read_turn",
+    "turns",
+    "Reads one turn with the structure of its graph, also while it runs.",
+    {200: turn_responses.TurnEntry},
+    404,
+)
+detail_read = _operation(
+    "read_detail", "turns", "Reads what one node of the graph got and gave, up to a size; `download` gives"
+    " the whole as a file.",
+    {(200, "application/json"): turn_responses.DetailObject, (200, "text/plain"): OpenApiTypes.STR},  # type: ignore[dict-item]
+    404, query=requests.DetailQuery,
+)  # fmt: skip
+turn_cancel = _operation(
+    "cancel_turn",
+    "turns",
+    "Asks a running turn to end. It ends as cancelled and leaves what a failed turn leaves.",
+    {202: turn_responses.CancelAccepted},
+    404,
+    409,
+)
+
+kb_list = _operation(
+    "list_kbs",
+    "knowledge",
+    "Lists the project's knowledge bases, the default one first, then by name.",
+    {200: responses.RepositoryPage},
+    query=requests.PageQuery,
+)
+kb_create = _operation(
+    "create_kb",
+    "knowledge",
+    "Makes an empty knowledge base. Names need not be unique.",
+    {201: responses.RepositoryCreated},
+    request=requests.KBCreateRequest,
+)
+kb_read = _operation(
+    "read_kb",
+    "knowledge",
+    "Reads a knowledge base; `default` is an alias for the project's default one.",
+    {200: responses.Repository},
+    404,
+)
+
+plugin_list = _operation(
+    "list_plugins",
+    "server",
+    "Lists the registered plugins by type, then id; an unknown type gives none.",
+    {200: responses.PluginList},
+    query=requests.PluginListQuery,
+)
+model_list = _operation(
+    "list_models", "server", "Lists the language models; none unless one is configured.", {200: responses.ModelList}
+)
+health = extend_schema(
+    operation_id="health",
+    tags=["server"],
+    description="Says that the process answers.",
+    auth=[],
+    responses={200: responses.HealthReport},
+)
+ready = extend_schema(
+    operation_id="ready", tags=["server"],
+    description="Tries everything that a turn needs. Callers with access are told which check failed.",
+    auth=[{}, {"apiKey": []}],  # type: ignore[list-item]
+    responses={200: responses.ReadinessReport, 503: responses.ReadinessReport},
+)  # fmt: skip

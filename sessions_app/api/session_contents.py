@@ -1,0 +1,163 @@
+"""What a session holds: messages, units, mounts; material loaded into it; and the whole as a file [O-52, S-32]."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mrpvm.values import to_wire
+from sessions_app.api import schemas
+from sessions_app.api.export import exported_file
+from sessions_app.api.paging import number, page
+from sessions_app.api.requests import ContextRequest, ExportQuery, PageQuery, UnitListQuery
+from sessions_app.api.views import ApiView
+from sessions_app.queries.sessions import messages, mounts, session, unit, unit_steps, units
+from sessions_app.turns.ingest import load_context
+
+if TYPE_CHECKING:
+    from sessions_app.models import ContextUnit, KBMount, Message, UnitEvent
+
+LEDGER_STEPS_MAX = 200
+
+
+def message_payload(row: "Message") -> dict[str, Any]:
+    """Give one message; `request_id` names the turn that said it, null for imported ones."""
+    return {
+        "sequence": row.sequence,
+        "role": row.role,
+        "content": row.content,
+        "payload": row.payload,
+        "request_id": row.turn.request_id if row.turn else None,
+        "created_at": row.created_at,
+    }
+
+
+def unit_payload(row: "ContextUnit") -> dict[str, Any]:
+    """Give one unit with where it came from; `request_id` is null for units of a context load."""
+    return {
+        "unit_id": row.unit_id,
+        "state": row.state,
+        "text": row.text,
+        "request_id": row.turn.request_id if row.turn else None,
+        "created_at": row.created_at,
+        "committed_at": row.committed_at,
+        "unit": to_wire(row.to_value()),
+    }
+
+
+def mount_payload(row: "KBMount") -> dict[str, Any]:
+    """Give one mount; `until` is null for the current one."""
+    return {
+        "kb_id": row.knowledge_base.kb_id,
+        "kb_name": row.knowledge_base.name,
+        "revision": row.revision,
+        "reason": row.reason,
+        "mounted_at": row.mounted_at,
+        "mounted_by": row.mounted_by.get_username() if row.mounted_by else None,
+        "until": row.until,
+    }
+
+
+def _step_payload(row: "UnitEvent") -> dict[str, Any]:
+    return {
+        "step": row.step,
+        "store": row.store,
+        "request_id": row.turn.request_id if row.turn else None,
+        "execution_id": row.execution_id or None,
+        "rank": row.rank,
+        "score": row.score,
+        "reason": row.reason,
+        "created_at": row.created_at,
+    }
+
+
+class Messages(ApiView):
+    """The conversation."""
+
+    @schemas.message_list
+    def get(self, request: Request, session_id: str) -> Response:
+        """List messages, the first first."""
+        query = self.parameters(PageQuery)
+        found = messages(session(self.project, session_id))
+        rows, next_cursor = page(found, (("sequence", number),), query["limit"], query.get("cursor"))
+        return Response({"messages": [message_payload(row) for row in rows], "next_cursor": next_cursor})
+
+
+class Units(ApiView):
+    """What the conversation and context loads taught the session."""
+
+    @schemas.unit_list
+    def get(self, request: Request, session_id: str) -> Response:
+        """List units, the oldest first."""
+        query = self.parameters(UnitListQuery)
+        found = units(session(self.project, session_id), query.get("state"))
+        rows, next_cursor = page(found, (("id", number),), query["limit"], query.get("cursor"))
+        return Response({"units": [unit_payload(row) for row in rows], "next_cursor": next_cursor})
+
+
+class OneUnit(ApiView):
+    """One unit and its ledger."""
+
+    @schemas.unit_read
+    def get(self, request: Request, session_id: str, unit_id: str) -> Response:
+        """Read the unit with the newest steps of its life and how many there are."""
+        owner = session(self.project, session_id)
+        row = unit(owner, unit_id)
+        steps = unit_steps(owner, unit_id)
+        newest = [_step_payload(step) for step in steps[:LEDGER_STEPS_MAX]]
+        return Response({**unit_payload(row), "steps": newest[::-1], "step_count": steps.count()})
+
+
+class Mounts(ApiView):
+    """Which bases the session could see, and when."""
+
+    @schemas.mount_list
+    def get(self, request: Request, session_id: str) -> Response:
+        """List mounts, the newest first."""
+        query = self.parameters(PageQuery)
+        found = mounts(session(self.project, session_id))
+        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
+        return Response({"mounts": [mount_payload(row) for row in rows], "next_cursor": next_cursor})
+
+
+class Context(ApiView):
+    """Material the session should know."""
+
+    @schemas.context_load
+    def post(self, request: Request, session_id: str) -> Response:
+        """Load material straight into the session's units; no message, and the draft stays clean [S-33]."""
+        body = self.body(ContextRequest)
+        loaded = load_context(
+            session(self.project, session_id),
+            body["content"],
+            name=body["name"],
+            source_id=body.get("source_id"),
+            seed_detector=body.get("seed_detector_plugin"),
+        )
+        owner = loaded.load.session
+        return Response(
+            {
+                "session_id": owner.session_id,
+                "sourceId": loaded.source_id,
+                "name": body["name"],
+                "unitCount": loaded.load.unit_count,
+                "addedUnitCount": loaded.load.added_count,
+                "droppedUnitCount": loaded.load.dropped_count,
+                "session_context_unit_count": owner.unit_count,
+                "kb_id": owner.mounted_kb.kb_id,
+                "kb_name": owner.mounted_kb.name,
+                "workspace_dirty": owner.draft.is_dirty,
+                "seed_detector_plugin": loaded.seed_detector,
+            }
+        )
+
+
+class Export(ApiView):
+    """The session as a file to keep or send."""
+
+    @schemas.session_export
+    def get(self, request: Request, session_id: str) -> HttpResponse:
+        """Give the conversation as Markdown, or everything the session holds as JSON."""
+        form = self.parameters(ExportQuery)["format"]
+        return exported_file(session(self.project, session_id), form)

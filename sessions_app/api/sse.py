@@ -1,0 +1,149 @@
+"""A turn as a stream of server-sent events [API-14 to API-17]."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from threading import Event, Lock
+from typing import Any
+
+from django.db import connections
+from django.http import StreamingHttpResponse
+
+from sessions_app.turns import shutdown
+
+PING_SECONDS = 15.0
+"""How long a silence may last before a comment shows proxies that the stream lives."""
+_LOOK_SECONDS = 0.5
+_LAST_WORDS_SECONDS = 0.05
+
+StreamEvent = tuple[str, Mapping[str, Any]]
+
+
+def frame(name: str, data: Mapping[str, Any]) -> bytes:
+    """Give one event as it goes over the wire: a name, one line of JSON, a blank line [API-14]."""
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+
+
+class Feed:
+    """Carries events from the thread that runs a turn to the event loop that streams them.
+
+    Filled by any thread without waiting; when the reader is gone, what comes is dropped and the turn goes on [T-34].
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting: deque[StreamEvent] = deque()
+        self._filled = Event()
+        self._ended = False
+        self._dropped = False
+        self._reader: tuple[asyncio.AbstractEventLoop, asyncio.Event] | None = None
+
+    def put(self, name: str, data: Mapping[str, Any]) -> None:
+        """Add an event."""
+        with self._lock:
+            if self._dropped:
+                return
+            self._waiting.append((name, data))
+        self._wake()
+
+    def end(self) -> None:
+        """Say that nothing follows."""
+        self._ended = True
+        self._wake()
+
+    def drop(self) -> None:
+        """Say that nobody reads any more."""
+        with self._lock:
+            self._dropped = True
+            self._waiting.clear()
+
+    def first(self) -> StreamEvent | None:
+        """Give the first event without taking it, waiting for it; None when the feed ended without any."""
+        self._filled.wait()
+        with self._lock:
+            return self._waiting[0] if self._waiting else None
+
+    def attach(self, loop: asyncio.AbstractEventLoop, wake: asyncio.Event) -> None:
+        """Wake this reader from now on, at once if something waits."""
+        self._reader = (loop, wake)
+        if self._filled.is_set():
+            wake.set()
+
+    def take(self) -> list[StreamEvent]:
+        """Give what waits."""
+        with self._lock:
+            taken = list(self._waiting)
+            self._waiting.clear()
+        return taken
+
+    @property
+    def has_begun(self) -> bool:
+        """Tell whether anything was ever put in."""
+        return self._filled.is_set()
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether nothing waits and nothing follows."""
+        return self._ended and not self._waiting
+
+    def _wake(self) -> None:
+        self._filled.set()
+        if self._reader is not None:
+            loop, wake = self._reader
+            try:
+                loop.call_soon_threadsafe(wake.set)
+            except RuntimeError:  # the loop has been closed: the server ends
+                self.drop()
+
+
+def event_stream(feed: Feed, last_words: Mapping[str, Any], headers: Mapping[str, str]) -> StreamingHttpResponse:
+    """Give the response that streams a feed.
+
+    Args:
+        last_words: the data of the `error` event that ends the stream when the server stops.
+
+    Effects: closes the request thread's database connections, which would stay open as long as the stream.
+    """
+    connections.close_all()
+    response = StreamingHttpResponse(_frames(feed, last_words), content_type="text/event-stream; charset=utf-8")
+    for name, value in {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", **headers}.items():
+        response[name] = value
+    return response
+
+
+async def _frames(feed: Feed, last_words: Mapping[str, Any]) -> AsyncIterator[bytes]:
+    wake = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    feed.attach(loop, wake)
+    quiet_since = loop.time()
+    try:
+        while not feed.is_over:
+            try:
+                await asyncio.wait_for(wake.wait(), _patience_seconds())
+            except TimeoutError:
+                if _is_stopped():
+                    yield frame("error", last_words)
+                    return
+                if loop.time() - quiet_since >= PING_SECONDS:
+                    quiet_since = loop.time()
+                    yield b": ping\n\n"
+                continue
+            wake.clear()
+            for name, data in feed.take():
+                yield frame(name, data)
+            quiet_since = loop.time()
+    finally:
+        feed.drop()
+
+
+def _patience_seconds() -> float:
+    """Give how long to wait for an event before looking whether the server stops."""
+    remaining = shutdown.remaining_seconds()
+    return _LOOK_SECONDS if remaining is None else max(0.0, min(_LOOK_SECONDS, remaining + _LAST_WORDS_SECONDS))
+
+
+def _is_stopped() -> bool:
+    """Tell whether running turns had their time: each ends itself then, and this does not wait for it."""
+    remaining = shutdown.remaining_seconds()
+    return remaining is not None and remaining + _LAST_WORDS_SECONDS <= 0

@@ -1,0 +1,185 @@
+"""What clients get about turns, for the schema: completions, entries, graphs, payloads."""
+
+from rest_framework import serializers
+
+from sessions_app.api.responses import (
+    Anything,
+    AnyValue,
+    Bool,
+    Int,
+    Str,
+    Time,
+    nullable,
+)
+
+
+class GraphEdge(serializers.Serializer):
+    """A recorded edge [G-11]; its start is the key `from`."""
+
+    to = Str()
+    kind = Str()
+
+
+class GraphObject(serializers.Serializer):
+    """The turn's graph [G-8]; `details` are empty unless they were asked for."""
+
+    rootFrameId = nullable(Str)
+    frames = serializers.ListField(child=Anything())
+    pluginExecutions = serializers.ListField(child=Anything())
+    edges = GraphEdge(many=True)
+    controlNodes = serializers.ListField(child=Anything())
+    controlEdges = GraphEdge(many=True)
+    details = Anything()
+
+
+class ExecutionTrace(serializers.Serializer):
+    """The record of a turn [G-1]."""
+
+    requestId = nullable(Str)
+    sessionId = nullable(Str)
+    rootFrameId = nullable(Str)
+    inputMessage = nullable(Str)
+    deliberationLevel = nullable(Int)
+    plannerPluginId = nullable(Str)
+    plannerAttempts = serializers.ListField(child=Str())
+    plannerCandidates = serializers.ListField(child=Str())
+    seedDetectorCandidates = serializers.ListField(child=Str())
+    plans = serializers.ListField(child=Anything())
+    stages = serializers.ListField(child=Anything())
+    frames = serializers.ListField(child=Anything())
+    branches = serializers.ListField(child=Anything())
+    results = serializers.ListField(child=Anything())
+    failures = serializers.ListField(child=Anything())
+    graph = GraphObject()
+    finalStatus = serializers.ChoiceField(("success", "failure"), allow_null=True)
+    finalAnswerStatus = serializers.ChoiceField(("answered", "no-context"), allow_null=True)
+    frameTransitions = Int()
+    error = nullable(Anything)
+
+
+class ResponseGroup(serializers.Serializer):
+    """The answer to one intent [R-2]."""
+
+    intentRef = Int()
+    act = Str()
+    intent = Str()
+    status = serializers.ChoiceField(("answered", "no-context", "plugin-error"))
+    currentTurnContext = serializers.ListField(child=Anything())
+    sessionSources = serializers.ListField(child=Anything())
+    kbSources = serializers.ListField(child=Anything())
+    pluginOutput = nullable(Anything)
+    answerMarkdown = Str()
+    citedUnitIds = serializers.ListField(child=Str())
+    grounded = Bool()
+    warnings = serializers.ListField(child=Str())
+
+
+class ResponseDocument(serializers.Serializer):
+    """What a turn answered, group by group [R-1]."""
+
+    sessionId = Str()
+    groups = ResponseGroup(many=True)
+
+
+class CompletionMessage(serializers.Serializer):
+    """The answer's text."""
+
+    role = serializers.ChoiceField(("assistant",))
+    content = Str()
+
+
+class CompletionChoice(serializers.Serializer):
+    """The one choice."""
+
+    index = Int()
+    message = CompletionMessage()
+    finish_reason = serializers.ChoiceField(("stop",))
+
+
+class Usage(serializers.Serializer):
+    """Tokens of the wire format; zeros, because no model was called."""
+
+    prompt_tokens = Int()
+    completion_tokens = Int()
+    total_tokens = Int()
+
+
+class ChatCompletion(serializers.Serializer):
+    """The answer to a chat request [API-11]."""
+
+    id = Str()
+    object = serializers.ChoiceField(("chat.completion",))
+    created = Int()
+    request_id = Str()
+    session_id = Str()
+    planner_plugin = nullable(Str)
+    seed_detector_plugin = nullable(Str)
+    kb_plugin = nullable(Str)
+    goal_solver_plugin = nullable(Str)
+    deliberation_level = Int()
+    kb_id = Str()
+    kb_name = Str()
+    expires_at = nullable(Time)
+    choices = CompletionChoice(many=True)
+    usage = Usage()
+    response_document = ResponseDocument()
+    execution_trace = ExecutionTrace()
+    workspace_dirty = Bool()
+    response_markdown = Str(required=False)
+
+
+class TurnEntry(serializers.Serializer):
+    """One turn of the registry [T-25]."""
+
+    requestId = Str()
+    turnIndex = Int()
+    kind = Str()
+    status = serializers.ChoiceField(("running", "succeeded", "failed", "interrupted", "cancelled"))
+    createdAt = Time()
+    finishedAt = nullable(Time)
+    durationMs = nullable(Int)
+    userMessage = Str()
+    assistantPreview = Str(allow_blank=True)
+    answerStatus = serializers.ChoiceField(("answered", "no-context", "failed"), allow_null=True)
+    plannerPlugin = nullable(Str)
+    seedDetectorPlugin = nullable(Str)
+    kbPlugin = nullable(Str)
+    goalSolverPlugin = nullable(Str)
+    deliberationLevel = Int()
+    model = nullable(Str)
+    responseDocument = ResponseDocument(allow_null=True)
+    unitChanges = Anything()
+    executionTrace = ExecutionTrace()
+    error = nullable(Anything)
+
+
+class Registry(serializers.Serializer):
+    """A part of a session's registry."""
+
+    session_id = Str()
+    turn_count = Int(help_text="Of the whole registry.")
+    turns = TurnEntry(many=True)
+    has_more = Bool(help_text="Whether there are older entries.")
+
+
+class DetailObject(serializers.Serializer):
+    """A node's payload [G-13, O-22]."""
+
+    ref = Str()
+    input = AnyValue(allow_null=True)
+    output = AnyValue(allow_null=True)
+    error = AnyValue(allow_null=True)
+    meta = AnyValue(allow_null=True)
+    text = nullable(Str, help_text="The first part of the payload's JSON, when it is too long to come inline.")
+    truncated = Bool()
+    size = Int(help_text="Bytes of the whole payload.")
+    cutBytes = Int(help_text="Bytes that were too many to be stored.")
+    pruned = Bool(help_text="Whether retention has removed the payload.")
+
+
+class CancelAccepted(serializers.Serializer):
+    """A turn that will end."""
+
+    request_id = Str()
+    session_id = Str()
+    status = serializers.ChoiceField(("cancelling",))

@@ -1,0 +1,43 @@
+"""The addresses below `/api`, without trailing slashes [O-6]."""
+
+from django.urls import path, re_path, register_converter
+from django.urls.converters import StringConverter
+
+from sessions_app.api import docs, health, knowledge, plugins, session_contents, sessions, turns
+from sessions_app.api.chat import ChatCompletions
+from sessions_app.api.views import UnknownPath
+
+
+class IdConverter(StringConverter):
+    """An id: anything without a slash or a control character; ids of clients may hold spaces."""
+
+    regex = r"[^/\x00-\x1f\x7f]{1,500}"
+
+
+register_converter(IdConverter, "id")
+
+app_name = "api"
+urlpatterns = [
+    path("chat/completions", ChatCompletions.as_view(), name="chat"),
+    path("sessions", sessions.Sessions.as_view(), name="sessions"),
+    path("sessions/<id:session_id>", sessions.OneSession.as_view(), name="session"),
+    path("sessions/<id:session_id>/messages", session_contents.Messages.as_view(), name="messages"),
+    path("sessions/<id:session_id>/units", session_contents.Units.as_view(), name="units"),
+    path("sessions/<id:session_id>/units/<id:unit_id>", session_contents.OneUnit.as_view(), name="unit"),
+    path("sessions/<id:session_id>/mounts", session_contents.Mounts.as_view(), name="mounts"),
+    path("sessions/<id:session_id>/context", session_contents.Context.as_view(), name="context"),
+    path("sessions/<id:session_id>/export", session_contents.Export.as_view(), name="export"),
+    path("sessions/<id:session_id>/explainability", turns.Explainability.as_view(), name="explainability"),
+    path("sessions/<id:session_id>/turns/<id:request_id>", turns.OneTurn.as_view(), name="turn"),
+    path("sessions/<id:session_id>/turns/<id:request_id>/cancel", turns.CancelTurn.as_view(), name="cancel"),
+    path("sessions/<id:session_id>/turns/<id:request_id>/details/<id:ref>", turns.TurnDetail.as_view(), name="detail"),
+    path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
+    path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
+    path("plugins", plugins.Plugins.as_view(), name="plugins"),
+    path("models", plugins.Models.as_view(), name="models"),
+    path("health", health.health, name="health"),
+    path("ready", health.ready, name="ready"),
+    path("schema", docs.Schema.as_view(), name="schema"),
+    path("docs", docs.Docs.as_view(), name="docs"),
+    re_path(r"", UnknownPath.as_view(), name="unknown"),
+]

@@ -1,0 +1,1 @@
+"""Pages, their fragments and the live socket."""

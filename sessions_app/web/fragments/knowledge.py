@@ -1,0 +1,32 @@
+"""Knowledge bases in the order of their lineage."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseRow:
+    """A base and how many forks deep it lies."""
+
+    base: "KnowledgeBase"
+    depth: int
+
+
+def lineage(bases: Iterable["KnowledgeBase"]) -> list[BaseRow]:
+    """Give the bases with every fork right below its parent, otherwise in the given order."""
+    found = list(bases)
+    present = {base.pk for base in found}
+    forks: dict[int | None, list[KnowledgeBase]] = {}
+    for base in found:
+        forks.setdefault(base.parent_id if base.parent_id in present else None, []).append(base)
+    rows: list[BaseRow] = []
+    waiting = [(base, 0) for base in reversed(forks.get(None, []))]
+    while waiting:
+        base, depth = waiting.pop()
+        rows.append(BaseRow(base=base, depth=depth))
+        waiting.extend((fork, depth + 1) for fork in reversed(forks.get(base.pk, [])))
+    return rows

@@ -1,0 +1,68 @@
+"""What the session holds right now: preferences, mount and draft, units with their origin, turns, mounts."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
+from sessions_app.queries.sessions import mounts
+from sessions_app.web.fragments.conversation import turn_tone
+from sessions_app.web.graph.status import Tone, duration_badge
+from sessions_app.web.words import ending
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryRow:
+    """One turn in the registry [UI-1]."""
+
+    turn: "ExplainabilityTurn"
+    ending: str
+    tone: Tone
+    duration: str
+    preview: str
+
+
+def state_context(session: "Session") -> dict[str, Any]:
+    """Give everything the panel beside the conversation shows."""
+    return {
+        "session": session,
+        "preferences": _preferences(session),
+        **units_context(session, None),
+        **registry_context(session, None),
+        "mounts": mounts(session)[:MOUNTS_SHOWN],
+    }
+
+
+def _preferences(session: "Session") -> list[tuple[str, str | int | None]]:
+    return [
+        ("Planner", session.preferred_planner_plugin),
+        ("Seed detector", session.preferred_seed_detector_plugin),
+        ("KB plugin", session.preferred_kb_plugin),
+        ("Goal solver", session.preferred_goal_solver_plugin),
+        ("Deliberation level", session.preferred_deliberation_level),
+        ("Model", session.preferred_model),
+    ]
+
+
+def units_context(session: "Session", before: int | None) -> dict[str, Any]:
+    """Give units from the newest on; pending ones are the newest there are."""
+    units, units_before = newest_units(session, before)
+    return {"session": session, "units": units, "units_before": units_before}
+
+
+def registry_context(session: "Session", before: int | None) -> dict[str, Any]:
+    """Give turns from the newest on."""
+    turns, turns_before = turn_registry(session, before)
+    rows = [
+        RegistryRow(
+            turn=turn,
+            ending=ending(turn.status, turn.answer_status),
+            tone=turn_tone(turn),
+            duration=duration_badge(turn.duration_ms),
+            preview=turn.assistant_preview or turn.user_message[:120],
+        )
+        for turn in turns
+    ]
+    return {"session": session, "registry": rows, "turns_before": turns_before}

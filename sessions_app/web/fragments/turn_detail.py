@@ -1,0 +1,134 @@
+"""The detail panel: one node of the graph with what it got and gave [UI-5, G-13]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from mrpvm.trace.graph import Graph
+from sessions_app.queries.turns import Detail
+from sessions_app.web.graph.status import Tone, duration_badge, tone_of
+from sessions_app.web.json_tree import ShownJson, shown_json, shown_text
+from sessions_app.web.words import bytes_in_words, why
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+_PARTS = ("input", "output", "meta", "error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """One tab of the panel; `cut` says in words how much of the part is not shown."""
+
+    name: str
+    title: str
+    shown: ShownJson
+    cut: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """The node that the panel is about."""
+
+    id: str
+    kind: str
+    title: str
+    status: str
+    tone: Tone
+    duration: str
+    facts: tuple[tuple[str, str], ...]
+    children: tuple[tuple[str, str], ...] = ()
+
+
+def detail_context(turn: "ExplainabilityTurn", graph: Graph, detail: Detail) -> dict[str, Any]:
+    """Give the node's head and its tabs; long parts are cut, and say so [O-22]."""
+    node = _node(graph, detail.ref)
+    return {
+        "turn": turn,
+        "session": turn.session,
+        "ref": detail.ref,
+        "node": node,
+        "tabs": _tabs(detail),
+        "first_tab": "error" if node.tone == Tone.ERROR and (detail.payload or {}).get("error") else "",
+        "size": bytes_in_words(detail.size),
+        "is_pruned": detail.is_pruned,
+        "cut_bytes": bytes_in_words(detail.cut_bytes) if detail.cut_bytes else "",
+        "error": _error(detail),
+    }
+
+
+def _error(detail: Detail) -> dict[str, str]:
+    error = (detail.payload or {}).get("error")
+    if not isinstance(error, Mapping):
+        return {}
+    code = str(error.get("code", ""))
+    return {"code": code, "words": why(code), "message": str(error.get("message", ""))}
+
+
+def _tabs(detail: Detail) -> list[Tab]:
+    limit = settings.MRPVM_INLINE_DETAIL_BYTES
+    if detail.is_pruned:
+        return []
+    if detail.payload is None:
+        return [_tab("stored", shown_text(detail.text, limit))]
+    return [_tab(part, shown_json(detail.payload.get(part), limit)) for part in _PARTS]
+
+
+def _tab(name: str, shown: ShownJson) -> Tab:
+    cut = f"{bytes_in_words(shown.left_out_bytes)} more are not shown here" if shown.left_out_bytes else ""
+    return Tab(name=name, title=name.capitalize(), shown=shown, cut=cut)
+
+
+def _node(graph: Graph, ref: str) -> Node:
+    for raw in graph["pluginExecutions"]:
+        if raw["detailRef"] == ref:
+            return _of(raw, "Execution", raw["pluginName"], _named(raw, "pluginId", "pluginType", "stage"))
+    for raw in graph["frames"]:
+        if raw["detailRef"] == ref:
+            return _of(raw, "Frame", raw["label"], _named(raw, "purpose", "closureReason"), _inside(graph, raw["id"]))
+    for raw in graph["controlNodes"]:
+        if raw["detailRef"] == ref:
+            return _of(raw, raw["type"].capitalize(), raw["label"], _named(raw, "frameId"))
+    return Node(id=ref, kind="Node", title=ref, status="", tone=Tone.IDLE, duration="", facts=())
+
+
+_FACTS: Mapping[str, str] = {
+    "id": "Id",
+    "pluginId": "Plugin",
+    "pluginType": "Type",
+    "stage": "Stage",
+    "purpose": "Purpose",
+    "closureReason": "Closed because",
+    "frameId": "Frame",
+}
+
+
+def _named(raw: Mapping[str, Any], *keys: str) -> tuple[tuple[str, str], ...]:
+    return tuple((_FACTS[key], str(raw[key])) for key in ("id", *keys) if raw.get(key))
+
+
+def _inside(graph: Graph, frame_id: str) -> tuple[tuple[str, str], ...]:
+    executions = [(raw["id"], raw["pluginName"]) for raw in graph["pluginExecutions"] if raw["frameId"] == frame_id]
+    frames = [(raw["id"], raw["label"]) for raw in graph["frames"] if raw["parentFrameId"] == frame_id]
+    return (*executions, *frames)
+
+
+def _of(
+    raw: Mapping[str, Any],
+    kind: str,
+    title: str,
+    facts: tuple[tuple[str, str], ...],
+    children: tuple[tuple[str, str], ...] = (),
+) -> Node:
+    return Node(
+        id=raw["id"],
+        kind=kind,
+        title=title or raw["id"],
+        status=raw["status"],
+        tone=tone_of(raw["status"]),
+        duration=duration_badge(raw.get("durationMs")),
+        facts=facts,
+        children=children,
+    )

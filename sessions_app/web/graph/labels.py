@@ -1,0 +1,55 @@
+"""Text that must fit a box although the server cannot measure fonts [G-15, UI-4]."""
+
+import unicodedata
+
+# Advance widths in em of common system sans-serif fonts, rounded up: a label may end early, never run over its box.
+_NARROW = frozenset("iljtfrI.,:;'!|()[]{}-/ ")
+_WIDE = frozenset("mwMW@%")
+_NARROW_EM, _COMMON_EM, _UPPER_EM, _WIDE_EM, _FULL_EM = 0.33, 0.57, 0.7, 0.92, 1.05
+_MONO_EM = 0.62
+_BOLD = 1.06
+_ELLIPSIS = "…"
+
+
+def text_width(text: str, font_px: float, *, mono: bool = False, bold: bool = False) -> float:
+    """Estimate the width of a text in px, from above."""
+    return sum(_em(character, mono=mono) for character in text) * font_px * (_BOLD if bold else 1.0)
+
+
+def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold: bool = False) -> str:
+    """Give the text, or as much of it as fits the width, ended by an ellipsis."""
+    if bold:
+        width_px /= _BOLD
+    if text_width(text, font_px, mono=mono) <= width_px:
+        return text
+    room = width_px - _em(_ELLIPSIS, mono=mono) * font_px
+    kept: list[str] = []
+    for character in text:
+        room -= _em(character, mono=mono) * font_px
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept).rstrip() + _ELLIPSIS
+
+
+def clean(text: str) -> str:
+    """Give the text on one line, without characters that XML forbids or that turn the reading direction."""
+    shown = (" " if character.isspace() else character for character in text)
+    return "".join(character for character in shown if unicodedata.category(character) not in _UNPRINTABLE).strip()
+
+
+_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+
+
+def _em(character: str, *, mono: bool) -> float:
+    if unicodedata.combining(character):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return _FULL_EM
+    if mono:
+        return _MONO_EM
+    if character in _NARROW:
+        return _NARROW_EM
+    if character in _WIDE:
+        return _WIDE_EM
+    return _UPPER_EM if character.isupper() else _COMMON_EM

@@ -1,0 +1,74 @@
+"""Plain geometry that the layout hands to the routes."""
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle; x and y are its top left corner, in px."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Give the x of the right side."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Give the y of the lower side."""
+        return self.y + self.height
+
+    def moved(self, dx: float, dy: float) -> "Box":
+        """Give the same box moved."""
+        return Box(self.x + dx, self.y + dy, self.width, self.height)
+
+    def overlaps(self, other: "Box") -> bool:
+        """Tell whether the two share more than a border."""
+        return self.x < other.right and other.x < self.right and self.y < other.bottom and other.y < self.bottom
+
+    def holds(self, other: "Box") -> bool:
+        """Tell whether the other lies wholly inside."""
+        return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A band of items side by side, from left to right; free space lies above and below it."""
+
+    top: float
+    bottom: float
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Rows from top to bottom; free space lies left and right of it."""
+
+    left: float
+    right: float
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The inside of a frame between header and lower border: stacks from left to right."""
+
+    top: float
+    bottom: float
+    stacks: tuple[Stack, ...]
+
+    def moved(self, dx: float, dy: float) -> "Grid":
+        """Give the same grid moved."""
+        stacks = tuple(
+            Stack(
+                stack.left + dx,
+                stack.right + dx,
+                tuple(replace(row, top=row.top + dy, bottom=row.bottom + dy) for row in stack.rows),
+            )
+            for stack in self.stacks
+        )
+        return Grid(self.top + dy, self.bottom + dy, stacks)

@@ -1,0 +1,61 @@
+"""How a page or fragment is rendered: what every page shows beside its own content, and where a form leads back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from mrpvm.errors import MRPError
+from sessions_app.web.access import Member
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    member: Member,
+    context: Mapping[str, Any],
+    *,
+    section: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    """Give a page, or one fragment of it by `template#fragment`.
+
+    Args:
+        section: which entry of the main navigation is the current one.
+    """
+    shared = {
+        "project": member.project,
+        "role": member.role,
+        "can_write": member.can_write,
+        "is_admin": member.is_admin,
+        "section": section,
+        "version": settings.SPECTACULAR_SETTINGS["VERSION"],
+    }
+    return render(request, template, {**shared, **context}, status=status)
+
+
+def back_to(request: HttpRequest, default: str) -> HttpResponseRedirect:
+    """Redirect to the form's `next` if that is an address of this server, else to `default`."""
+    target = request.POST.get("next", "")
+    if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
+        target = default
+    return HttpResponseRedirect(target)
+
+
+def tell(request: HttpRequest, text: str, *, undo_url: str = "") -> None:
+    """Show a short message on the next page, with a button that takes the act back if `undo_url` is given."""
+    messages.success(request, text, extra_tags=undo_url)
+
+
+def tell_error(request: HttpRequest, error: MRPError) -> None:
+    """Show why something was refused on the next page."""
+    messages.error(request, f"{error.code}: {error.message}")
+
+
+def whole_number(text: str | None) -> int | None:
+    """Give the number of a query parameter, None for anything that is none or that no row can have."""
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

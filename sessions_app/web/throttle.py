@@ -1,0 +1,24 @@
+"""Counting attempts in the running minute, in the cache that all server processes share [O-25]."""
+
+import time
+
+from django.core.cache import cache
+
+WINDOW_SECONDS = 60
+
+
+def is_allowed(name: str, per_minute: int) -> bool:
+    """Count one attempt under `name` and tell whether it is within the limit; 0 switches the limit off."""
+    if not per_minute:
+        return True
+    key = f"{name}:{int(time.time()) // WINDOW_SECONDS}"
+    cache.add(key, 0, timeout=2 * WINDOW_SECONDS)
+    try:
+        return cache.incr(key) <= per_minute
+    except ValueError:  # the cache lost the counter between the two calls
+        return True
+
+
+def seconds_to_wait() -> int:
+    """Give the whole seconds until the next minute begins to count."""
+    return int(WINDOW_SECONDS - time.time() % WINDOW_SECONDS) + 1

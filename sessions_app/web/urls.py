@@ -1,0 +1,49 @@
+"""The addresses of the pages; fragments and actions lie below their page."""
+
+from django.contrib.auth.views import LogoutView
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+
+from sessions_app.web.views import api_keys, knowledge, login, plugins, session, sessions, turns
+
+
+class NameConverter(StringConverter):
+    """An id in a page's address: anything without a slash or a control character; clients' own may hold spaces."""
+
+    regex = r"[^/\x00-\x1f\x7f]{1,500}"
+
+
+register_converter(NameConverter, "name")
+
+_SESSION = "sessions/<name:session_id>"
+_TURN = f"{_SESSION}/turns/<name:request_id>"
+
+urlpatterns = [
+    path("", sessions.index, name="sessions"),
+    path("list", sessions.rows, name="sessions-list"),
+    path("sessions", sessions.create, name="session-create"),
+    path(_SESSION, session.show, name="session"),
+    path(f"{_SESSION}/head", session.head, name="session-head"),
+    path(f"{_SESSION}/messages", session.messages, name="session-messages"),
+    path(f"{_SESSION}/state", session.state, name="session-state"),
+    path(f"{_SESSION}/composer", session.composer, name="session-composer"),
+    path(f"{_SESSION}/ask", session.ask, name="session-ask"),
+    path(f"{_SESSION}/rename", session.rename, name="session-rename"),
+    path(f"{_SESSION}/delete", session.delete, name="session-delete"),
+    path(f"{_SESSION}/restore", session.restore, name="session-restore"),
+    path(_TURN, turns.show, name="turn"),
+    path(f"{_TURN}/head", turns.head, name="turn-head"),
+    path(f"{_TURN}/graph", turns.graph, name="turn-graph"),
+    path(f"{_TURN}/outline", turns.outline, name="turn-outline"),
+    path(f"{_TURN}/context", turns.context, name="turn-context"),
+    path(f"{_TURN}/details/<name:ref>", turns.detail, name="turn-detail"),
+    path(f"{_TURN}/cancel", turns.cancel, name="turn-cancel"),
+    path("knowledge", knowledge.index, name="knowledge"),
+    path("knowledge/<name:kb_id>", knowledge.show, name="knowledge-base"),
+    path("plugins", plugins.index, name="plugins"),
+    path("api-keys", api_keys.index, name="api-keys"),
+    path("api-keys/<int:key_pk>/revoke", api_keys.revoke, name="api-key-revoke"),
+    path("login", login.PasswordLogin.as_view(), name="login"),
+    path("login/link/<str:secret>", login.login_link, name="login-link"),
+    path("logout", LogoutView.as_view(next_page="login"), name="logout"),
+]

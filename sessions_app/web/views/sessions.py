@@ -1,0 +1,51 @@
+"""The sessions page: a live list, and the way to a new conversation."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST, require_safe
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.sessions import create_session
+from sessions_app.web.access import Member, member_view
+from sessions_app.web.fragments.sessions import ListQuery, filter_context, list_context
+from sessions_app.web.pages import page, tell_error
+
+TEMPLATE = "sessions/index.html"
+
+
+@require_safe
+@member_view()
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the list with its filter; without any session, how to make the first call."""
+    query = ListQuery.of(request.GET)
+    context = {
+        **list_context(member.project, query),
+        **filter_context(member.project),
+        "server_url": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return page(request, TEMPLATE, member, context, section="sessions")
+
+
+@require_safe
+@member_view()
+def rows(request: HttpRequest, member: Member) -> HttpResponse:
+    """Give the list again, or with `after` the rows that follow it."""
+    query = ListQuery.of(request.GET)
+    part = "rows" if query.after else "list"
+    context = {
+        **list_context(member.project, query),
+        "server_url": request.build_absolute_uri("/").rstrip("/"),
+    }
+    return page(request, f"{TEMPLATE}#{part}", member, context)
+
+
+@require_POST
+@member_view("editor")
+def create(request: HttpRequest, member: Member) -> HttpResponse:
+    """Make a session and go there."""
+    try:
+        made = create_session(member.project)
+    except MRPError as error:
+        tell_error(request, error)
+        return HttpResponseRedirect(reverse("sessions"))
+    return HttpResponseRedirect(reverse("session", args=[made.session_id]))

@@ -1,0 +1,61 @@
+"""Codes and steps in words, for people who have not read the specification."""
+
+from collections.abc import Mapping
+
+_CODES: Mapping[str, str] = {
+    "PLUGIN_STAGE_EXHAUSTED": "no plugin of a stage delivered a result",
+    "PLAN_STAGE_EXHAUSTED": "no planner delivered a plan",
+    "DECOMPOSER_EMPTY_RESULT": "nothing to answer was found in the message",
+    "VALIDATION_REJECTED": "the validators refused every answer that was found",
+    "FRAME_DEPTH_EXCEEDED": "the question was split more often than allowed",
+    "ENGINE_BUDGET_EXCEEDED": "the model calls of the turn ran out",
+    "ENGINE_TIMEOUT": "the turn's time ran out",
+    "TURN_CANCELLED": "the turn was stopped",
+    "TURN_INTERRUPTED": "the server stopped while the turn was running",
+    "LLM_NOT_AVAILABLE": "a plugin needs a language model and none is set",
+    "SERVER_INTERNAL_ERROR": "the server met an error of its own",
+}
+
+FAMILIES: Mapping[str, tuple[str, str]] = {
+    "sd-plugin": ("Seed detectors", "Read the message: what is asked, what is told."),
+    "mrp-plan-plugin": ("Planners", "Choose which plugins are tried, and in which order."),
+    "kb-plugin": ("KB plugins", "Find the units that may answer, in the session and in the mounted knowledge base."),
+    "gs-plugin": ("Goal solvers", "Answer from what was found."),
+    "val-plugin": ("Response validators", "Check the answer before it is given."),
+}
+"""The plugin families in the order of one turn: their name on screen, and what they do."""
+
+STORES: Mapping[str, str] = {
+    "current-turn": "this message",
+    "session": "this session",
+    "draft": "the draft",
+    "kb": "the knowledge base",
+}
+
+END_WORDS: Mapping[str, str] = {
+    "failed": "Failed",
+    "cancelled": "Stopped",
+    "interrupted": "Interrupted",
+    "running": "Running",
+    "succeeded": "Answered",
+}
+
+
+def why(reason: str) -> str:
+    """Give a reason in words: a code becomes a sentence, words stay."""
+    return _CODES.get(reason, reason)
+
+
+def ending(status: str, answer_status: str | None) -> str:
+    """Give how a turn ended, in one or two words."""
+    return "No answer found" if status == "succeeded" and answer_status == "no-context" else END_WORDS.get(status, status)
+
+
+def bytes_in_words(count: int) -> str:
+    """Write a size in the unit that a person reads."""
+    size = float(count)
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1024 or unit == "MiB":
+            break
+        size /= 1024
+    return f"{count} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"

@@ -1,0 +1,50 @@
+// Small ways into the document that several modules share.
+
+export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Build an element; `text` becomes text, never markup. */
+export function build(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") element.textContent = value;
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Run `setUp` once for every element that matches, now and whenever one is swapped in. */
+export function onElements(selector, setUp) {
+  const done = new WeakSet();
+  const scan = (root) => {
+    const found = root.matches?.(selector) ? [root] : [];
+    for (const element of [...found, ...root.querySelectorAll(selector)]) {
+      if (done.has(element)) continue;
+      done.add(element);
+      setUp(element);
+    }
+  };
+  scan(document.documentElement);
+  new MutationObserver((records) => {
+    for (const record of records) {
+      for (const node of record.addedNodes) if (node.nodeType === Node.ELEMENT_NODE) scan(node);
+    }
+  }).observe(document.documentElement, { childList: true, subtree: true });
+}
+
+/** Tell whether a key press is meant for a field and not for the page. */
+export const isTyping = (event) =>
+  event.target.closest?.("input, textarea, select, [contenteditable]") != null;
+
+/** Give the token that Django wants with every writing request; it stands in the body's hx-headers. */
+export function csrfToken() {
+  const headers = document.body.getAttribute("hx-headers:inherited");
+  return headers ? JSON.parse(headers)["X-CSRFToken"] : "";
+}
+
+/** Load a fragment into an element; a newer request for the same element replaces an older one. */
+export function loadFragment(url, target, swap = "innerHTML") {
+  if (!target.hasAttribute("hx-sync")) target.setAttribute("hx-sync", "this:replace");
+  return globalThis.htmx.ajax("GET", url, { source: target, target, swap });
+}

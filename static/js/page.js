@@ -1,0 +1,63 @@
+// Small behaviours of single pages: names changed in place, time to expiry, keys for links, the end of a live page.
+import { isTyping, onElements } from "./dom.js";
+import { dispatch } from "./live.js";
+import { toast } from "./ui.js";
+
+// --- a name that is changed in place ------------------------------------------------------------------------------
+
+onElements("[data-rename]", (place) => {
+  const part = (name) => place.querySelector(`[data-rename-${name}]`);
+  const show = (editing) => {
+    part("shown").hidden = editing;
+    part("form").hidden = !editing;
+    if (editing) part("form").elements.namedItem("title").select();
+    else part("open").focus();
+  };
+  place.addEventListener("click", (event) => {
+    if (event.target.closest("[data-rename-open]")) show(true);
+    else if (event.target.closest("[data-rename-cancel]")) show(false);
+  });
+  place.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && part("form") && !part("form").hidden) show(false);
+  });
+});
+
+// --- time to expiry -------------------------------------------------------------------------------------------------
+
+const two = (number) => String(number).padStart(2, "0");
+
+function showCountdown(element) {
+  const seconds = Math.max(0, Math.ceil((Date.parse(element.dateTime) - Date.now()) / 1000));
+  const minutes = Math.floor(seconds / 60);
+  element.title ||= new Date(element.dateTime).toLocaleString();
+  element.textContent = minutes >= 120 ? `in ${Math.round(minutes / 60)} h` : `in ${minutes}:${two(seconds % 60)}`;
+  return seconds;
+}
+
+onElements("[data-countdown]", (element) => {
+  const tick = () => {
+    if (!element.isConnected) return clearInterval(timer);
+    // The server says the same a little later; whoever looks at the clock sees it end on time.
+    if (showCountdown(element) === 0) {
+      clearInterval(timer);
+      setTimeout(() => dispatch({ kind: "session.expired", sequence: null, payload: {} }), 1000);
+    }
+  };
+  const timer = setInterval(tick, 1000);
+  tick();
+});
+
+document.addEventListener("htmx:after:swap", () => document.querySelectorAll("[data-countdown]").forEach(showCountdown));
+
+// --- keys for links -------------------------------------------------------------------------------------------------
+
+document.addEventListener("keydown", (event) => {
+  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+  document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`)?.click();
+});
+
+// --- a page whose session went away ---------------------------------------------------------------------------------
+
+document.addEventListener("live:refused", () => {
+  toast("This session was deleted, or you may no longer see it.", { failed: true });
+});

@@ -1,0 +1,39 @@
+// Server-sent events out of the response to a POST, which EventSource cannot make.
+
+/**
+ * Yield {event, data} for every frame of the stream; `data` is parsed JSON, or text where it is not JSON.
+ * @param {Response} response
+ */
+export async function* readEvents(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let waiting = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    waiting += value ?? "";
+    const frames = waiting.split(/\r\n\r\n|\n\n|\r\r/);
+    waiting = done ? "" : frames.pop();
+    for (const frame of frames) {
+      const event = parseFrame(frame);
+      if (event) yield event;
+    }
+    if (done) return;
+  }
+}
+
+function parseFrame(frame) {
+  let event = "message";
+  const data = [];
+  for (const line of frame.split(/\r\n|\n|\r/)) {
+    if (line.startsWith(":")) continue;
+    const [, field, value] = /^([^:]*):? ?(.*)$/s.exec(line);
+    if (field === "event") event = value;
+    else if (field === "data") data.push(value);
+  }
+  if (!data.length) return null;
+  const text = data.join("\n");
+  try {
+    return { event, data: JSON.parse(text) };
+  } catch {
+    return { event, data: text };
+  }
+}

@@ -1,0 +1,177 @@
+// Copy buttons, dialogs, tabs, toasts, relative times, keyboard help.
+import { build, csrfToken, isTyping, onElements } from "./dom.js";
+
+const TOAST_MS = 8000;
+
+// --- copy -----------------------------------------------------------------------------------------------------------
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.closest(".code")?.querySelector("pre");
+  const text = button.dataset.copyText ?? readable(source);
+  const words = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text.trim());
+    button.textContent = "Copied";
+  } catch {
+    // Without a secure context there is no clipboard: mark the text, so that the keyboard can copy it.
+    if (source) getSelection().selectAllChildren(source);
+    button.textContent = "Press Ctrl+C";
+  }
+  setTimeout(() => (button.textContent = words), 1600);
+});
+
+/** Give the text of an element; folded JSON comes back in lines. */
+function readable(source) {
+  const text = source?.textContent ?? "";
+  if (!source?.matches(".json")) return text;
+  try {
+    return JSON.stringify(JSON.parse(text), null, 2);
+  } catch {
+    return text; // A part that was cut is no JSON any more.
+  }
+}
+
+// --- dialogs and menus ----------------------------------------------------------------------------------------------
+
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest?.("[data-dialog-open]");
+  if (opener) document.getElementById(opener.dataset.dialogOpen)?.showModal();
+  const closer = event.target.closest?.("[data-dialog-close]");
+  if (closer) closer.closest("dialog")?.close();
+  // A press on the backdrop has the dialog itself as its target.
+  if (event.target instanceof HTMLDialogElement) event.target.close();
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    const menu = event.target.closest?.("details.menu[open]");
+    if (menu) {
+      menu.open = false;
+      menu.querySelector("summary").focus();
+    }
+  }
+  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "?") {
+    event.preventDefault();
+    const help = document.getElementById("keys");
+    if (help && !help.open) help.showModal();
+  } else if (event.key === "/") {
+    const search = document.querySelector("[data-search]");
+    if (search) {
+      event.preventDefault();
+      search.focus();
+    }
+  }
+});
+
+// --- tabs: role=tablist with role=tab[aria-controls] ---------------------------------------------------------------------
+
+function selectTab(tab, { focus = false } = {}) {
+  for (const other of tab.closest("[role=tablist]").querySelectorAll("[role=tab]")) {
+    const selected = other === tab;
+    other.setAttribute("aria-selected", String(selected));
+    other.tabIndex = selected ? 0 : -1;
+    const panel = document.getElementById(other.getAttribute("aria-controls"));
+    if (panel) panel.hidden = !selected;
+  }
+  if (focus) tab.focus();
+}
+
+onElements("[role=tablist]", (list) => {
+  const tabs = () => [...list.querySelectorAll("[role=tab]")];
+  const first = tabs().find((tab) => tab.getAttribute("aria-selected") === "true") ?? tabs()[0];
+  if (first) selectTab(first);
+  list.addEventListener("click", (event) => {
+    const tab = event.target.closest("[role=tab]");
+    if (tab) selectTab(tab);
+  });
+  list.addEventListener("keydown", (event) => {
+    const all = tabs();
+    const at = all.indexOf(document.activeElement);
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined || at < 0) return;
+    event.preventDefault();
+    selectTab(all[(to + all.length) % all.length], { focus: true });
+  });
+});
+
+// --- toasts ------------------------------------------------------------------------------------------------------------
+
+/**
+ * Show a short message.
+ * @param {string} message
+ * @param {{undoUrl?: string, undoLabel?: string, failed?: boolean}} options
+ */
+export function toast(message, { undoUrl, undoLabel = "Undo", failed = false } = {}) {
+  const region = document.getElementById("toasts");
+  if (!region) return;
+  const box = build("div", { class: failed ? "toast status-error" : "toast" }, build("span", { class: "toast__text", text: message }));
+  if (undoUrl) {
+    const undo = build("button", { class: "button button--small", type: "button", text: undoLabel });
+    undo.addEventListener("click", () => undoAction(undoUrl, box));
+    box.append(undo);
+  }
+  const close = build("button", { class: "button button--quiet button--small", type: "button", "aria-label": "Dismiss", text: "×" });
+  close.addEventListener("click", () => box.remove());
+  box.append(close);
+  region.append(box);
+  dismissLater(box);
+}
+
+function dismissLater(box) {
+  let timer = setTimeout(() => box.remove(), TOAST_MS);
+  const hold = () => clearTimeout(timer);
+  const release = () => {
+    hold();
+    timer = setTimeout(() => box.remove(), TOAST_MS / 2);
+  };
+  for (const name of ["pointerenter", "focusin"]) box.addEventListener(name, hold);
+  for (const name of ["pointerleave", "focusout"]) box.addEventListener(name, release);
+}
+
+async function undoAction(url, box) {
+  box.remove();
+  const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
+  if (!response?.ok) return toast("Could not undo.", { failed: true });
+  const back = response.headers.get("HX-Redirect");
+  if (back) location.assign(back);
+  else location.reload();
+}
+
+// A response's header `HX-Trigger: {"toast": {"message": "...", "undoUrl": "..."}}` ends here.
+document.addEventListener("toast", (event) => {
+  const { message, value, undoUrl, undoLabel, failed } = event.detail ?? {};
+  toast(message ?? value ?? "", { undoUrl, undoLabel, failed });
+});
+
+// A message that was rendered into the page: <div data-toast="..." data-undo-url="...">.
+onElements("[data-toast]", (element) => {
+  toast(element.dataset.toast, { undoUrl: element.dataset.undoUrl, failed: element.dataset.failed === "true" });
+  element.remove();
+});
+
+// --- relative times ------------------------------------------------------------------------------------------------------
+
+const UNITS = [["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60]];
+const relative = new Intl.RelativeTimeFormat(document.documentElement.lang || "en", { numeric: "auto" });
+
+function showTime(element) {
+  const at = Date.parse(element.dateTime);
+  if (Number.isNaN(at)) return;
+  const seconds = (at - Date.now()) / 1000;
+  const [unit, size] = UNITS.find(([, length]) => Math.abs(seconds) >= length) ?? ["second", 1];
+  element.title ||= new Date(at).toLocaleString();
+  element.textContent = Math.abs(seconds) < 45 ? (seconds > 0 ? "in a moment" : "just now") : relative.format(Math.round(seconds / size), unit);
+}
+
+const TIMES = "time[datetime][data-relative]";
+const showTimes = () => document.querySelectorAll(TIMES).forEach(showTime);
+onElements(TIMES, showTime);
+setInterval(showTimes, 30000);
+// A refreshed fragment brings the server's words for a time.
+document.addEventListener("htmx:after:swap", showTimes);

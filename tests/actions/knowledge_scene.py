@@ -1,0 +1,120 @@
+"""What tests of knowledge actions share: a session on a base, a plugin that writes down what it hears."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import pytest
+from django.test import TestCase
+
+from mrpvm import registry
+from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
+from mrpvm.knowledge.text import terms
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Project, Session, SessionEvent
+from sessions_app.search.index import index_units
+from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from tests.search.units import make_unit
+
+
+@dataclass
+class ListeningRetriever:
+    """A KB plugin that keeps every life-cycle event."""
+
+    heard: list[LifecycleEvent] = field(default_factory=list)
+    descriptor: Descriptor = Descriptor(  # noqa: RUF009 (frozen)
+        id="kb-listening",
+        type="kb-plugin",
+        name="Listening",
+        version="1",
+        description="Keeps what it hears.",
+        cost_class="cheap",
+        planner_hints=PlannerHints(
+            expected_latency_ms=1,
+            expected_llm_calls=0,
+            relative_cost=0,
+            supported_acts=(),
+            topic_tags=(),
+            preferred_depth="shallow",
+            fallback_role="default",
+            confidence_when_matched=1,
+        ),
+    )
+
+    def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
+        return Retrieval(status="success")
+
+    def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
+        self.heard.append(event)
+        return "accepted"
+
+
+@pytest.fixture
+def listener(monkeypatch: pytest.MonkeyPatch) -> ListeningRetriever:
+    plugin = ListeningRetriever()
+    monkeypatch.setattr(registry, "installed", registry.Registry([plugin]))
+    return plugin
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    return Project.objects.create(name="Works", slug="works")
+
+
+@pytest.fixture
+def base(project: Project) -> KnowledgeBase:
+    return create_base(project, "Pumps")
+
+
+@pytest.fixture
+def session(project: Project, base: KnowledgeBase) -> Session:
+    return create_session(project, base=base)
+
+
+@contextmanager
+def committing() -> Iterator[None]:
+    """Run what waits for the commit at the end of the block, as a real commit would."""
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        yield
+
+
+def tell(session: Session, *claims: str) -> None:
+    """Put units into the session's journal, as a turn's commit does."""
+    journal = KnowledgeLayer.objects.get(pk=Session.objects.get(pk=session.pk).journal_id)
+    index_units(journal, [make_unit(f"session::{claim}", claim) for claim in claims])
+
+
+def stage(session: Session, source_id: str, *claims: str) -> None:
+    """Put a source into the session's draft."""
+    draft = KnowledgeLayer.objects.get(pk=Session.objects.get(pk=session.pk).draft_id)
+    source = KnowledgeSource.objects.create(layer=draft, source_id=source_id, name=source_id, content="", hash="")
+    index_units(draft, [make_unit(f"{source_id}::{claim}", claim) for claim in claims], origin=source)
+    draft.own_source_count += 1
+    draft.source_count += 1
+    draft.save(update_fields=["own_source_count", "source_count"])
+
+
+def seen(session: Session, words: str) -> list[tuple[str, str]]:
+    """Give what the session finds, as claim and store, sorted."""
+    knowledge = SessionKnowledge.of(Session.objects.get(pk=session.pk))
+    hits = knowledge.search(dict.fromkeys(terms(words), 1.0), 100)
+    return sorted((hit.unit.text, hit.store) for hit in hits)
+
+
+def held(base: KnowledgeBase, words: str) -> list[str]:
+    """Give the claims that the base's head shows for these words, sorted."""
+    head = KnowledgeBase.objects.select_related("head").get(pk=base.pk).head
+    hits = SessionKnowledge(EffectiveView.of_layer(head)).search(dict.fromkeys(terms(words), 1.0), 100)
+    return sorted(hit.unit.text for hit in hits)
+
+
+def event_kinds(session: Session, after: int = 0) -> list[str]:
+    return list(SessionEvent.objects.filter(session=session, sequence__gt=after).values_list("kind", flat=True))
+
+
+def last_payload(session: Session, kind: str) -> dict[str, Any]:
+    event = SessionEvent.objects.filter(session=session, kind=kind).order_by("-sequence").first()
+    assert event is not None
+    return event.payload

@@ -1,0 +1,156 @@
+"""Making bases and filling them with sources."""
+
+import pytest
+from django.conf import LazySettings
+from django.db import IntegrityError
+
+from mrpvm.errors import InvalidInput, NotFound, TooLarge
+from sessions_app.actions import knowledge
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Project, Session
+from tests.actions.knowledge_scene import (
+    ListeningRetriever,
+    base,
+    committing,
+    held,
+    listener,
+    project,
+    seen,
+    session,
+)
+from tests.search.units import make_unit
+
+__all__ = ["base", "listener", "project", "session"]
+
+
+def test_new_base_is_empty_and_sealed(project: Project) -> None:
+    base = knowledge.create_base(project, "  Pumps ")
+    assert (base.name, base.revision, base.is_default, base.parent, base.source_count) == ("Pumps", 1, False, None, 0)
+    assert base.head.sealed_at is not None
+    assert base.head.unit_count == 0
+    assert len(base.kb_id) == len("kb-") + 32
+
+
+def test_two_bases_may_share_a_name(project: Project) -> None:
+    first, second = (knowledge.create_base(project, "Pumps") for _ in range(2))
+    assert first.kb_id != second.kb_id
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("", "KB_VALIDATION_MISSING_NAME"), (" \t", "KB_VALIDATION_MISSING_NAME"), ("x" * 201, "INVALID_INPUT")],
+)
+def test_bad_names_are_refused(project: Project, base: KnowledgeBase, name: str, code: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        knowledge.create_base(project, name)
+    assert refused.value.code == code
+    with pytest.raises(InvalidInput) as refused:
+        knowledge.rename_base(base, name)
+    assert refused.value.code == code
+    assert KnowledgeBase.objects.get().name == "Pumps"
+    assert KnowledgeLayer.objects.count() == 1
+
+
+def test_longest_name_is_taken(project: Project) -> None:
+    assert len(knowledge.create_base(project, "x" * 200).name) == 200
+
+
+def test_default_base_is_made_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = knowledge.ensure_default_base(project)
+    assert (first.name, first.is_default) == ("Default KB", True)
+    assert knowledge.ensure_default_base(project) == first
+    with pytest.raises(IntegrityError):
+        knowledge.create_base(project, "Second", is_default=True)
+
+
+def test_default_base_made_by_another_process_meanwhile(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    create = knowledge.create_base
+
+    def late(*arguments: object, **options: object) -> KnowledgeBase:
+        create(project, "Default KB", is_default=True)
+        return create(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(knowledge, "create_base", late)
+    assert knowledge.ensure_default_base(project) == KnowledgeBase.objects.get()
+
+
+def test_rename_changes_neither_content_nor_revision(base: KnowledgeBase) -> None:
+    renamed = knowledge.rename_base(base, "Motors")
+    assert (renamed.name, renamed.revision, renamed.head_id) == ("Motors", 1, base.head_id)
+
+
+class TestAddSource:
+    """A source goes into a new layer on top of the head."""
+
+    def test_readers_of_the_base_find_it(self, base: KnowledgeBase, listener: ListeningRetriever) -> None:
+        with committing():
+            source = knowledge.add_source(base, "manual.md", "text", [make_unit("a", "The pump leaks")], chunk_count=1)
+        changed = KnowledgeBase.objects.select_related("head").get()
+        assert held(base, "pump") == ["The pump leaks"]
+        assert (changed.revision, changed.source_count, changed.head.unit_count) == (2, 1, 1)
+        assert changed.head.parent_id == base.head_id
+        assert changed.head.sealed_at is not None
+        assert (source.unit_count, source.chunk_count, len(source.hash)) == (1, 1, 64)
+        assert [(event.event_type, event.session_id, event.reason) for event in listener.heard] == [
+            ("kb-saved", None, "source-add")
+        ]
+
+    def test_sessions_that_have_it_mounted_keep_their_view(self, session: Session, base: KnowledgeBase) -> None:
+        knowledge.add_source(base, "manual.md", "text", [make_unit("a", "The pump leaks")])
+        assert seen(session, "pump") == []
+
+    def test_generated_ids_follow_the_name(self, base: KnowledgeBase) -> None:
+        first, second, third = (knowledge.add_source(base, "manual.md", "text", []).source_id for _ in range(3))
+        assert first.startswith("src-")
+        assert len(first) == 16
+        assert (second, third) == (f"{first}-1", f"{first}-2")
+        assert KnowledgeBase.objects.get().source_count == 3
+
+    def test_the_same_id_replaces(self, base: KnowledgeBase) -> None:
+        old = [make_unit("m::1", "The pump leaks"), make_unit("m::2", "The pump is blue")]
+        new = [make_unit("m::1", "The pump is blue"), make_unit("m::2", "The pump is dry")]
+        knowledge.add_source(base, "other", "", [make_unit("o::1", "The pump leaks")], source_id="other")
+        knowledge.add_source(base, "manual", "", old, source_id="manual")
+        knowledge.add_source(base, "manual", "", new, source_id="manual")
+        assert held(base, "pump") == ["The pump is blue", "The pump is dry", "The pump leaks"]
+        knowledge.add_source(base, "manual", "", [], source_id="manual")
+        assert held(base, "pump") == ["The pump leaks"]
+        changed = KnowledgeBase.objects.select_related("head").get()
+        assert (changed.source_count, changed.head.unit_count, changed.head.removed_unit_count) == (2, 1, 2)
+
+    @pytest.mark.parametrize("source_id", ["", "../up", "-a", "a" * 129, "a\x00", "a b", "é"])
+    def test_bad_ids_are_refused(self, base: KnowledgeBase, source_id: str) -> None:
+        with pytest.raises(InvalidInput) as refused:
+            knowledge.add_source(base, "manual", "", [], source_id=source_id)
+        assert refused.value.code == "INVALID_SOURCE_ID"
+
+    def test_a_source_needs_a_name(self, base: KnowledgeBase) -> None:
+        with pytest.raises(InvalidInput):
+            knowledge.add_source(base, " ", "text", [])
+
+    @pytest.mark.parametrize(
+        ("setting", "limit", "code"),
+        [
+            ("MRPVM_MAX_UPLOAD_BYTES", 3, "KB_VALIDATION_TOO_LARGE"),
+            ("MRPVM_MAX_SOURCE_CHUNKS", 1, "KB_INGEST_TOO_MANY_CHUNKS"),
+            ("MRPVM_MAX_SOURCE_UNITS", 1, "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
+            ("MRPVM_MAX_BASE_UNITS", 1, "KB_VALIDATION_MAX_TOTAL_UNITS"),
+        ],
+    )
+    def test_a_limit_refuses_the_whole_source(
+        self, base: KnowledgeBase, settings: LazySettings, setting: str, limit: int, code: str
+    ) -> None:
+        setattr(settings, setting, limit)
+        units = [make_unit("a", "The pump leaks"), make_unit("b", "The valve leaks")]
+        with pytest.raises(TooLarge) as refused:
+            knowledge.add_source(base, "manual", "text", units, chunk_count=2)
+        assert refused.value.code == code
+        assert refused.value.details["limit"] == limit
+        assert KnowledgeBase.objects.get().revision == 1
+        for model in (KnowledgeSource, LayerUnit, Posting):
+            assert not model.objects.exists()
+
+    def test_a_base_that_is_gone(self, base: KnowledgeBase) -> None:
+        KnowledgeBase.objects.all().delete()
+        with pytest.raises(NotFound) as refused:
+            knowledge.add_source(base, "manual", "text", [])
+        assert refused.value.code == "KB_NOT_FOUND"

@@ -1,0 +1,155 @@
+"""What the API's tests share: a project, callers of each role, and answers held against the schema."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import jsonschema
+import pytest
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+from pytest_django import Settings
+
+from sessions_app.actions.api_keys import create_key
+from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.models import Project, Session
+from sessions_app.turns.machine import install_plugins, workers
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plugins() -> None:
+    """Install the plugins as the server does at its start."""
+    install_plugins()
+
+
+@pytest.fixture(autouse=True)
+def unlimited_chats(settings: Settings) -> None:
+    """Let tests ask as often as they like; the limit has tests of its own."""
+    settings.MRPVM_CHATS_PER_MINUTE = 0
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Iterator[Project]:
+    """Give the default project; plugin calls run on threads of their own, so rows must really be there."""
+    made = Project.objects.create(name="Default", slug="default", is_default=True)
+    ensure_default_base(made)
+    yield made
+    workers.close()
+
+
+@pytest.fixture
+def other_project(project: Project) -> Project:
+    """Give a project of somebody else."""
+    made = Project.objects.create(name="Other", slug="other")
+    ensure_default_base(made)
+    return made
+
+
+@dataclass
+class Caller:
+    """A client with an API key, or without one; every answer it gets is held against the schema."""
+
+    headers: dict[str, str] = field(default_factory=dict)
+    client: Client = field(default_factory=Client)
+
+    def get(self, path: str, **options: Any) -> Any:
+        """Give the answer to a GET."""
+        return self._checked("get", path, self.client.get(path, headers=self.headers, **options))
+
+    def delete(self, path: str) -> Any:
+        """Give the answer to a DELETE."""
+        return self._checked("delete", path, self.client.delete(path, headers=self.headers))
+
+    def post(self, path: str, body: Any = None, **headers: str) -> Any:
+        """Give the answer to a POST of JSON; a text goes as it is."""
+        return self._send("post", path, body, headers)
+
+    def patch(self, path: str, body: Any) -> Any:
+        """Give the answer to a PATCH of JSON."""
+        return self._send("patch", path, body, {})
+
+    def chat(self, message: str, session_id: str | None = None, **more: Any) -> Any:
+        """Give the answer to one message."""
+        body = {"messages": [{"role": "user", "content": message}], **more}
+        return self.post("/api/chat/completions", body | ({"session_id": session_id} if session_id else {}))
+
+    def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Any:
+        text = body if isinstance(body, str | bytes) else json.dumps(body or {})
+        sent = {**self.headers, **{name.replace("_", "-"): value for name, value in headers.items()}}
+        answer = getattr(self.client, method)(path, text, content_type="application/json", headers=sent)
+        return self._checked(method, path, answer)
+
+    def _checked(self, method: str, path: str, answer: Any) -> Any:
+        check_against_schema(method, path.partition("?")[0], answer)
+        return answer
+
+
+@pytest.fixture
+def caller(project: Project) -> Callable[..., Caller]:
+    """Give callers: `caller("viewer")`, `caller("editor", other_project)`."""
+
+    def make(role: str = "editor", owner: Project = project) -> Caller:
+        _, plain = create_key(owner, role, role)
+        return Caller({"Authorization": f"Bearer {plain}"})
+
+    return make
+
+
+@pytest.fixture
+def editor(caller: Callable[..., Caller]) -> Caller:
+    """Give a caller who may run turns."""
+    return caller("editor")
+
+
+@pytest.fixture
+def stranger(caller: Callable[..., Caller], other_project: Project) -> Caller:
+    """Give an admin of another project."""
+    return caller("admin", other_project)
+
+
+@pytest.fixture
+def talked(editor: Caller) -> Session:
+    """Give a session of two turns."""
+    session_id = editor.chat("My dog is called Rex.").json()["session_id"]
+    editor.chat("What is my dog called?", session_id)
+    return Session.objects.get(session_id=session_id)
+
+
+_document: dict[str, Any] = {}
+
+
+def openapi() -> dict[str, Any]:
+    """Give the OpenAPI document of the running code."""
+    if not _document:
+        _document.update(SchemaGenerator().get_schema(request=None, public=True))
+    return _document
+
+
+def check_against_schema(method: str, path: str, answer: Any) -> None:
+    """Fail unless the document lists this status of the path's method, and the body has the listed shape."""
+    operation = _operation(method, path)
+    if operation is None:
+        return
+    assert str(answer.status_code) in operation["responses"], f"{method} {path}: {answer.status_code} is not listed"
+    listed = operation["responses"][str(answer.status_code)].get("content", {})
+    kind = answer.headers.get("Content-Type", "").partition(";")[0]
+    if answer.status_code == 204:
+        return
+    assert kind in listed, f"{method} {path}: {kind} is not listed"
+    if kind == "application/json" and not answer.streaming:
+        document = {**listed[kind]["schema"], "components": openapi()["components"]}
+        jsonschema.Draft202012Validator(document).validate(json.loads(answer.content))
+
+
+def _operation(method: str, path: str) -> dict[str, Any] | None:
+    """Give the operation whose template fits the path, the one with the fewest variables first."""
+    steps = path.strip("/").split("/")
+    for template, operations in sorted(openapi()["paths"].items(), key=lambda item: item[0].count("{")):
+        parts = template.strip("/").split("/")
+        fits = len(parts) == len(steps) and all(
+            part.startswith("{") or part == step for part, step in zip(parts, steps, strict=True)
+        )
+        if fits and method in operations:
+            return dict(operations[method])
+    return None

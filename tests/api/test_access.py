@@ -1,0 +1,206 @@
+"""Who may do what, and what exists for whom: over every address of the API."""
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLPattern
+from django.utils import timezone
+from pytest_django import Settings
+
+from sessions_app.actions.api_keys import create_key, ensure_key, find_key, revoke_key
+from sessions_app.api.urls import urlpatterns
+from sessions_app.models import ApiKey, Membership, Project, Session
+from tests.api.conftest import Caller
+
+PUBLIC = {"health", "ready", "unknown"}
+PAGES = {"docs"}
+METHODS = ("get", "post", "put", "patch", "delete")
+ROUTES = [pattern for pattern in urlpatterns if isinstance(pattern, URLPattern) and pattern.name not in PUBLIC | PAGES]
+KEYED = [pattern for pattern in ROUTES if "<" in str(pattern.pattern)]
+
+
+def address(pattern: URLPattern, session: Session) -> str:
+    """Give the route's address with ids of things that exist in the session's project.
+
+    A route with a variable that is not known here fails: say what stands for it.
+    """
+    turn = session.turns.get(turn_index=2)
+    ids = {
+        "session_id": session.session_id,
+        "request_id": turn.request_id,
+        "unit_id": session.context_units.get().unit_id,
+        "ref": turn.details.order_by("id").first().ref,  # type: ignore[union-attr]
+        "kb_id": session.mounted_kb.kb_id,
+    }
+    return "/api/" + re.sub(r"<id:(\w+)>", lambda match: ids[match[1]], str(pattern.pattern))
+
+
+def methods_of(pattern: URLPattern) -> list[str]:
+    """Give the methods that the route's view answers."""
+    view = pattern.callback.view_class  # type: ignore[attr-defined]
+    return [method for method in METHODS if hasattr(view, method)]
+
+
+def call(client: Client, method: str, path: str, headers: dict[str, str]) -> Any:
+    """Give the answer to a call with a body that would do for most routes."""
+    if method == "get":
+        return client.get(path, headers=headers)
+    body = {"title": "t", "content": "c", "name": "n", "messages": [{"role": "user", "content": "c"}]}
+    return getattr(client, method)(path, body, content_type="application/json", headers=headers)
+
+
+@pytest.mark.parametrize("pattern", ROUTES, ids=lambda pattern: pattern.name)
+def test_nothing_answers_without_a_key_or_a_login(pattern: URLPattern, talked: Session) -> None:
+    for method in methods_of(pattern):
+        answer = call(Client(), method, address(pattern, talked), {})
+        assert answer.status_code == 401, method
+        assert answer.json()["error"]["code"] == "UNAUTHENTICATED"
+        assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+    assert Session.objects.filter(deleted_at__isnull=True).count() == 1
+
+
+@pytest.mark.parametrize("pattern", KEYED, ids=lambda pattern: pattern.name)
+def test_what_belongs_to_another_project_is_not_there(
+    pattern: URLPattern, talked: Session, stranger: Caller
+) -> None:
+    before = Session.objects.filter(pk=talked.pk).values().get()
+    for method in methods_of(pattern):
+        answer = call(Client(), method, address(pattern, talked), stranger.headers)
+        if method == "delete":
+            assert answer.status_code == 204  # as for an id that never existed [S-18]
+        else:
+            assert answer.status_code == 404, method
+            assert answer.json()["error"]["code"].endswith("_NOT_FOUND")
+    assert Session.objects.filter(pk=talked.pk).values().get() == before
+
+
+@pytest.mark.parametrize("pattern", KEYED, ids=lambda pattern: pattern.name)
+def test_what_belongs_to_the_project_is_there(pattern: URLPattern, talked: Session, editor: Caller) -> None:
+    for method in methods_of(pattern):
+        answer = call(Client(), method, address(pattern, talked), editor.headers)
+        assert answer.status_code < 300 or answer.json()["error"]["code"] == "TURN_NOT_RUNNING", method
+
+
+@pytest.mark.parametrize("path", ["/api/sessions", "/api/kbs"])
+def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Caller, stranger: Caller) -> None:
+    own, others = editor.get(path).content.decode(), stranger.get(path).content.decode()
+    assert talked.session_id in own or talked.mounted_kb.kb_id in own
+    assert talked.session_id not in others
+    assert talked.mounted_kb.kb_id not in others
+
+
+@pytest.mark.parametrize("pattern", ROUTES, ids=lambda pattern: pattern.name)
+def test_a_viewer_reads_and_writes_nothing(
+    pattern: URLPattern, talked: Session, caller: Callable[..., Caller]
+) -> None:
+    headers = caller("viewer").headers
+    for method in methods_of(pattern):
+        answer = call(Client(), method, address(pattern, talked), headers)
+        if method == "get":
+            assert answer.status_code == 200
+        else:
+            assert answer.status_code == 403, method
+            assert answer.json()["error"]["code"] == "FORBIDDEN"
+
+
+@pytest.mark.parametrize("header", ["Bearer mrp_wrong", "Bearer", "bearer x", "Bearer \u00e9", "Bearer mrp_" + "x" * 64])
+def test_a_bad_key_is_refused_although_there_is_a_login(header: str, project: Project) -> None:
+    client = Client()
+    user = User.objects.create_user("ann")
+    Membership.objects.create(project=project, user=user)
+    client.force_login(user)
+    assert client.get("/api/sessions").status_code == 200
+    answer = client.get("/api/sessions", headers={"Authorization": header})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "UNAUTHENTICATED")
+
+
+def test_a_revoked_key_opens_nothing(project: Project, editor: Caller) -> None:
+    assert editor.get("/api/sessions").status_code == 200
+    revoke_key(ApiKey.objects.get())
+    assert editor.get("/api/sessions").status_code == 401
+
+
+def test_a_login_needs_the_csrf_token_to_write(project: Project) -> None:
+    client = Client(enforce_csrf_checks=True)
+    user = User.objects.create_user("ann")
+    Membership.objects.create(project=project, user=user, role="editor")
+    client.force_login(user)
+    refused = client.post("/api/sessions", {}, content_type="application/json")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "FORBIDDEN")
+    token = "a" * 32
+    client.cookies["mrpvm_csrf"] = token
+    made = client.post("/api/sessions", {}, content_type="application/json", headers={"X-CSRFToken": token})
+    assert made.status_code == 201
+
+
+def test_a_member_names_the_project_it_means(project: Project, other_project: Project, talked: Session) -> None:
+    client = Client()
+    user = User.objects.create_user("ann")
+    client.force_login(user)
+    assert client.get("/api/sessions").status_code == 403
+    Membership.objects.create(project=other_project, user=user)
+    assert client.get("/api/sessions").json()["sessions"] == []
+    assert client.get("/api/sessions", headers={"X-Project": "default"}).status_code == 403
+    Membership.objects.create(project=project, user=user)
+    assert len(client.get("/api/sessions", headers={"X-Project": "default"}).json()["sessions"]) == 1
+    assert client.get("/api/sessions", headers={"X-Project": "other"}).json()["sessions"] == []
+
+
+def test_a_key_is_kept_as_a_digest_and_shown_once(project: Project) -> None:
+    key, plain = create_key(project, " laptop ", "viewer")
+    assert plain.startswith("mrp_")
+    assert len(plain) >= 36
+    assert (key.name, key.role, plain.startswith(key.prefix)) == ("laptop", "viewer", True)
+    stored = ApiKey.objects.values().get()
+    assert plain not in str(stored)
+    assert create_key(project, "other")[1] != plain
+    found = find_key(plain)
+    assert found is not None
+    assert found.pk == key.pk
+    assert find_key(plain[:-1]) is None
+
+
+def test_a_given_key_is_taken_over_once(project: Project) -> None:
+    plain = "mrp_" + "0123456789abcdef" * 2
+    first = ensure_key(project, "given", plain, "admin")
+    assert ensure_key(project, "again", plain, "viewer").pk == first.pk
+    found = find_key(plain)
+    assert found is not None
+    assert found.role == "admin"
+
+
+def test_the_last_use_is_noted_once_a_minute(
+    project: Project, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    key, plain = create_key(project, "laptop")
+    with django_assert_num_queries(2):
+        find_key(plain)
+    first = ApiKey.objects.get(pk=key.pk).last_used_at
+    with django_assert_num_queries(1):
+        find_key(plain)
+    assert first is not None
+    ApiKey.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
+    find_key(plain)
+    noted = ApiKey.objects.get(pk=key.pk).last_used_at
+    assert noted is not None
+    assert noted >= first
+
+
+def test_chats_are_counted_for_each_caller(
+    settings: Settings, editor: Caller, caller: Callable[..., Caller], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.api.throttling.time.time", lambda: 1_200_000_010.0)
+    settings.MRPVM_CHATS_PER_MINUTE = 2
+    assert [editor.chat("Hello").status_code for _ in range(2)] == [200, 200]
+    refused = editor.chat("Hello")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (429, "RATE_LIMITED")
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert editor.get("/api/sessions").status_code == 200
+    assert caller("admin").chat("Hello").status_code == 200
+    monkeypatch.setattr("sessions_app.api.throttling.time.time", lambda: 1_200_000_080.0)
+    assert editor.chat("Hello").status_code == 200

@@ -1,0 +1,265 @@
+"""POST /api/chat/completions as JSON: what is accepted, what comes back, which session is meant."""
+
+import threading
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from sessions_app.actions.sessions import delete_session
+from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+from sessions_app.turns import shutdown
+from tests.api.conftest import Caller
+from tests.api.doubles import HeldSolver, RaisingDetector, WaitingSolver, registered
+
+CHAT = "/api/chat/completions"
+USER = {"role": "user", "content": "My dog is called Rex."}
+
+
+def code_of(answer: Any) -> tuple[int, str]:
+    """Give status and error code."""
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_a_new_conversation_remembers(editor: Caller) -> None:
+    first = editor.chat("My dog is called Rex.")
+    assert first.status_code == 200
+    session_id = first.json()["session_id"]
+    for told in ("My cat is called Tom.", "My car is red."):
+        editor.chat(told, session_id)
+    answer = editor.chat("What is my dog called?", session_id).json()
+    assert answer["session_id"] == session_id
+    assert "Rex" in answer["choices"][0]["message"]["content"]
+    assert "Tom" not in answer["choices"][0]["message"]["content"]
+
+
+def test_one_turn_has_one_request_id_everywhere(editor: Caller) -> None:
+    answer = editor.chat("My dog is called Rex.")
+    body = answer.json()
+    turn = ExplainabilityTurn.objects.get()
+    assert {
+        body["request_id"],
+        body["id"].removeprefix("mrp-"),
+        body["execution_trace"]["requestId"],
+        answer.headers["X-Request-Id"],
+        turn.request_id,
+    } == {turn.request_id}
+
+
+def test_the_trace_comes_as_structure_and_with_details_when_asked_for(editor: Caller) -> None:
+    plain = editor.chat("My dog is called Rex.").json()
+    graph = plain["execution_trace"]["graph"]
+    assert graph["details"] == {}
+    assert "response_markdown" not in plain
+    assert graph["pluginExecutions"]
+    full = editor.chat("My dog is called Rex.", include=["details", "response_markdown"]).json()
+    graph = full["execution_trace"]["graph"]
+    nodes = [*graph["frames"], *graph["pluginExecutions"], *graph["controlNodes"]]
+    assert {node["detailRef"] for node in nodes} <= set(graph["details"])
+    assert full["response_markdown"].startswith("# MRP Response")
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({}, 400, "NO_USER_MESSAGE"),
+        ({"messages": []}, 400, "NO_USER_MESSAGE"),
+        ({"messages": [{"role": "system", "content": "x"}]}, 400, "NO_USER_MESSAGE"),
+        ({"messages": "hi"}, 400, "INVALID_INPUT"),
+        ({"messages": ["hi"]}, 400, "INVALID_INPUT"),
+        ({"messages": [{"role": "assistant", "content": "x"}]}, 400, "INVALID_ROLE"),
+        ({"messages": [{"role": "tool", "content": "x"}, USER]}, 400, "INVALID_ROLE"),
+        ({"messages": [{"role": "user"}]}, 400, "INVALID_CONTENT"),
+        ({"messages": [{"role": "user", "content": "  "}]}, 400, "INVALID_CONTENT"),
+        ({"messages": [{"role": "user", "content": 5}]}, 400, "INVALID_CONTENT"),
+        ({"messages": [{"role": "user", "content": None}]}, 400, "INVALID_CONTENT"),
+        ({"messages": [{"role": "user", "content": "x" * 8_001}]}, 413, "NORMALIZER_INPUT_TOO_LARGE"),
+        ({"messages": [USER], "deliberation_level": 4}, 400, "INVALID_DELIBERATION_LEVEL"),
+        ({"messages": [USER], "deliberation_level": -1}, 400, "INVALID_DELIBERATION_LEVEL"),
+        ({"messages": [USER], "deliberation_level": "2"}, 400, "INVALID_DELIBERATION_LEVEL"),
+        ({"messages": [USER], "deliberation_level": True}, 400, "INVALID_DELIBERATION_LEVEL"),
+        ({"messages": [USER], "deliberation_level": 1.5}, 400, "INVALID_DELIBERATION_LEVEL"),
+        ({"messages": [USER], "planner_plugin": "nope"}, 400, "INVALID_PLANNER_PLUGIN"),
+        ({"messages": [USER], "seed_detector_plugin": "nope"}, 400, "INVALID_SEED_DETECTOR_PLUGIN"),
+        ({"messages": [USER], "kb_plugin": 7}, 400, "INVALID_KB_PLUGIN"),
+        ({"messages": [USER], "goal_solver_plugin": ""}, 400, "INVALID_GOAL_SOLVER_PLUGIN"),
+        ({"messages": [USER], "stream": "yes"}, 400, "INVALID_INPUT"),
+        ({"messages": [USER], "wait_ms": 60_001}, 400, "INVALID_INPUT"),
+        ({"messages": [USER], "include": ["all"]}, 400, "INVALID_INPUT"),
+        ({"messages": [USER], "session_id": 5}, 400, "INVALID_INPUT"),
+        ({"messages": [USER], "kb_id": "kb-none"}, 404, "KB_NOT_FOUND"),
+        ({"messages": [USER], "session_id": "sess-none"}, 404, "SESSION_NOT_FOUND"),
+        ({"messages": [USER], "session_id": "my-own"}, 404, "SESSION_NOT_FOUND"),
+    ],
+)
+def test_what_is_refused_leaves_nothing_behind(editor: Caller, body: Any, status: int, code: str) -> None:
+    assert code_of(editor.post(CHAT, body)) == (status, code)
+    assert not Session.objects.exists()
+    assert not ExplainabilityTurn.objects.exists()
+
+
+@pytest.mark.parametrize("session_id", [None, "", " ", "null", "undefined"])
+def test_no_usable_id_makes_a_session(editor: Caller, session_id: str | None) -> None:
+    answer = editor.post(CHAT, {"messages": [USER], "session_id": session_id})
+    assert answer.status_code == 200
+    assert answer.json()["session_id"].startswith("sess-")
+
+
+def test_only_the_last_message_of_each_role_counts(editor: Caller) -> None:
+    messages = [
+        {"role": "system", "content": "first"},
+        {"role": "user", "content": "My cat is called Tom."},
+        {"role": "system", "content": "second"},
+        {"role": "user", "content": "My dog is called Rex."},
+    ]
+    assert editor.post(CHAT, {"messages": messages}).status_code == 200
+    assert list(Message.objects.filter(role="user").values_list("content", flat=True)) == ["My dog is called Rex."]
+    assert Session.objects.get().system_prompt == "second"
+
+
+def test_unknown_and_retired_keys_are_ignored(editor: Caller) -> None:
+    body = {"messages": [USER], "processing_mode": 5, "retrieval_profile": "x", "temperature": 1, "foo": []}
+    assert editor.post(CHAT, body).status_code == 200
+
+
+def test_a_client_may_name_its_session_by_header(editor: Caller) -> None:
+    name = "3f2b 77/"[:-1]
+    first = editor.post(CHAT, {"messages": [USER]}, X_Session_Id=name).json()
+    assert first["session_id"] == name
+    question = {"messages": [{"role": "user", "content": "What is my dog called?"}]}
+    again = editor.post(CHAT, question, X_Session_Id=name).json()
+    assert "Rex" in again["choices"][0]["message"]["content"]
+    assert editor.get(f"/api/sessions/{name}").json()["message_count"] == 4
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize("key", ["conversation_history", "conversation_context", "conversationHistory"])
+def test_a_history_names_a_session_and_begins_it(editor: Caller, key: str) -> None:
+    history = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Good day."}]
+    body = {"messages": [USER], "session_id": "client-7", key: history}
+    assert editor.post(CHAT, body).status_code == 200
+    assert editor.post(CHAT, body).status_code == 200
+    said = list(Message.objects.order_by("sequence").values_list("role", "content"))
+    assert said[:2] == [("user", "Hello"), ("assistant", "Good day.")]
+    assert len(said) == 6
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", "x" * 129, "sess-mine"])
+def test_not_every_name_will_do(editor: Caller, name: str) -> None:
+    answer = editor.post(CHAT, {"messages": [USER], "conversation_history": [], "session_id": name})
+    assert answer.status_code in {400, 404}
+    assert not Session.objects.exists()
+
+
+def test_a_deleted_session_is_gone_for_its_client_too(editor: Caller) -> None:
+    editor.post(CHAT, {"messages": [USER]}, X_Session_Id="mine")
+    delete_session(Session.objects.get())
+    assert code_of(editor.post(CHAT, {"messages": [USER]}, X_Session_Id="mine")) == (404, "SESSION_NOT_FOUND")
+
+
+def test_an_expired_session_answers_410_every_time_and_stays_readable(editor: Caller, settings: Settings) -> None:
+    settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
+    first = editor.chat("My dog is called Rex.").json()
+    assert first["expires_at"].endswith("Z")
+    Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    for _ in range(2):
+        answer = editor.chat("What is my dog called?", first["session_id"])
+        assert code_of(answer) == (410, "SESSION_EXPIRED")
+        assert answer.json()["error"]["sessionId"] == first["session_id"]
+    assert editor.get(f"/api/sessions/{first['session_id']}").json()["status"] == "expired"
+
+
+def test_the_mounted_base_can_be_changed_by_a_chat(editor: Caller, project: Project) -> None:
+    kb_id = editor.post("/api/kbs", {"name": "Handbook"}).json()["kb_id"]
+    assert editor.chat("My dog is called Rex.", kb_id=kb_id).json()["kb_name"] == "Handbook"
+    session_id = editor.chat("My dog is called Rex.").json()["session_id"]
+    assert editor.chat("What is my dog called?", session_id, kb_id=kb_id).json()["kb_id"] == kb_id
+
+
+def test_a_failed_turn_says_which_and_keeps_only_its_entry(editor: Caller) -> None:
+    with registered(RaisingDetector()):
+        answer = editor.chat("My dog is called Rex.", seed_detector_plugin="sd-raising")
+    error = answer.json()["error"]
+    turn = ExplainabilityTurn.objects.get()
+    assert (answer.status_code, error["code"]) == (422, "PLUGIN_STAGE_EXHAUSTED")
+    assert error["type"] == "processing_error"
+    assert error["requestId"] == turn.request_id
+    assert error["sessionId"] == turn.session.session_id
+    assert error["details"]["pluginsTried"] == ["sd-raising"]
+    assert not Message.objects.exists()
+    entry = editor.get(f"/api/sessions/{turn.session.session_id}/turns/{turn.request_id}").json()
+    assert entry["status"] == "failed"
+    assert entry["executionTrace"]["graph"]["rootFrameId"] == "frame-0"
+
+
+def test_a_busy_session_answers_409_or_waits(editor: Caller, talked: Session) -> None:
+    with registered(HeldSolver()) as solver:
+        results: list[Any] = []
+
+        def ask() -> None:
+            results.append(editor.chat("What is my dog called?", talked.session_id, goal_solver_plugin="gs-held"))
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        assert solver.started.wait(10)
+        running = ExplainabilityTurn.objects.get(status="running")
+        refused = editor.chat("What is my dog called?", talked.session_id)
+        assert code_of(refused) == (409, "TURN_IN_PROGRESS")
+        assert refused.json()["error"]["details"] == {"running_request_id": running.request_id}
+        assert refused.headers["Retry-After"] == "1"
+        waiting = threading.Thread(
+            target=lambda: results.append(editor.chat("My car is red.", talked.session_id, wait_ms=20_000))
+        )
+        waiting.start()
+        solver.go_on.set()
+        asking.join(20)
+        waiting.join(20)
+    assert [answer.status_code for answer in results] == [200, 200]
+
+
+def test_a_cancelled_turn_answers_409_and_keeps_only_its_entry(editor: Caller, talked: Session) -> None:
+    with registered(WaitingSolver()) as solver:
+        results: list[Any] = []
+
+        def ask() -> None:
+            results.append(editor.chat("My pig is called Pat.", talked.session_id, goal_solver_plugin="gs-waiting"))
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        assert solver.started.wait(10)
+        path = f"/api/sessions/{talked.session_id}/turns/{ExplainabilityTurn.objects.get(status='running').request_id}"
+        assert editor.post(f"{path}/cancel").status_code == 202
+        asking.join(20)
+        solver.go_on.set()
+    assert code_of(results[0]) == (409, "TURN_CANCELLED")
+    assert editor.get(path).json()["status"] == "cancelled"
+    assert editor.get(f"/api/sessions/{talked.session_id}/units").json()["units"][-1]["text"] != "My pig is called Pat."
+    assert code_of(editor.post(f"{path}/cancel")) == (409, "TURN_NOT_RUNNING")
+
+
+def test_a_full_server_refuses_and_makes_no_session(editor: Caller, talked: Session, settings: Settings) -> None:
+    settings.MRPVM_MAX_RUNNING_TURNS = 0
+    for stream in (False, True):
+        refused = editor.chat("My car is red.", stream=stream)
+        assert code_of(refused) == (503, "SERVER_BUSY")
+        assert refused.headers["Retry-After"] == "1"
+    assert Session.objects.count() == 1
+
+
+def test_a_stopping_server_refuses(editor: Caller) -> None:
+    shutdown.begin()
+    try:
+        assert code_of(editor.chat("My car is red.")) == (503, "SERVER_SHUTTING_DOWN")
+    finally:
+        shutdown.reset()
+    assert not Session.objects.exists()
+
+
+def test_a_turn_that_takes_too_long_is_504(editor: Caller, settings: Settings) -> None:
+    settings.MRPVM_REQUEST_TIMEOUT_MS = 200
+    with registered(WaitingSolver()) as solver:
+        answer = editor.chat("What is my dog called?", goal_solver_plugin="gs-waiting")
+        solver.go_on.set()
+    assert code_of(answer) == (504, "ENGINE_TIMEOUT")

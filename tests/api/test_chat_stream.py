@@ -1,0 +1,227 @@
+"""POST /api/chat/completions with `stream`: over a real server, event by event."""
+
+import http.client
+import json
+import time
+from collections.abc import Callable, Iterator
+from threading import Event
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from sessions_app.api import sse
+from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+from sessions_app.turns import shutdown
+from tests.api.conftest import Caller
+from tests.api.doubles import HeldSolver, RaisingDetector, WaitingSolver, registered
+from tests.live import LiveServer
+
+StreamEvent = tuple[str, dict[str, Any]]
+PATIENCE_SECONDS = 10
+
+
+class Streamed:
+    """One streamed answer, read as it comes."""
+
+    def __init__(self, server: LiveServer, caller: Caller, **body: Any) -> None:
+        self.connection = http.client.HTTPConnection(server.address, timeout=PATIENCE_SECONDS)
+        sent = {"messages": [{"role": "user", "content": body.pop("message")}], "stream": True, **body}
+        headers = {"Content-Type": "application/json", "Accept": "text/event-stream", **caller.headers}
+        self.connection.request("POST", "/api/chat/completions", json.dumps(sent), headers)
+        self.answer = self.connection.getresponse()
+
+    def frames(self) -> Iterator[str]:
+        """Give the frames, comments included, as they arrive."""
+        lines: list[str] = []
+        for raw in self.answer:
+            line = raw.decode().rstrip("\n")
+            if line:
+                lines.append(line)
+            elif lines:
+                yield "\n".join(lines)
+                lines = []
+
+    def events(self) -> Iterator[StreamEvent]:
+        """Give the events; each has one line of data [API-14]."""
+        for frame in self.frames():
+            if frame.startswith(":"):
+                continue
+            name, data = frame.split("\n")
+            yield name.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+    def leave(self) -> None:
+        """Go away in the middle."""
+        self.connection.sock.close()
+        self.answer.close()
+        self.connection.close()
+
+
+@pytest.fixture
+def stream(project: Project, live_asgi: LiveServer, editor: Caller) -> Callable[..., Streamed]:
+    """Give a function that starts a stream."""
+    return lambda message, **body: Streamed(live_asgi, editor, message=message, **body)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Return once something holds; fail if it does not within the patience of a test."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "it never came to hold"
+        Event().wait(0.01)
+
+
+def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None:
+    streamed = stream("My dog is called Rex.", include=["response_markdown"])
+    assert streamed.answer.status == 200
+    assert streamed.answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+    assert streamed.answer.headers["Cache-Control"] == "no-cache, no-transform"
+    events = list(streamed.events())
+    names = [name for name, _ in events]
+    progress = names.count("progress")
+    deltas = names.count("response.delta")
+    assert progress > 2
+    assert deltas >= 1
+    assert names == ["progress"] * progress + ["response.meta"] + ["response.delta"] * deltas + ["response.completed"]
+    whole = events[-1][1]
+    text = "".join(data["delta"] for name, data in events if name == "response.delta")
+    assert text == whole["choices"][0]["message"]["content"] == Message.objects.get(role="assistant").content
+    assert whole["response_markdown"]
+    ids = {data["requestId"] for name, data in events if name == "progress"}
+    ids |= {events[progress][1]["request_id"], whole["request_id"], streamed.answer.headers["X-Request-Id"]}
+    assert ids == {ExplainabilityTurn.objects.get().request_id}
+
+
+def test_progress_comes_while_the_turn_works(stream: Callable[..., Streamed]) -> None:
+    with registered(HeldSolver()) as solver:
+        streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
+        events = streamed.events()
+        seen = [next(events)]
+        while seen[-1][1].get("pluginId") != "gs-held":
+            seen.append(next(events))
+        assert {name for name, _ in seen} == {"progress"}
+        assert ExplainabilityTurn.objects.get().status == "running"
+        solver.go_on.set()
+        assert [name for name, _ in events][-1] == "response.completed"
+
+
+def test_long_answers_come_in_pieces(stream: Callable[..., Streamed]) -> None:
+    told = " ".join(f"My pet number {number} is called Rex{number}." for number in range(12))
+    events = list(stream(told).events())
+    deltas = [data["delta"] for name, data in events if name == "response.delta"]
+    assert "".join(deltas) == events[-1][1]["choices"][0]["message"]["content"]
+    assert all(len(delta) <= 160 for delta in deltas)
+
+
+def test_what_fails_before_the_turn_is_a_plain_error(stream: Callable[..., Streamed]) -> None:
+    for body, status, code in (
+        ({"planner_plugin": "nope"}, 400, "INVALID_PLANNER_PLUGIN"),
+        ({"session_id": "sess-none"}, 404, "SESSION_NOT_FOUND"),
+    ):
+        streamed = stream("Hello", **body)
+        assert streamed.answer.status == status
+        assert streamed.answer.headers["Content-Type"] == "application/json"
+        assert json.loads(streamed.answer.read())["error"]["code"] == code
+    assert not Session.objects.exists()
+
+
+def test_a_busy_session_is_a_plain_409(stream: Callable[..., Streamed], editor: Caller, talked: Session) -> None:
+    with registered(WaitingSolver()) as solver:
+        first = stream("What is my dog called?", session_id=talked.session_id, goal_solver_plugin="gs-waiting")
+        assert solver.started.wait(PATIENCE_SECONDS)
+        refused = stream("What is my dog called?", session_id=talked.session_id)
+        error = json.loads(refused.answer.read())["error"]
+        assert (refused.answer.status, error["code"]) == (409, "TURN_IN_PROGRESS")
+        assert error["sessionId"] == talked.session_id
+        solver.go_on.set()
+        assert list(first.events())[-1][0] == "error"
+
+
+def test_a_failed_turn_ends_with_an_error_event(stream: Callable[..., Streamed]) -> None:
+    with registered(RaisingDetector()):
+        events = list(stream("Hello there", seed_detector_plugin="sd-raising").events())
+    turn = ExplainabilityTurn.objects.get()
+    assert [name for name, _ in events].count("error") == 1
+    name, data = events[-1]
+    assert (name, data["error"]["code"]) == ("error", "PLUGIN_STAGE_EXHAUSTED")
+    assert data["error"]["requestId"] == turn.request_id
+    assert data["error"]["sessionId"] == turn.session.session_id
+    assert "Traceback" not in json.dumps(data)
+
+
+def test_a_client_that_leaves_does_not_stop_its_turn(stream: Callable[..., Streamed]) -> None:
+    with registered(HeldSolver()) as solver:
+        streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
+        next(streamed.events())
+        assert solver.started.wait(PATIENCE_SECONDS)
+        streamed.leave()
+        solver.go_on.set()
+        until(lambda: ExplainabilityTurn.objects.get().status != "running")
+    assert ExplainabilityTurn.objects.get().status == "succeeded"
+    assert Message.objects.count() == 2
+
+
+def test_a_silent_stream_shows_that_it_lives(
+    stream: Callable[..., Streamed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sse, "PING_SECONDS", 0.0)
+    monkeypatch.setattr(sse, "_LOOK_SECONDS", 0.02)
+    with registered(WaitingSolver()) as solver:
+        streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-waiting")
+        assert any(frame == ": ping" for frame in streamed.frames())
+        solver.go_on.set()
+        until(lambda: ExplainabilityTurn.objects.get().status != "running")
+
+
+def test_streams_end_with_an_error_when_the_server_stops(
+    stream: Callable[..., Streamed], settings: Settings
+) -> None:
+    settings.MRPVM_SHUTDOWN_GRACE_MS = 300
+    with registered(WaitingSolver()) as solver:
+        streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-waiting")
+        assert solver.started.wait(PATIENCE_SECONDS)
+        shutdown.begin()
+        try:
+            name, data = list(streamed.events())[-1]
+            until(lambda: ExplainabilityTurn.objects.get().status != "running")
+        finally:
+            shutdown.reset()
+            solver.go_on.set()
+    assert (name, data["error"]["code"]) == ("error", "TURN_INTERRUPTED")
+    assert ExplainabilityTurn.objects.get().status == "interrupted"
+
+
+def test_more_streams_than_places_are_refused(
+    stream: Callable[..., Streamed], settings: Settings
+) -> None:
+    settings.MRPVM_MAX_RUNNING_TURNS = 1
+    with registered(HeldSolver()) as solver:
+        first = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
+        assert solver.started.wait(PATIENCE_SECONDS)
+        refused = stream("My cat is called Tom.")
+        assert (refused.answer.status, refused.answer.headers["Retry-After"]) == (503, "1")
+        solver.go_on.set()
+        assert list(first.events())[-1][0] == "response.completed"
+    assert Session.objects.count() == 1
+
+
+@pytest.mark.parametrize("message", ["Line one\nline two\r\nline three", "\u2028 separators \u2029 and \U0001f600"])
+def test_text_of_any_kind_stays_on_one_line(stream: Callable[..., Streamed], message: str) -> None:
+    assert list(stream(message).events())[-1][0] in {"response.completed", "error"}
+
+
+def test_a_body_of_unknown_length_is_read(live_asgi: LiveServer, editor: Caller) -> None:
+    connection = http.client.HTTPConnection(live_asgi.address, timeout=PATIENCE_SECONDS)
+    body = json.dumps({"messages": [{"role": "user", "content": "My dog is called Rex."}]}).encode()
+    headers = {"Content-Type": "application/json", **editor.headers}
+    connection.request("POST", "/api/chat/completions", iter([body[:20], body[20:]]), headers, encode_chunked=True)
+    assert connection.getresponse().status == 200
+
+
+def test_a_body_over_the_limit_is_413(live_asgi: LiveServer, editor: Caller) -> None:
+    connection = http.client.HTTPConnection(live_asgi.address, timeout=PATIENCE_SECONDS)
+    headers = {"Content-Type": "application/json", **editor.headers}
+    connection.request("POST", "/api/chat/completions", b" " * 2_097_153, headers)
+    answer = connection.getresponse()
+    assert answer.status == 413
+    assert json.loads(answer.read())["error"]["code"] == "BODY_TOO_LARGE"

@@ -1,0 +1,117 @@
+"""Knowledge bases, plugins, models and probes over the API."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from mrpvm import registry
+from sessions_app.models import KnowledgeBase, Project
+from sessions_app.turns import readiness
+from sessions_app.turns.ingest import load_source
+from tests.api.conftest import Caller
+
+
+def test_a_base_is_made_and_read(editor: Caller, project: Project) -> None:
+    answer = editor.post("/api/kbs", {"name": " Alpha "})
+    assert answer.status_code == 201
+    made = answer.json()
+    assert (made["id"], made["kb_name"], made["is_default"]) == (made["kb_id"], "Alpha", False)
+    assert editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"] != made["kb_id"]
+    load_source(KnowledgeBase.objects.get(kb_id=made["kb_id"]), "a.txt", "Dogs travel on the upper deck.")
+    found = editor.get(f"/api/kbs/{made['kb_id']}").json()
+    assert (found["sourceCount"], found["unitCount"], found["revision"]) == (1, 1, 2)
+    assert editor.get("/api/kbs/default").json()["isDefault"] is True
+    assert editor.get("/api/kbs/kb-none").json()["error"]["code"] == "KB_NOT_FOUND"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ({}, "KB_VALIDATION_MISSING_NAME"),
+        ({"name": " "}, "KB_VALIDATION_MISSING_NAME"),
+        ({"name": "x" * 201}, "INVALID_INPUT"),
+        ({"name": 7}, "INVALID_INPUT"),
+    ],
+)
+def test_a_base_needs_a_name(editor: Caller, project: Project, body: Any, code: str) -> None:
+    answer = editor.post("/api/kbs", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
+    assert KnowledgeBase.objects.count() == 1
+
+
+def test_bases_come_default_first_then_by_name(
+    editor: Caller, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    for name in ("zebra", "Alpha", "mole", "Alpha"):
+        editor.post("/api/kbs", {"name": name})
+    with django_assert_num_queries(2):
+        whole = [(row["name"], row["id"]) for row in editor.get("/api/kbs").json()["kbs"]]
+    assert [name for name, _ in whole][0] == "Default KB"
+    paged: list[tuple[str, str]] = []
+    cursor = ""
+    while cursor is not None:
+        page = editor.get(f"/api/kbs?limit=2&cursor={cursor}").json()
+        paged += [(row["name"], row["id"]) for row in page["kbs"]]
+        cursor = page["next_cursor"]
+    assert paged == whole
+    assert len(whole) == 5
+
+
+def test_plugins_by_type(editor: Caller) -> None:
+    every = editor.get("/api/plugins").json()["plugins"]
+    assert [(row["type"], row["id"]) for row in every] == sorted((row["type"], row["id"]) for row in every)
+    assert {row["type"] for row in every} == {"sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin"}
+    assert [row["id"] for row in editor.get("/api/plugins?type=sd-plugin").json()["plugins"]] == ["sd-symbolic"]
+    assert editor.get("/api/plugins?type=nope").json() == {"plugins": []}
+    assert len(editor.get("/api/plugins?type=").json()["plugins"]) == len(every)
+    assert all(row["available"] or row["usesLLM"] for row in every)
+
+
+def test_models_are_those_that_are_configured(editor: Caller, settings: Settings) -> None:
+    assert editor.get("/api/models").json() == {"models": []}
+    settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL = "http://127.0.0.1:1/v1", "some-model"
+    assert editor.get("/api/models").json()["models"][0]["id"] == "some-model"
+
+
+@pytest.mark.parametrize("start", ["/api", ""])
+def test_probes_are_public_without_details(editor: Caller, start: str) -> None:
+    assert Caller().get(f"{start}/health").json() == {"status": "ok"}
+    assert Caller().get(f"{start}/ready").json() == {"ready": True}
+    told = editor.get(f"{start}/ready").json()
+    assert set(told["checks"]) == {"config", "database", "kb", "index", "sessions", "plugins", "channels"}
+    assert all(told["checks"].values())
+
+
+@pytest.mark.parametrize("name", list(readiness._CHECKS))
+def test_one_failed_check_is_503(editor: Caller, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def fail() -> bool:
+        raise OSError("gone")
+
+    monkeypatch.setitem(readiness._CHECKS, name, fail)
+    answer = editor.get("/api/ready")
+    assert answer.status_code == 503
+    assert answer.json()["ready"] is False
+    assert [key for key, value in answer.json()["checks"].items() if not value] == [name]
+    assert Caller().get("/api/ready").json() == {"ready": False}
+
+
+def test_checks_look_at_what_they_name(project: Project, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    assert all(readiness.checks().values())
+    load_source(KnowledgeBase.objects.get(), "a.txt", "Dogs travel on the upper deck.")
+    assert readiness.checks()["index"]
+    from sessions_app.models import Posting
+
+    Posting.objects.all().delete()
+    settings.ENVIRONMENT_PROBLEMS = ["PORT is wrong"]
+    monkeypatch.setattr(registry, "installed", registry.Registry())
+    settings.CHANNEL_LAYERS = {}
+    found = readiness.checks()
+    assert (found["index"], found["config"], found["plugins"]) == (False, False, False)
+    assert Project.objects.count() == 1
+
+
+def test_health_touches_no_database(project: Project, django_assert_num_queries: Callable[[int], Any]) -> None:
+    with django_assert_num_queries(0):
+        assert Caller().get("/api/health").status_code == 200

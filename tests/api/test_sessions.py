@@ -1,0 +1,162 @@
+"""Sessions over the API: made, listed, read, named, ended."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
+from tests.api.conftest import Caller
+
+
+def ids(answer: Any) -> list[str]:
+    """Give the session ids of a page."""
+    assert answer.status_code == 200
+    return [row["session_id"] for row in answer.json()["sessions"]]
+
+
+def test_a_session_is_made_with_its_choices(editor: Caller) -> None:
+    kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
+    answer = editor.post(
+        "/api/sessions",
+        {
+            "title": " Pets ", "kb_id": kb_id, "planner_plugin": "planner-default", "kb_plugin": "kb-fast",
+            "seed_detector_plugin": "sd-symbolic", "goal_solver_plugin": "gs-symbolic", "deliberation_level": 2,
+            "model": "fast",
+        },
+    )  # fmt: skip
+    assert answer.status_code == 201
+    made = answer.json()
+    assert made["session_id"].startswith("sess-")
+    assert len(made["session_id"]) == 5 + 32
+    assert (made["title"], made["kb_name"], made["deliberation_level"], made["model"]) == ("Pets", "Alpha", 2, "fast")
+    assert made.items() >= {"kb_plugin": "kb-fast", "expires_at": None, "workspace_dirty": False}.items()
+
+
+def test_a_session_is_made_of_nothing(editor: Caller) -> None:
+    for body in ("{}", ""):
+        made = editor.post("/api/sessions", body)
+        assert made.status_code == 201
+    assert made.json()["planner_plugin"] == "planner-default"
+    assert made.json()["seed_detector_plugin"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code"),
+    [
+        ({"kb_id": "kb-none"}, 404, "KB_NOT_FOUND"),
+        ({"planner_plugin": "nope"}, 400, "INVALID_PLANNER_PLUGIN"),
+        ({"deliberation_level": 9}, 400, "INVALID_DELIBERATION_LEVEL"),
+        ({"title": "x" * 201}, 400, "INVALID_INPUT"),
+        ({"title": 5}, 400, "INVALID_INPUT"),
+        ({"model": ["x"]}, 400, "INVALID_INPUT"),
+    ],
+)
+def test_a_refused_session_leaves_nothing(editor: Caller, body: Any, status: int, code: str) -> None:
+    answer = editor.post("/api/sessions", body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert not Session.objects.exists()
+
+
+def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
+    found = editor.get(f"/api/sessions/{talked.session_id}").json()
+    assert found["message_count"] == 4
+    assert found["session_context_unit_count"] == 1
+    assert found["pending_turn_context_unit_count"] == 0
+    assert found["explainability_turn_count"] == 2
+    assert found["status"] == "active"
+    assert found["label"] == "My dog is called Rex."
+    ContextUnit.objects.update(state="pending")
+    ExplainabilityTurn.objects.filter(turn_index=2).update(status="failed")
+    found = editor.get(f"/api/sessions/{talked.session_id}").json()
+    assert (found["pending_turn_context_unit_count"], found["status"]) == (1, "failed")
+
+
+def test_a_title_is_given_and_taken_away(editor: Caller, talked: Session) -> None:
+    path = f"/api/sessions/{talked.session_id}"
+    assert editor.patch(path, {"title": "<script>alert(1)</script>"}).json()["label"] == "<script>alert(1)</script>"
+    assert editor.patch(path, {"title": ""}).json()["title"] is None
+    assert editor.patch(path, {"title": None}).json()["title"] is None
+    assert editor.patch(path, {}).json()["error"]["code"] == "INVALID_INPUT"
+    assert editor.patch(path, {"title": "x" * 201}).status_code == 400
+
+
+def test_ending_is_idempotent(editor: Caller, talked: Session) -> None:
+    path = f"/api/sessions/{talked.session_id}"
+    for _ in range(2):
+        answer = editor.delete(path)
+        assert (answer.status_code, answer.content) == (204, b"")
+    assert editor.delete("/api/sessions/sess-never").status_code == 204
+    assert editor.get(path).json()["error"]["code"] == "SESSION_NOT_FOUND"
+    assert editor.chat("Hello", talked.session_id).status_code == 404
+    assert ids(editor.get("/api/sessions")) == []
+
+
+@pytest.fixture
+def many(editor: Caller, project: Project) -> list[str]:
+    """Give the ids of seven sessions, the latest activity first; three of them at the same moment."""
+    made = [create_session(project, title=f"Title {number}") for number in range(7)]
+    base = timezone.now() - timedelta(days=1)
+    for number, row in enumerate(made):
+        Session.objects.filter(pk=row.pk).update(last_activity_at=base + timedelta(minutes=min(number, 4)))
+    return [row.session_id for row in reversed(made)]
+
+
+def test_pages_follow_each_other_without_gap_or_repeat(editor: Caller, project: Project, many: list[str]) -> None:
+    seen: list[str] = []
+    path = "/api/sessions?limit=2"
+    while True:
+        answer = editor.get(path)
+        seen += ids(answer)
+        if len(seen) == 4:
+            create_session(project, title="comes in between")
+        cursor = answer.json()["next_cursor"]
+        if cursor is None:
+            break
+        path = f"/api/sessions?limit=2&cursor={cursor}"
+    assert seen == many
+
+
+def test_filters(editor: Caller, project: Project, many: list[str]) -> None:
+    assert ids(editor.get("/api/sessions?q=title 3")) == [many[3]]
+    assert ids(editor.get(f"/api/sessions?q={many[0][:20]}")) == [many[0]]
+    assert ids(editor.get("/api/sessions?q=100%25")) == []
+    kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
+    mounted = editor.post("/api/sessions", {"kb_id": kb_id}).json()["session_id"]
+    assert ids(editor.get(f"/api/sessions?kb_id={kb_id}")) == [mounted]
+    assert ids(editor.get("/api/sessions?kb_id=default")) == many
+    Session.objects.filter(session_id=many[0]).update(expires_at=timezone.now() - timedelta(seconds=1))
+    ExplainabilityTurn.objects.create(
+        session=Session.objects.get(session_id=many[1]), turn_index=1, status="interrupted", user_message="x"
+    )
+    ExplainabilityTurn.objects.create(
+        session=Session.objects.get(session_id=many[2]), turn_index=1, status="running", user_message="x"
+    )
+    assert ids(editor.get("/api/sessions?status=expired")) == [many[0]]
+    assert ids(editor.get("/api/sessions?status=failed")) == [many[1]]
+    assert ids(editor.get("/api/sessions?status=running")) == [many[2]]
+    assert ids(editor.get("/api/sessions?status=active")) == [mounted, *many[3:]]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", "limit=201", "limit=x", "cursor=x", "cursor=W10", "cursor=WzFd", "status=odd", "q=%00",
+     "cursor=WyIwMDAxLTAxLTAxVDAwOjAwOjAwKzE0OjAwIiwxXQ", "cursor=WyIyMDI2LTAxLTAxVDAwOjAwOjAwIiwxXQ"],
+)  # fmt: skip
+def test_a_bad_query_is_refused(editor: Caller, query: str) -> None:
+    answer = editor.get(f"/api/sessions?{query}")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_INPUT")
+
+
+def test_lists_cost_the_same_for_any_number_of_rows(
+    editor: Caller, many: list[str], django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    editor.get("/api/sessions")
+    for limit in (1, 7):
+        with django_assert_num_queries(2):  # the key, the page
+            assert len(ids(editor.get(f"/api/sessions?limit={limit}"))) == limit
+    with django_assert_num_queries(2):
+        editor.get(f"/api/sessions/{many[0]}")

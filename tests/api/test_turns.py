@@ -1,0 +1,113 @@
+"""The registry, turns and payloads over the API."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from sessions_app.models import ExplainabilityTurn, Session, TurnDetail
+from tests.api.conftest import Caller
+from tests.api.doubles import RaisingDetector, registered
+
+
+@pytest.fixture
+def registry(editor: Caller, talked: Session) -> str:
+    """Give the address of a registry of five entries; the third is a failed turn."""
+    with registered(RaisingDetector()):
+        editor.chat("Bad luck", talked.session_id, seed_detector_plugin="sd-raising")
+    for message in ("My cat is called Tom.", "What is my cat called?"):
+        editor.chat(message, talked.session_id)
+    return f"/api/sessions/{talked.session_id}/explainability"
+
+
+def test_the_registry_lists_every_turn(editor: Caller, registry: str) -> None:
+    found = editor.get(registry).json()
+    assert found["turn_count"] == 5
+    assert found["has_more"] is False
+    assert [turn["turnIndex"] for turn in found["turns"]] == [1, 2, 3, 4, 5]
+    assert [turn["status"] for turn in found["turns"]] == ["succeeded", "succeeded", "failed", "succeeded", "succeeded"]
+    failed = found["turns"][2]
+    assert failed["answerStatus"] == "failed"
+    assert failed["responseDocument"] is None
+    assert failed["error"]["code"] == "PLUGIN_STAGE_EXHAUSTED"
+    assert failed["executionTrace"]["finalStatus"] == "failure"
+    assert found["turns"][1]["assistantPreview"].startswith("My dog is called Rex.")
+
+
+def test_the_registry_pages_backwards(editor: Caller, registry: str) -> None:
+    newest = editor.get(f"{registry}?limit=2").json()
+    assert ([turn["turnIndex"] for turn in newest["turns"]], newest["has_more"]) == ([4, 5], True)
+    older = editor.get(f"{registry}?limit=2&before=4").json()
+    assert ([turn["turnIndex"] for turn in older["turns"]], older["has_more"]) == ([2, 3], True)
+    oldest = editor.get(f"{registry}?limit=2&before=2").json()
+    assert ([turn["turnIndex"] for turn in oldest["turns"]], oldest["has_more"]) == ([1], False)
+    assert editor.get(f"{registry}?before=0").status_code == 400
+
+
+def test_details_come_when_asked_for(editor: Caller, registry: str) -> None:
+    assert all(not turn["executionTrace"]["graph"]["details"] for turn in editor.get(registry).json()["turns"])
+    for turn in editor.get(f"{registry}?details=full").json()["turns"]:
+        graph = turn["executionTrace"]["graph"]
+        nodes = [*graph["frames"], *graph["pluginExecutions"], *graph["controlNodes"]]
+        assert {node["detailRef"] for node in nodes} <= set(graph["details"])
+
+
+def test_every_node_has_a_payload(editor: Caller, talked: Session) -> None:
+    turn = talked.turns.get(turn_index=2)
+    path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}"
+    graph = editor.get(path).json()["executionTrace"]["graph"]
+    for node in [*graph["frames"], *graph["pluginExecutions"], *graph["controlNodes"]]:
+        detail = editor.get(f"{path}/details/{node['detailRef']}").json()
+        assert (detail["ref"], detail["truncated"], detail["pruned"]) == (node["detailRef"], False, False)
+        whole = editor.get(f"{path}/details/{node['detailRef']}?download=1")
+        assert whole.headers["Content-Disposition"].startswith("attachment")
+        assert json.loads(whole.content)["input"] == detail["input"]
+    assert editor.get(f"{path}/details/exec-9~9").json()["error"]["code"] == "DETAIL_NOT_FOUND"
+    assert editor.get(f"/api/sessions/{talked.session_id}/turns/req-x").json()["error"]["code"] == "TURN_NOT_FOUND"
+
+
+def test_a_long_payload_comes_inline_in_part_and_says_so(
+    editor: Caller, talked: Session, settings: Settings
+) -> None:
+    settings.MRPVM_INLINE_DETAIL_BYTES = 100
+    turn = talked.turns.get(turn_index=1)
+    path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"
+    row = TurnDetail.objects.get(turn=turn, ref="frame-0")
+    detail = editor.get(path).json()
+    assert (detail["truncated"], detail["size"], detail["input"]) == (True, row.size, None)
+    assert len(detail["text"].encode()) <= 100
+    whole = editor.get(f"{path}?download=1").content
+    assert len(whole) == row.size > 100
+    assert whole.decode().startswith(detail["text"])
+
+
+def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session) -> None:
+    turn = talked.turns.get(turn_index=1)
+    path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"
+    TurnDetail.objects.update(cut_bytes=7)
+    assert editor.get(path).json()["cutBytes"] == 7
+    cut = editor.get(f"{path}?download=1")
+    assert (cut.headers["X-Cut-Bytes"], cut.headers["Content-Type"]) == ("7", "text/plain; charset=utf-8")
+    TurnDetail.objects.update(cut_bytes=0, pruned_at=timezone.now(), body=b"")
+    pruned = editor.get(path).json()
+    assert (pruned["pruned"], pruned["input"], pruned["output"]) == (True, None, None)
+
+
+def test_only_a_running_turn_can_be_cancelled(editor: Caller, talked: Session) -> None:
+    path = f"/api/sessions/{talked.session_id}/turns/{talked.turns.get(turn_index=1).request_id}/cancel"
+    assert editor.post(path).json()["error"]["code"] == "TURN_NOT_RUNNING"
+    assert editor.post(path.replace("req-", "req-x")).status_code == 404
+    assert not ExplainabilityTurn.objects.filter(cancel_requested_at__isnull=False).exists()
+
+
+@pytest.mark.parametrize(("query", "count"), [("", 5), ("?details=full", 7)])
+def test_the_registry_costs_the_same_for_any_number_of_turns(
+    editor: Caller, registry: str, query: str, count: int, django_assert_num_queries: Callable[[int], Any]
+) -> None:
+    mark = "&" if query else "?"
+    for limit in (1, 5):
+        with django_assert_num_queries(count):  # key, session, page, events, count; payloads, events again
+            editor.get(f"{registry}{query}{mark}limit={limit}")

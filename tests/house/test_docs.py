@@ -1,0 +1,353 @@
+"""The documentation is true: what it lists is what the code has, what it names exists, its examples run."""
+
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+from mrpvm.testing import check_plugin
+from mrpvm.trace.events import EventName
+from sessions_app.api.errors import STATUS_BY_CODE
+from sessions_app.events import EventKind
+from tests.server import ServerProcess
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE = sorted(path for package in ("mrpvm", "sessions_app") for path in (ROOT / package).rglob("*.py"))
+KEY = "mrp_0123456789abcdefghijklmnopqrstuvwxyz"
+EXAMPLE_ADDRESS = "http://127.0.0.1:8000"
+
+
+def relative(path: Path) -> str:
+    """Give the path as it stands in the repository."""
+    return str(path.relative_to(ROOT))
+
+
+def page(name: str) -> str:
+    """Give a page of the documentation."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def section(name: str, heading: str) -> str:
+    """Give what stands under a heading of the second level."""
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page(name), re.MULTILINE | re.DOTALL)
+    assert found, f"{name} has no section '{heading}'"
+    return found[1]
+
+
+def rows(text: str, *columns: str) -> list[list[str]]:
+    """Give the cells of every table whose header begins with these columns."""
+    found: list[list[str]] = []
+    is_wanted = False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if cells[: len(columns)] == list(columns):
+            is_wanted = True
+        elif not cells:
+            is_wanted = False
+        elif is_wanted and not set(cells[0]) <= {"-"}:
+            found.append(cells)
+    return found
+
+
+def bare(cell: str) -> str:
+    """Give a cell's first code, else its words."""
+    code = re.search(r"`([^`]+)`", cell)
+    return code[1] if code else cell
+
+
+def blocks(name: str, language: str) -> list[str]:
+    """Give a page's examples in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)
+
+
+def calls(path: Path) -> Iterator[ast.Call]:
+    """Give every call in a source file."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def text_of(node: ast.AST | None) -> str | None:
+    """Give the text of a literal, None for anything else."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+# --- settings.md ---------------------------------------------------------------------------------------
+
+
+def variables_read() -> dict[str, str]:
+    """Give every variable that the settings read, with its default as the page spells it."""
+    tree = ast.parse(page("mrpvm/settings.py"))
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BoolOp) and _variable(node.values[0]):
+            found[_variable(node.values[0]) or ""] = text_of(node.values[-1]) or ""
+    for node in ast.walk(tree):
+        name = _variable(node)
+        if name is not None and isinstance(node, ast.Call) and name not in found:
+            found[name] = _default(node)
+    return found
+
+
+def _variable(node: ast.AST) -> str | None:
+    is_reader = (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "ENVIRONMENT"
+        and node.func.attr != "refuse"
+    )
+    return text_of(node.args[0]) if is_reader else None  # type: ignore[attr-defined]
+
+
+def _default(call: ast.Call) -> str:
+    reader = call.func.attr  # type: ignore[attr-defined]
+    match reader:
+        case "limit_or_none":
+            return "off"
+        case "flag":
+            return str(int(ast.literal_eval(call.keywords[0].value)))
+        case "choice":
+            return str(ast.literal_eval(call.args[1])[0])
+        case "whole_number":
+            return str(ast.literal_eval(call.args[1]))
+        case "data_directory" | "database":
+            return next(text for node in ast.walk(call.args[1]) if (text := text_of(node)))
+    return "not set"
+
+
+def test_every_variable_stands_in_the_settings_page_with_its_default() -> None:
+    documented = {bare(row[0]): bare(row[1]) for row in rows(page("docs/settings.md"), "variable", "default")}
+    assert documented == variables_read()
+
+
+def test_no_other_module_reads_the_environment() -> None:
+    allowed = {"mrpvm/settings.py", "mrpvm/asgi.py"}
+    readers = {
+        relative(path)
+        for path in CODE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
+    }
+    assert readers <= allowed
+
+
+@pytest.mark.parametrize(("place", "value"), [row[:2] for row in rows(page("docs/settings.md"), "constant", "value")])
+def test_a_fixed_bound_has_the_value_on_its_page(place: str, value: str) -> None:
+    path, name = re.findall(r"`([^`]+)`", place)
+    module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
+    assert bare(value) == str(getattr(module, name))
+
+
+# --- api.md --------------------------------------------------------------------------------------------
+
+
+def test_the_error_table_is_the_one_the_api_answers_by() -> None:
+    documented = {bare(row[0]): int(row[1]) for row in rows(page("docs/api.md"), "code", "status")}
+    assert documented == dict(STATUS_BY_CODE)
+
+
+def raised_codes() -> set[str]:
+    """Give every error code that the product's code names: as `code=`, as a class's default, or in passing."""
+    found: set[str] = set()
+    families = {code.split("_")[0] for code in STATUS_BY_CODE} | {"CONTROL"}
+    for path in CODE:
+        if relative(path) in {"mrpvm/settings.py", "mrpvm/lang/diagnostics.py"}:
+            continue  # names of Django's settings; codes inside a control document's diagnostics
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            text = text_of(node)
+            if text and re.fullmatch(r"[A-Z]+(_[A-Z]+)+", text) and text.split("_")[0] in families:
+                found.add(text)
+            if isinstance(node, ast.keyword) and node.arg == "code" and text_of(node.value):
+                found.add(text_of(node.value) or "")
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "default_code" and text_of(node.value):
+                found.add(text_of(node.value) or "")
+    return found
+
+
+def test_every_code_that_is_raised_is_documented() -> None:
+    inside = {bare(row[0]) for row in rows(page("docs/api.md"), "code", "where")}
+    assert inside & set(STATUS_BY_CODE) == set()
+    assert raised_codes() - set(STATUS_BY_CODE) == inside | {"CONTROL_LANGUAGE_INVALID"}
+
+
+def operations() -> set[str]:
+    """Give method and path of everything in the OpenAPI document below `/api`."""
+    from drf_spectacular.generators import SchemaGenerator
+
+    paths: dict[str, Any] = SchemaGenerator().get_schema(public=True)["paths"]
+    return {f"{method.upper()} {path}" for path, item in paths.items() for method in item if path.startswith("/api/")}
+
+
+def test_the_endpoints_are_those_of_the_schema() -> None:
+    documented = {bare(row[0]) for row in rows(page("docs/api.md"), "call", "gives")}
+    assert documented == operations()
+
+
+# --- architecture.md -----------------------------------------------------------------------------------
+
+
+def stream_events() -> set[str]:
+    """Give the names of server-sent events that the API's code sends."""
+    found: set[str | None] = set()
+    for path in (ROOT / "sessions_app/api").glob("*.py"):
+        for call in calls(path):
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if name in {"put", "frame"} and call.args:
+                found.add(text_of(call.args[0]))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
+                found.add(text_of(node.value.elts[0]))
+    return {name for name in found if name}
+
+
+def plugin_events() -> set[str]:
+    """Give the lifecycle events of the contract; the code may make no other."""
+    from mrpvm.contracts import LifecycleEvent
+
+    listed = re.search(r"`event_type`: ([^.]+)\.", LifecycleEvent.__doc__ or "")
+    assert listed
+    promised = set(re.findall(r"[a-z-]+", listed[1]))
+    made = {
+        text_of(keyword.value)
+        for path in (ROOT / "sessions_app").rglob("*.py")
+        for call in calls(path)
+        for keyword in call.keywords
+        if keyword.arg == "event_type"
+    } - {None}
+    assert made <= promised
+    return promised
+
+
+def session_events() -> set[str]:
+    """Give the kinds with a number, and those that the module sends without one."""
+    tree = ast.parse(page("sessions_app/events.py"))
+    sent = {
+        text_of(value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Dict)
+        for key, value in zip(node.keys, node.values, strict=True)
+        if text_of(key) == "kind" and text_of(value)
+    }
+    return set(get_args(EventKind)) | {kind for kind in sent if kind}
+
+
+def test_the_vocabulary_table_holds_every_event_and_nothing_else() -> None:
+    documented: dict[str, set[str]] = {}
+    listed = rows(page("docs/architecture.md"), "event", "vocabulary")
+    for event, vocabulary, _ in listed:
+        documented.setdefault(vocabulary, set()).add(bare(event))
+    assert documented == {
+        "machine": set(get_args(EventName)),
+        "session": session_events(),
+        "stream": stream_events(),
+        "plugin": plugin_events(),
+    }
+    assert len(listed) == sum(map(len, documented.values())), "an event stands twice"
+
+
+def test_the_streams_table_names_the_same_events() -> None:
+    assert {bare(row[0]) for row in rows(section("docs/api.md", "Streaming"), "event", "how often")} == stream_events()
+
+
+def test_the_events_module_describes_every_machine_event() -> None:
+    documented = {row[0] for row in rows(page("mrpvm/trace/events.py"), "event", "data")}
+    assert documented == set(get_args(EventName))
+
+
+# --- Everything that is named ----------------------------------------------------------------------------
+
+
+def anchors(path: Path) -> set[str]:
+    """Give the anchors of a page's headings as code hosts make them."""
+    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=relative)
+def test_links_lead_somewhere(path: Path) -> None:
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        if target.startswith("https://"):
+            continue
+        name, _, anchor = target.partition("#")
+        linked = (path.parent / name) if name else path
+        if not linked.exists() or (anchor and anchor not in anchors(linked)):
+            broken.append(target)
+    assert broken == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=relative)
+def test_files_that_are_named_exist(path: Path) -> None:
+    named = re.findall(
+        r"`((?:mrpvm|sessions_app|tests|static|templates|docs|bench|scripts)/[\w./-]*)`", page(relative(path))
+    )
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    reached, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        current = waiting.pop()
+        if current in reached or current.suffix != ".md":
+            continue
+        reached.add(current)
+        links = re.findall(r"\]\(([^)#\s]+)", current.read_text(encoding="utf-8"))
+        waiting += [(current.parent / link).resolve() for link in links if not link.startswith("https://")]
+    assert set(PAGES) <= reached
+
+
+def test_the_decisions_are_numbered_without_gaps() -> None:
+    names = sorted(path.name for path in (ROOT / "docs/adr").glob("*.md"))
+    assert [name[:4] for name in names] == [f"{number:04d}" for number in range(1, len(names) + 1)]
+    for number, name in enumerate(names, start=1):
+        assert page(f"docs/adr/{name}").startswith(f"# {number}. ")
+
+
+def test_the_commands_of_the_readme_are_targets_of_make() -> None:
+    targets = set(re.findall(r"^([a-z]+):.*## ", page("Makefile"), re.MULTILINE))
+    for path in PAGES:
+        assert set(re.findall(r"`make ([a-z]+)`|^make ([a-z]+)", page(relative(path)), re.MULTILINE)) <= {
+            pair for target in targets for pair in ((target, ""), ("", target))
+        }
+
+
+# --- Examples -------------------------------------------------------------------------------------------
+
+
+def test_the_example_plugin_keeps_its_contract() -> None:
+    plugin, tests = blocks("docs/plugins.md", "python")
+    names: dict[str, Any] = {}
+    exec(compile(plugin + tests, "docs/plugins.md", "exec"), names)  # noqa: S102  the repository's own page
+    check_plugin(names["BrevityValidator"]())
+    for name in [name for name in names if name.startswith("test_")]:
+        names[name]()
+
+
+def run_example(command: list[str], environment: dict[str, str]) -> str:
+    """Give what an example prints; it must not fail."""
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_calls_of_the_pages_work_as_they_stand(tmp_path: Path) -> None:
+    with ServerProcess(tmp_path, MRPVM_API_KEY=KEY) as server:
+        environment = {"PATH": os.environ["PATH"], "MRPVM_API_KEY": KEY}
+        for name in ("README.md", "docs/api.md"):
+            for example in blocks(name, "python"):
+                printed = run_example([sys.executable, "-c", example.replace(EXAMPLE_ADDRESS, server.url)], environment)
+                assert "My dog is called Rex. [1]" in printed
+            for example in (block for block in blocks(name, "sh") if block.startswith("curl")):
+                printed = run_example(["sh", "-c", example.replace(EXAMPLE_ADDRESS, server.url)], environment)
+                assert "Noted: My " in printed
+                assert '"code":' not in printed
+        server.stop()

@@ -1,0 +1,112 @@
+"""Chunks and their places [IN-5 to IN-9]."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.errors import TooLarge
+from mrpvm.knowledge.chunking import Chunk, chunk_source
+from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS, ChunkingLimits
+
+CHUNK_TYPES = {
+    "whole-source", "markdown-section", "markdown-body", "markdown-paragraph", "markdown-sentence-window",
+    "paragraph-block", "sentence-window", "fixed-window",
+}  # fmt: skip
+small = ChunkingLimits(whole_max_chars=70, target_max_chars=60, min_chars=8, window_chars=60, window_overlap_chars=6)
+prose = st.lists(
+    st.sampled_from(
+        ["Rex barks. ", "A long word here. ", "x" * 90, "\n\n", "\n", "# Title\n", "## Two words\n", "- item\n", "  "]
+    ),
+    max_size=40,
+).map("".join)
+
+
+def own_text(text: str, chunk: Chunk) -> str:
+    return text[chunk.char_start : chunk.char_end]
+
+
+@given(prose | st.text(), st.booleans())
+def test_offsets_locate_the_chunks_own_text(text: str, is_markdown: bool) -> None:
+    for chunk in chunk_source(text, is_markdown=is_markdown, limits=small):
+        assert own_text(text, chunk).strip()
+        assert chunk.text.endswith(own_text(text, chunk))
+        assert chunk.chunk_type in CHUNK_TYPES
+
+
+@given(prose | st.text(), st.booleans())
+def test_chunks_are_ordered_disjoint_and_cover_everything_but_headings(text: str, is_markdown: bool) -> None:
+    chunks = chunk_source(text, is_markdown=is_markdown, limits=small)
+    assert all(left.char_end <= right.char_start for left, right in pairwise(chunks))
+    if not is_markdown:
+        joined = "".join(own_text(text, chunk) for chunk in chunks)
+        assert "".join(joined.split()) == "".join(text.split())
+
+
+@given(prose, st.booleans())
+def test_no_chunk_is_larger_than_its_target(text: str, is_markdown: bool) -> None:
+    for chunk in chunk_source(text, is_markdown=is_markdown, limits=small):
+        assert len(chunk.text) <= small.whole_max_chars
+
+
+@pytest.mark.parametrize("text", ["x" * 100_000, "word " * 20_000, "# T\n" + "y" * 50_000, "a\n\n" * 20_000])
+def test_nothing_exceeds_what_a_normaliser_takes(text: str) -> None:
+    for is_markdown in (True, False):
+        assert all(len(chunk.text) <= NORMALISER_MAX_CHARS for chunk in chunk_source(text, is_markdown=is_markdown))
+
+
+def test_short_text_stays_whole() -> None:
+    assert chunk_source(" Rex barks.\n", is_markdown=False) == (
+        Chunk(text="Rex barks.", char_start=1, char_end=11, chunk_type="whole-source"),
+    )
+
+
+def test_blank_text_has_no_chunk() -> None:
+    assert chunk_source(" \n ", is_markdown=True) == ()
+
+
+def test_markdown_sections_carry_their_heading() -> None:
+    text = "Intro.\n\n# Pump\n\nIt pumps.\n\n### Valve ###\nIt shuts.\n\n#### deep\nStill valve.\n"
+    chunks = chunk_source(text, is_markdown=True)
+    assert [(chunk.section_title, chunk.chunk_type) for chunk in chunks] == [
+        (None, "markdown-body"),
+        ("Pump", "markdown-section"),
+        ("Valve", "markdown-section"),
+    ]
+    assert chunks[1].text == "# Pump\n\nIt pumps."
+    assert own_text(text, chunks[2]) == "It shuts.\n\n#### deep\nStill valve."
+
+
+def test_a_hash_in_a_code_fence_is_no_heading() -> None:
+    text = "# Real\nRun:\n```\n# comment\n```\nDone."
+    assert [chunk.section_title for chunk in chunk_source(text, is_markdown=True)] == ["Real"]
+
+
+def test_sentence_windows_overlap_by_one_sentence_outside_their_own_span() -> None:
+    text = " ".join(f"Sentence number {number}." for number in range(10))
+    chunks = chunk_source(text, is_markdown=False, limits=small)
+    assert len(chunks) > 2
+    for before, chunk in pairwise(chunks):
+        last = own_text(text, before).rsplit("Sentence", 1)[1]
+        assert chunk.text.startswith(f"Sentence{last} ")
+
+
+def test_fixed_windows_overlap() -> None:
+    text = "".join(chr(97 + number % 26) for number in range(200))
+    chunks = chunk_source(text, is_markdown=False, limits=small)
+    assert [chunk.chunk_type for chunk in chunks] == ["fixed-window"] * len(chunks)
+    assert chunks[1].text.startswith(text[chunks[1].char_start - 6 : chunks[1].char_start])
+
+
+def test_a_small_chunk_absorbs_the_next() -> None:
+    text = "Tiny.\n\n" + "A sentence that is long enough here. " * 2
+    chunks = chunk_source(text, is_markdown=False, limits=small)
+    assert own_text(text, chunks[0]).startswith("Tiny.")
+
+
+def test_too_many_chunks_are_refused() -> None:
+    with pytest.raises(TooLarge) as refusal:
+        chunk_source("x" * 1_000, is_markdown=False, limits=small, max_chunks=3)
+    assert refusal.value.code == "KB_INGEST_TOO_MANY_CHUNKS"
+    assert refusal.value.details["limit"] == 3

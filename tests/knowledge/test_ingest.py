@@ -1,0 +1,161 @@
+"""Unit trees of sources [IN-12, IN-15, IN-16, KU-7, KU-11 to KU-15]."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.errors import TooLarge
+from mrpvm.knowledge.chunking import Chunk
+from mrpvm.knowledge.ingest import (
+    SUMMARY_CHARS,
+    SourceInfo,
+    build_unit_tree,
+    check_source_size,
+    describe_source,
+    source_type_of,
+    summary_of,
+)
+from mrpvm.knowledge.limits import IngestLimits
+from mrpvm.knowledge.units import content_hash
+from mrpvm.testing import unit
+from mrpvm.values import ROLES, KnowledgeUnit
+
+SOURCE = SourceInfo(
+    source_id="src-1", name="pump.md", source_type="markdown", author="Mara", ingested_at="2026-01-02T03:04:05Z"
+)
+contents = st.lists(
+    st.tuples(
+        st.sampled_from([None, "One", "Two", "Three"]),
+        st.lists(st.tuples(st.sampled_from(ROLES), st.text(min_size=1, max_size=20)), max_size=4),
+    ),
+    max_size=6,
+)
+
+
+def build(described: list[tuple[str | None, list[tuple[str, str]]]]) -> tuple[KnowledgeUnit, ...]:
+    chunks = [
+        Chunk(
+            text="x", char_start=place * 10, char_end=place * 10 + 5, chunk_type="markdown-section", section_title=title
+        )
+        for place, (title, _) in enumerate(described)
+    ]
+    units = [
+        [unit(f"draft-{number}", text, role=role, topic="t") for number, (role, text) in enumerate(stated)]
+        for _, stated in described
+    ]
+    return build_unit_tree(SOURCE, chunks, units)
+
+
+@given(contents)
+def test_trees_hold_the_hierarchy_rules(described: list[tuple[str | None, list[tuple[str, str]]]]) -> None:
+    units = build(described)
+    by_id = {item.id: item for item in units}
+    assert len(by_id) == len(units)
+    for item in units:
+        assert all(item.id in by_id[parent].child_unit_ids for parent in item.parent_unit_ids)
+        assert all(item.id in by_id[child].parent_unit_ids for child in item.child_unit_ids)
+        assert item.ku_type != "atomic" or not item.child_unit_ids
+        assert item.ku_type == "atomic" or item.relation is None
+        assert len(item.parent_unit_ids) <= 1
+        assert item.source_id == SOURCE.source_id
+        assert item.hash == content_hash(item)
+        assert _depth(item, by_id) <= 2
+
+
+def _depth(item: KnowledgeUnit, by_id: dict[str, KnowledgeUnit]) -> int:
+    depth = 0
+    while item.parent_unit_ids:
+        item, depth = by_id[item.parent_unit_ids[0]], depth + 1
+        assert depth < 10
+    return depth
+
+
+@given(contents)
+def test_every_leaf_has_one_root_above_it(described: list[tuple[str | None, list[tuple[str, str]]]]) -> None:
+    units = build(described)
+    leaves = [item for item in units if item.unit_type == "semantic-unit"]
+    roots = [item for item in units if not item.parent_unit_ids]
+    assert len(leaves) == sum(len(stated) for _, stated in described)
+    assert len(roots) <= 1
+    assert len(leaves) != 1 or roots == leaves
+
+
+def test_ids_and_levels() -> None:
+    units = build([("One", [("Description", "A."), ("Procedure", "B.")]), ("Two", [("Description", "C.")])])
+    assert [item.id for item in units] == [
+        "src-1::chunk-000::unit-000",
+        "src-1::chunk-000::unit-001",
+        "src-1::chunk-001::unit-000",
+        "src-1::section-000",
+        "src-1::source-summary",
+    ]
+    section, summary = units[3], units[4]
+    assert (section.ku_type, section.unit_type, section.title) == ("composite", "section-aggregate", "One")
+    assert (summary.ku_type, summary.unit_type) == ("aggregate", "source-aggregate")
+    assert summary.child_unit_ids == ("src-1::section-000", "src-1::chunk-001::unit-000")
+    assert section.claim == "One. A. B."
+    assert section.role == "Explanation"
+    assert section.chunk_id == "src-1::chunk-000"
+
+
+def test_a_section_cut_into_chunks_is_one_section() -> None:
+    units = build([("One", [("Description", "A.")]), ("One", [("Description", "B.")]), ("Two", [("Definition", "C.")])])
+    section = next(item for item in units if item.unit_type == "section-aggregate")
+    assert section.child_unit_ids == ("src-1::chunk-000::unit-000", "src-1::chunk-001::unit-000")
+
+
+def test_procedures_become_explanations_in_summaries() -> None:
+    units = build([("One", [("Procedure", "A."), ("Procedure", "B.")])])
+    assert units[-1].role == "Explanation"
+
+
+def test_leaves_carry_their_provenance() -> None:
+    leaf = build([("One", [("Description", "A.")])])[0]
+    assert (leaf.source_name, leaf.source_type, leaf.author) == ("pump.md", "markdown", "Mara")
+    assert (leaf.ingested_at, leaf.created_at) == ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z")
+    assert (leaf.chunk_id, leaf.chunk_index, leaf.unit_index) == ("src-1::chunk-000", 0, 0)
+    assert (leaf.char_start, leaf.char_end, leaf.chunk_type, leaf.section_title) == (0, 5, "markdown-section", "One")
+
+
+@given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=200), min_size=1, max_size=8))
+def test_summaries_are_bounded_and_never_empty(title: str, said: list[str]) -> None:
+    summary = summary_of(title or None, [unit("u", text) for text in said])
+    assert summary.strip()
+    assert len(summary) <= SUMMARY_CHARS
+
+
+def test_too_many_units_are_refused() -> None:
+    chunk = Chunk(text="x", char_start=0, char_end=1, chunk_type="whole-source")
+    with pytest.raises(TooLarge) as refusal:
+        build_unit_tree(SOURCE, [chunk], [[unit("u", "A.")] * 5], IngestLimits(units_per_source=3))
+    assert refusal.value.code == "KB_VALIDATION_MAX_UNITS_PER_SOURCE"
+
+
+def test_size_counts_bytes() -> None:
+    check_source_size("ä" * 5, IngestLimits(source_bytes=10))
+    with pytest.raises(TooLarge) as refusal:
+        check_source_size("ä" * 6, IngestLimits(source_bytes=10))
+    assert refusal.value.code == "KB_VALIDATION_TOO_LARGE"
+    assert refusal.value.details == {"limit": 10, "size": 12}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        ("a.MD", "", "markdown"),
+        ("a.txt", "", "plain-text"),
+        ("a.nl", "", "plain-text"),
+        ("contract", "The party shall pay. The parties shall agree. Liability ends.", "legal"),
+        ("tale", '"Go now," she said. "I will not," he replied.', "literary"),
+        ("pump", "The pump runs at 3 bar.", "technical"),
+    ],
+)
+def test_source_types(name: str, text: str, kind: str) -> None:
+    assert source_type_of(name, text) == kind
+
+
+def test_header_lines_give_author_and_date() -> None:
+    info = describe_source("src-1", "a.txt", "Title\nAuthor: Mara Rey\nDate: 2024-05\n\nText.")
+    assert (info.author, info.knowledge_date) == ("Mara Rey", "2024-05-01")
+    assert describe_source("src-1", "a.txt", "Date: 2024\n").knowledge_date == "2024-01-01"
+    assert describe_source("src-1", "a.txt", "Text.").author is None

@@ -1,0 +1,108 @@
+"""Every shipped plugin keeps its family's contract, and the suite notices one that does not [PL-1 to PL-3, PL-22 to PL-28]."""
+
+from dataclasses import replace
+
+import pytest
+
+from mrpvm.contracts import CallContext, Plugin, Solution, SolveInput
+from mrpvm.errors import RegistryError
+from mrpvm.lang import admit
+from mrpvm.plugins.builtin import BUILTIN_PLUGINS, self_descriptions
+from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
+from mrpvm.testing import check_plugin
+from mrpvm.testing.conformance import NotConforming
+from mrpvm.values import PHASE_SCOPES
+
+IDS = [plugin.descriptor.id for plugin in BUILTIN_PLUGINS]
+FIGURES = {
+    # id: cost, latency ms, relative cost, acts, topics, confidence [BP-1]
+    "sd-symbolic": ("cheap", 30, 0.05, "verify define identify describe explain", "symbolic technical", 0.82),
+    "kb-fast": ("cheap", 50, 0.08, "define identify describe explain", "technical procedural", 0.70),
+    "gs-symbolic": (
+        "cheap",
+        25,
+        0.05,
+        "verify define identify describe explain",
+        "symbolic technical procedural",
+        0.78,
+    ),
+}
+
+
+@pytest.mark.parametrize("plugin", BUILTIN_PLUGINS, ids=IDS)
+def test_shipped_plugins_conform(plugin: Plugin) -> None:
+    check_plugin(plugin)
+
+
+@pytest.mark.parametrize("plugin_id", FIGURES)
+def test_priors_are_those_of_the_catalogue(plugin_id: str) -> None:
+    descriptor = next(plugin.descriptor for plugin in BUILTIN_PLUGINS if plugin.descriptor.id == plugin_id)
+    hints = descriptor.planner_hints
+    assert hints is not None
+    cost, latency, relative, acts, topics, confidence = FIGURES[plugin_id]
+    assert (descriptor.cost_class, descriptor.max_llm_calls) == (cost, 0)
+    assert (hints.expected_latency_ms, hints.relative_cost, hints.expected_llm_calls) == (latency, relative, 0)
+    assert set(hints.supported_acts) == set(acts.split())
+    assert set(hints.topic_tags) == set(topics.split())
+    assert hints.confidence_when_matched == confidence
+
+
+def test_every_plugin_describes_itself_to_planners() -> None:
+    described = self_descriptions()
+    assert list(described) == IDS
+    for plugin in BUILTIN_PLUGINS:
+        units = admit(described[plugin.descriptor.id], "context").kus.values()
+        for unit in units:
+            assert "mrp-plan-plugin" in unit.phase_scopes
+            assert plugin.descriptor.type in unit.phase_scopes
+            assert set(unit.phase_scopes) <= set(PHASE_SCOPES)
+
+
+class UncitingSolver(SymbolicGoalSolver):
+    """Answers without naming its sources."""
+
+    def solve(self, request: SolveInput, context: CallContext) -> Solution:
+        solution = super().solve(request, context)
+        if solution.answer is None:
+            return solution
+        groups = tuple(
+            replace(group, status="answered", answer_markdown="So it is.", cited_unit_ids=())
+            for group in solution.answer.groups
+        )
+        return replace(solution, status="success", answer=replace(solution.answer, groups=groups))
+
+
+class ForgetfulSolver(SymbolicGoalSolver):
+    """Gives another answer each time."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def solve(self, request: SolveInput, context: CallContext) -> Solution:
+        self.calls += 1
+        solution = super().solve(request, context)
+        return replace(solution, metadata=replace(solution.metadata, warnings=(str(self.calls),)))
+
+
+class OddStatusSolver(SymbolicGoalSolver):
+    """Ends with a status of another family."""
+
+    def solve(self, request: SolveInput, context: CallContext) -> Solution:
+        return replace(super().solve(request, context), status="accepted")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("solver", "promise"),
+    [(UncitingSolver(), "cites"), (ForgetfulSolver(), "equal output"), (OddStatusSolver(), "accepted")],
+)
+def test_broken_promises_are_named(solver: SymbolicGoalSolver, promise: str) -> None:
+    with pytest.raises(NotConforming, match=promise):
+        check_plugin(solver)
+
+
+def test_a_plugin_without_its_verb_is_refused() -> None:
+    class Mute:
+        descriptor = SymbolicGoalSolver.descriptor
+
+    with pytest.raises(RegistryError):
+        check_plugin(Mute())  # type: ignore[arg-type]

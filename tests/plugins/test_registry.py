@@ -1,0 +1,127 @@
+"""The registry: one door for built-ins and plugins of others [PL-29 to PL-32]."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.metadata import EntryPoint
+from typing import Any
+
+import pytest
+
+from mrpvm import registry
+from mrpvm.contracts import Descriptor
+from mrpvm.errors import RegistryError
+from mrpvm.plugins.builtin import BUILTIN_PLUGINS
+from mrpvm.plugins.planners.default import DefaultPlanner
+from mrpvm.plugins.response_validators.constraints import ConstraintValidator
+from mrpvm.registry import Registry
+
+
+def planner(**fields: Any) -> DefaultPlanner:
+    found = DefaultPlanner()
+    found.descriptor = replace(DefaultPlanner.descriptor, **fields)
+    return found
+
+
+def test_descriptors_are_sorted_by_type_then_id() -> None:
+    found = Registry(reversed(BUILTIN_PLUGINS)).descriptors()
+    assert found == sorted(found, key=lambda item: (item.type, item.id))
+    assert len(found) == len(BUILTIN_PLUGINS)
+
+
+def test_listing_one_type() -> None:
+    plugins = Registry(BUILTIN_PLUGINS)
+    assert [item.id for item in plugins.descriptors("gs-plugin")] == ["gs-symbolic"]
+    assert plugins.descriptors("chat-plugin") == []
+
+
+def test_a_listing_is_a_copy() -> None:
+    plugins = Registry(BUILTIN_PLUGINS)
+    plugins.descriptors().clear()
+    assert len(plugins.descriptors()) == len(BUILTIN_PLUGINS)
+
+
+@pytest.mark.parametrize("plugin", BUILTIN_PLUGINS, ids=lambda plugin: plugin.descriptor.id)
+def test_get_and_has(plugin: Any) -> None:
+    plugins = Registry(BUILTIN_PLUGINS)
+    descriptor: Descriptor = plugin.descriptor
+    assert plugins.get(descriptor.type, descriptor.id) is plugin
+    assert plugins.has(descriptor.type, descriptor.id)
+    assert plugins.get(descriptor.type, "nobody") is None
+    assert not plugins.has("frame", descriptor.id)
+
+
+@pytest.mark.parametrize("field", ["id", "type", "name", "version", "description", "cost_class"])
+def test_missing_fields_are_refused(field: str) -> None:
+    with pytest.raises(RegistryError) as refusal:
+        Registry([planner(**{field: ""})])
+    assert refusal.value.code == "PLUGIN_REGISTRY_INVALID_DESCRIPTOR"
+    assert field in refusal.value.message
+
+
+def test_unknown_types_are_refused() -> None:
+    with pytest.raises(RegistryError) as refusal:
+        Registry([planner(type="chat-plugin")])
+    assert refusal.value.code == "PLUGIN_REGISTRY_UNSUPPORTED_TYPE"
+
+
+@pytest.mark.parametrize("plugin_id", ["Planner", "a b", "a_b", "-a", "a--b", "\u00e4"])
+def test_ids_are_kebab_case(plugin_id: str) -> None:
+    with pytest.raises(RegistryError):
+        Registry([planner(id=plugin_id)])
+
+
+def test_a_taken_id_is_refused_and_the_first_stays() -> None:
+    plugins = Registry(BUILTIN_PLUGINS)
+    with pytest.raises(RegistryError):
+        plugins.register(DefaultPlanner())
+    assert plugins.planner("planner-default") is BUILTIN_PLUGINS[4]
+
+
+def test_one_id_may_serve_two_types() -> None:
+    plugins = Registry(BUILTIN_PLUGINS)
+    plugins.register(planner(id="val-constraints"))
+    assert plugins.response_validator("val-constraints") is not plugins.planner("val-constraints")
+
+
+def test_the_contract_of_the_type_must_be_fulfilled() -> None:
+    with pytest.raises(RegistryError):
+        Registry([planner(type="val-plugin")])
+
+
+def test_hints_are_needed_where_planners_choose() -> None:
+    bare = ConstraintValidator()
+    bare.descriptor = replace(ConstraintValidator.descriptor, planner_hints=None)
+    Registry([bare])
+    solver = next(plugin for plugin in BUILTIN_PLUGINS if plugin.descriptor.type == "gs-plugin")
+    hintless = type(solver)()
+    hintless.descriptor = replace(solver.descriptor, planner_hints=None)
+    with pytest.raises(RegistryError):
+        Registry([hintless])
+
+
+def test_several_planners_and_validators_live_side_by_side() -> None:
+    other = ConstraintValidator()
+    other.descriptor = replace(ConstraintValidator.descriptor, id="val-other")
+    plugins = Registry([*BUILTIN_PLUGINS, planner(id="planner-other"), other])
+    assert [item.id for item in plugins.descriptors("mrp-plan-plugin")] == ["planner-default", "planner-other"]
+    assert [item.id for item in plugins.descriptors("val-plugin")] == ["val-constraints", "val-other"]
+
+
+@pytest.fixture
+def installed_packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let two packages offer a planner: one the class, one the object."""
+    offered = [
+        EntryPoint("b-planner", "tests_plugins_offer:b", registry.ENTRY_POINT_GROUP),
+        EntryPoint("a-planner", "tests_plugins_offer:a", registry.ENTRY_POINT_GROUP),
+    ]
+    made = {"a-planner": lambda: planner(id="planner-a"), "b-planner": planner(id="planner-b")}
+    monkeypatch.setattr(registry, "entry_points", lambda group: offered if group == registry.ENTRY_POINT_GROUP else [])
+    monkeypatch.setattr(EntryPoint, "load", lambda self: made[self.name])
+    yield
+
+
+@pytest.mark.usefixtures("installed_packages")
+def test_entry_points_come_in_through_the_same_door() -> None:
+    plugins = Registry(BUILTIN_PLUGINS)
+    plugins.register_entry_points()
+    assert [item.id for item in plugins.descriptors("mrp-plan-plugin")] == ["planner-a", "planner-b", "planner-default"]

@@ -1,0 +1,191 @@
+"""Intents and units of a message [BP-4 to BP-12, I-3, IN-14, IN-17, KU-17]."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.contracts import ChunkInput, DetectInput
+from mrpvm.kernel.admission import Admitted, admit_detection
+from mrpvm.lang import admit
+from mrpvm.plugins.seed_detectors.symbolic import SymbolicSeedDetector
+from mrpvm.testing import call_context
+
+detector = SymbolicSeedDetector()
+
+
+def detect(message: str) -> Admitted:
+    return admit_detection(detector.detect(DetectInput(message=message), call_context()), "req-1")
+
+
+def targets(message: str) -> list[str]:
+    return [intent.target for intent in detect(message).intents]
+
+
+def told(message: str) -> list[str]:
+    return [unit.text for unit in detect(message).units if unit.is_evidence]
+
+
+def test_a_statement_is_knowledge_and_one_intent_on_the_whole_text() -> None:
+    found = detect("My dog is called Rex.")
+    assert [(item.act, item.target, item.output) for item in found.intents] == [
+        ("explain", "My dog is called Rex.", "acknowledgement")
+    ]
+    assert [(unit.ku_type, unit.topic, unit.claim) for unit in found.units] == [
+        ("atomic", "My dog", "My dog is called Rex.")
+    ]
+
+
+def test_statements_need_no_verb_of_a_list() -> None:
+    assert told("Birds fly south.") == ["Birds fly south."]
+
+
+def test_questions_and_requests_are_never_knowledge() -> None:
+    assert told("Where is X? Is the sky blue? Explain rust. where is y") == []
+
+
+def test_statements_and_questions_part() -> None:
+    message = "My dog is called Rex. What is he called?"
+    found = detect(message)
+    assert targets(message) == ["What is he called?"]
+    assert found.intents[0].context == "My dog is called Rex."
+    assert told(message) == ["My dog is called Rex."]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("What is rust? What is copper?", ["What is rust?", "What is copper?"]),
+        ("Explain rust and compare rafts with tents.", ["Explain rust", "compare rafts with tents."]),
+        ("1. What is rust?\n2. Who is Rex?", ["What is rust?", "Who is Rex?"]),
+        ("1) what is X 2) who is Y", ["what is X", "who is Y"]),
+        ("Explain the following:\n- rust\n- copper", ["Explain rust", "Explain copper"]),
+        ("Answer each:\n- What is rust?\n- Who is Rex?", ["What is rust?", "Who is Rex?"]),
+        (
+            "Questions:\nQ1: The owner of the boat\nQ2: The colour of the car",
+            ["The owner of the boat", "The colour of the car"],
+        ),
+        ("What is rust? Is it rust?", ["What is rust? Is it rust?"]),
+        ("what is rust\nwho is rex", ["what is rust", "who is rex"]),
+    ],
+)
+def test_every_task_is_its_own_intent(message: str, expected: list[str]) -> None:
+    assert targets(message) == expected
+
+
+def test_every_intent_has_its_seed() -> None:
+    found = detect("What is rust? Explain copper.")
+    assert [(seed.intent_id, seed.mode, seed.action, seed.implicit) for seed in found.seeds] == [
+        ("i1", "direct", "define", False),
+        ("i2", "direct", "explain", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("message", "outputs"),
+    [
+        ("Who is Rex? Answer in one word.", ["one_word"]),
+        ("Answer in JSON. Who is Rex? Who is Tom?", ["json", "json"]),
+        ("Who is Rex? Answer in JSON. Who is Tom? Answer in one word.", ["json", "one_word"]),
+        ("Is Rex a dog?", ["verdict"]),
+        ("List the crew.", ["bullet_list"]),
+        ("Why does it rust?", ["explanation"]),
+        ("Who is Rex?", ["answer"]),
+    ],
+)
+def test_outputs(message: str, outputs: list[str]) -> None:
+    assert [intent.output for intent in detect(message).intents] == outputs
+
+
+def test_instructions_become_guidance_and_leave_the_target() -> None:
+    found = detect("Who is Rex in one word?")
+    assert found.intents[0].target == "Who is Rex?"
+    assert [(unit.phase_scopes, unit.role, unit.text) for unit in found.units] == [
+        (("gs-plugin",), "Constraint", "in one word")
+    ]
+
+
+def test_an_instruction_of_one_request_is_conditioned_on_it() -> None:
+    found = detect("Who is Rex? Answer in JSON. Who is Tom?")
+    assert [(unit.text, unit.condition) for unit in found.units] == [("Answer in JSON.", "Who is Rex?")]
+    assert [intent.output for intent in found.intents] == ["json", "answer"]
+
+
+def test_words_of_form_in_a_fact_make_no_guidance() -> None:
+    assert [unit.phase_scopes for unit in detect("The table has four legs.").units] == [("kb-plugin",)]
+
+
+def test_related_sentences_are_one_unit_and_others_are_not() -> None:
+    found = detect("Anna lives in Bern. She likes tea. Birds fly south.")
+    assert [(unit.ku_type, unit.text) for unit in found.units] == [
+        ("composite", "Anna lives in Bern. She likes tea."),
+        ("atomic", "Birds fly south."),
+    ]
+
+
+def test_a_fact_stands_alone_with_its_triple() -> None:
+    found = detect("The pump depends on power. It is loud.")
+    assert [(unit.ku_type, unit.subject, unit.relation, unit.object) for unit in found.units] == [
+        ("atomic", "The pump", "depends_on", "power"),
+        ("atomic", None, None, None),
+    ]
+    assert found.units[1].topic == "The pump"
+
+
+def test_numbered_steps_are_one_procedure() -> None:
+    found = detect("To reset the pump:\n1. Open the valve.\n2. Drain it.")
+    assert [(unit.role, unit.topic, unit.procedure) for unit in found.units] == [
+        ("Procedure", "reset the pump", "To reset the pump: 1. Open the valve. 2. Drain it.")
+    ]
+
+
+def test_reminders_are_stripped() -> None:
+    assert told("Remember that my dog is called Rex.") == ["My dog is called Rex."]
+
+
+@pytest.mark.parametrize("message", ["Hello!", "Thanks a lot.", "ok"])
+def test_phatic_words_are_no_knowledge(message: str) -> None:
+    assert detect(message).units == ()
+
+
+@pytest.mark.parametrize("message", ["", "...", "?!", " \n"])
+def test_nothing_to_find_is_unsupported(message: str) -> None:
+    assert detector.detect(DetectInput(message=message), call_context()).status == "unsupported"
+
+
+def normalise(text: str, **fields: str) -> list[str]:
+    chunk = ChunkInput(text=text, source_id="src-1", source_name="a.md", chunk_id="src-1::chunk-000", **fields)
+    found = detector.normalise(chunk, call_context())
+    assert found.status == "success"
+    if found.context_document is None:
+        return []
+    units = admit(found.context_document, "context").kus.values()
+    assert all(unit.chunk_id == "src-1::chunk-000" for unit in units)
+    return [unit.claim or unit.procedure or "" for unit in units]
+
+
+def test_normalising_leaves_out_questions_and_headings() -> None:
+    assert normalise("# Pump\n\nThe pump is old.\nWhy is it old?", section_title="Pump") == ["The pump is old."]
+
+
+def test_normalising_a_chunk_without_statements_gives_no_document() -> None:
+    assert normalise("Why?") == []
+
+
+def test_an_oversized_chunk_is_an_error() -> None:
+    chunk = ChunkInput(text="x" * 8_001, source_id="s", source_name="a", chunk_id="s::chunk-000")
+    found = detector.normalise(chunk, call_context())
+    assert found.status == "error"
+    assert found.error is not None
+    assert found.error.details == {"limit": 8_000, "size": 8_001}
+
+
+@given(st.text(max_size=400))
+def test_any_message_gives_an_admissible_document_or_unsupported(message: str) -> None:
+    detection = detector.detect(DetectInput(message=message), call_context())
+    if detection.status == "success":
+        found = admit_detection(detection, "req-1")
+        assert found.intents
+        assert len(found.seeds) == len(found.intents)
+    else:
+        assert detection.status == "unsupported"
+        assert not any(char.isalnum() for char in message)

@@ -1,0 +1,86 @@
+"""What tests of the admin share: an operator's client, and rows of every kind."""
+
+import json
+import zlib
+from itertools import count
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import (
+    ApiKey,
+    ContextUnit,
+    ExplainabilityTurn,
+    HiddenUnit,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    LoginLink,
+    Membership,
+    Message,
+    Project,
+    Session,
+    TurnDetail,
+    TurnEvents,
+    UnitEvent,
+)
+from sessions_app.search.index import index_units
+from tests.search.units import make_unit
+
+HOSTILE = "<script>alert(1)</script>"
+_numbers = count(1)
+
+
+@pytest.fixture
+def operator(db: None) -> User:
+    return User.objects.create_superuser("operator")
+
+
+@pytest.fixture
+def operators(operator: User, client: Client) -> Client:
+    client.force_login(operator)
+    return client
+
+
+def add_rows_of_every_kind(how_many: int) -> None:
+    """Make that many sessions, each with a project, a base, a fork, a turn, a user, and whatever hangs on those."""
+    for number in [next(_numbers) for _ in range(how_many)]:
+        project = Project.objects.create(name=f"{HOSTILE} {number}", slug=f"project-{number}")
+        session = create_session(project, title=f"{HOSTILE} {number}")
+        _add_knowledge(session.mounted_kb)
+        _add_people(project, number)
+        _add_conversation(session)
+
+
+def _add_knowledge(base: KnowledgeBase) -> None:
+    KnowledgeBase.objects.create(project=base.project, name=f"{HOSTILE} fork", parent=base, head=base.head)
+    layer = KnowledgeLayer.objects.create(parent=base.head, ancestry=[base.head_id])
+    source = KnowledgeSource.objects.create(layer=layer, source_id="src-1", name=HOSTILE, content=HOSTILE, hash="0")
+    index_units(layer, [make_unit("src-1::1", f"The pump {HOSTILE} is blue")], origin=source)
+    HiddenUnit.objects.create(layer=layer, unit=LayerUnit.objects.get(layer=layer))
+
+
+def _add_people(project: Project, number: int) -> None:
+    user = User.objects.create_user(f"user-{number}")
+    Membership.objects.create(project=project, user=user)
+    ApiKey.objects.create(
+        project=project, name=HOSTILE, prefix="mrp_abcdefgh", digest=f"secret-digest-key-{number}", created_by=user
+    )
+    LoginLink.objects.create(user=user, digest=f"secret-digest-link-{number}", expires_at=timezone.now())
+
+
+def _add_conversation(session: Session) -> None:
+    turn = ExplainabilityTurn.objects.create(
+        session=session, turn_index=1, user_message=HOSTILE, error={"message": HOSTILE}, status="failed"
+    )
+    Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
+    value = make_unit("session::1", HOSTILE)
+    ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
+    UnitEvent.objects.create(session=session, turn=turn, unit_id="session::1", step="staged", text=HOSTILE)
+    TurnEvents.objects.create(turn=turn, first_sequence=0, events=[[0, "frame.opened", {"name": HOSTILE}]])
+    body = json.dumps({"input": HOSTILE, "output": None, "error": None, "meta": {}}).encode()
+    TurnDetail.objects.create(turn=turn, ref="exec-0", size=len(body), body=zlib.compress(body))

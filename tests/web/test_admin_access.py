@@ -1,0 +1,149 @@
+"""Who may do what in the admin, and what it shows of secrets."""
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.admin.models import ADDITION, LogEntry
+from django.contrib.auth.models import Permission, User
+from django.db.models import QuerySet
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.models import ApiKey, KnowledgeBase, LoginLink, Membership, Project, Role, Session
+from sessions_app.models.project import digest
+from tests.actions.knowledge_scene import base, project, session
+from tests.web.admin_scene import add_rows_of_every_kind, operator, operators
+
+__all__ = ["base", "operator", "operators", "project", "session"]
+
+ACTIONS = {
+    ("session", "mount"): {"change_session", "add_kbmount"},
+    ("session", "fork"): {"change_session", "add_knowledgebase"},
+    ("session", "rename"): {"change_session"},
+    ("session", "delete"): {"delete_session"},
+    ("knowledgebase", "fork"): {"add_knowledgebase"},
+    ("knowledgebase", "rename"): {"change_knowledgebase"},
+}
+
+
+def permissions_named(*names: str) -> QuerySet[Permission]:
+    return Permission.objects.filter(codename__in=names, content_type__app_label="sessions_app")
+
+
+@pytest.fixture
+def staff(db: None, client: Client) -> Callable[..., Client]:
+    """Give a function that logs in a staff member with just these permissions."""
+
+    def log_in(*permissions: str) -> Client:
+        member = User.objects.create_user("member", is_staff=True)
+        member.user_permissions.set(permissions_named(*permissions))
+        client.force_login(member)
+        return client
+
+    return log_in
+
+
+@pytest.mark.parametrize(("model", "action"), ACTIONS)
+def test_an_action_needs_each_of_its_permissions(
+    model: str, action: str, staff: Callable[..., Client], session: Session, base: KnowledgeBase
+) -> None:
+    row = session if model == "session" else base
+    address = reverse(f"admin:sessions_app_{model}_{action}", args=[row.pk])
+    page = reverse(f"admin:sessions_app_{model}_change", args=[row.pk])
+    client = staff(f"view_{model}")
+    member = User.objects.get(username="member")
+    needed = ACTIONS[model, action]
+    for missing in needed:
+        member.user_permissions.set(permissions_named(f"view_{model}", *(needed - {missing})))
+        assert client.get(address).status_code == 403
+        assert client.post(address, {"post": "yes", "name": "New", "title": "New"}).status_code == 403
+        assert address not in client.get(page).text
+    member.user_permissions.set(permissions_named(f"view_{model}", *needed))
+    assert client.get(address).status_code == 200
+    assert address in client.get(page).text
+
+
+@pytest.mark.parametrize("model", ["session", "knowledgebase", "apikey", "kbmount"])
+def test_adding_needs_permission(model: str, staff: Callable[..., Client]) -> None:
+    client = staff(f"view_{model}")
+    address = reverse(f"admin:sessions_app_{model}_add")
+    assert client.get(address).status_code == 403
+    assert client.post(address, {}).status_code == 403
+    assert address not in client.get(reverse(f"admin:sessions_app_{model}_changelist")).text
+
+
+def test_a_missing_row_is_not_found(operators: Client) -> None:
+    for pk in ("999", "nothing"):
+        assert operators.post(reverse("admin:sessions_app_session_mount", args=[pk])).status_code == 404
+
+
+def test_an_action_refuses_a_foreign_form(operator: User, session: Session) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(operator)
+    address = reverse("admin:sessions_app_session_rename", args=[session.pk])
+    assert client.post(address, {"title": "New"}).status_code == 403
+
+
+def test_whoever_is_not_logged_in_goes_to_the_one_login_page(client: Client, db: None) -> None:
+    address = reverse("admin:sessions_app_session_changelist")
+    for page in (client.get(address), client.get(reverse("admin:login"), {"next": address})):
+        assert page.url == f"{reverse('login')}?next={address}"
+    for target in ("https://elsewhere.example/", "//elsewhere.example"):
+        page = client.get(reverse("admin:login"), {"next": target})
+        assert page.url == f"{reverse('login')}?next={reverse('admin:index')}"
+    assert client.post(reverse("admin:login"), {"username": "operator", "password": "guess"}).status_code == 302
+
+
+def test_whoever_is_no_operator_is_refused(client: Client, db: None) -> None:
+    client.force_login(User.objects.create_user("visitor"))
+    page = client.get(reverse("admin:sessions_app_session_changelist"), follow=True)
+    assert page.status_code == 403
+
+
+def test_a_key_is_shown_once_and_works(operators: Client, operator: User, project: Project) -> None:
+    address = reverse("admin:sessions_app_apikey_add")
+    assert operators.get(address).status_code == 200
+    page = operators.post(address, {"project": project.pk, "name": "Robot <b>", "role": "viewer"})
+    key = ApiKey.objects.get()
+    assert (key.name, key.role, key.project, key.created_by) == ("Robot <b>", Role.VIEWER, project, operator)
+    plain = page.context["done"].secret
+    assert plain in page.text
+    assert digest(plain) == key.digest
+    assert "no-store" in page["Cache-Control"]
+    entry = LogEntry.objects.get()
+    assert entry.action_flag == ADDITION
+    assert plain not in f"{entry.change_message} {entry.object_repr} {page.context['done']!r}"
+    for name in ("changelist", "change", "history"):
+        later = operators.get(
+            reverse(f"admin:sessions_app_apikey_{name}", args=[] if name == "changelist" else [key.pk])
+        )
+        assert plain not in later.text
+        assert key.digest not in later.text
+
+
+def test_a_key_is_revoked_once(operators: Client, project: Project) -> None:
+    operators.post(reverse("admin:sessions_app_apikey_add"), {"project": project.pk, "name": "Robot", "role": "editor"})
+    key = ApiKey.objects.get()
+    address = reverse("admin:sessions_app_apikey_revoke", args=[key.pk])
+    page = reverse("admin:sessions_app_apikey_change", args=[key.pk])
+    assert address in operators.get(page).text
+    operators.post(address)
+    key.refresh_from_db()
+    revoked_at = key.revoked_at
+    assert revoked_at is not None
+    assert address not in operators.get(page).text
+    assert "That is not possible any more." in operators.post(address, follow=True).text
+    key.refresh_from_db()
+    assert key.revoked_at == revoked_at
+
+
+def test_a_user_is_deleted_with_what_lets_them_in_and_nothing_else(operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    user = User.objects.exclude(username="operator").get()
+    address = reverse("admin:auth_user_delete", args=[user.pk])
+    assert "secret-digest" not in operators.get(address).text
+    operators.post(address, {"post": "yes"})
+    assert not User.objects.filter(pk=user.pk).exists()
+    assert not LoginLink.objects.exists()
+    assert not Membership.objects.exists()
+    assert (Session.objects.count(), ApiKey.objects.count(), KnowledgeBase.objects.count()) == (1, 1, 2)

@@ -1,0 +1,106 @@
+"""What an operator does with knowledge bases and mounts."""
+
+import pytest
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.actions.knowledge import create_base
+from sessions_app.models import KBMount, KnowledgeBase, Project, Session
+from tests.actions.knowledge_scene import (
+    ListeningRetriever,
+    base,
+    committing,
+    listener,
+    project,
+    session,
+    stage,
+)
+from tests.web.admin_scene import operator, operators
+
+__all__ = ["base", "listener", "operator", "operators", "project", "session"]
+
+
+def test_a_base_is_added(operators: Client, project: Project) -> None:
+    address = reverse("admin:sessions_app_knowledgebase_add")
+    assert operators.get(address).status_code == 200
+    operators.post(address, {"project": project.pk, "name": "Valves"})
+    base = KnowledgeBase.objects.get()
+    assert (base.name, base.project, base.revision, base.is_default) == ("Valves", project, 1, False)
+    assert base.head.sealed_at is not None
+    assert LogEntry.objects.get().action_flag == ADDITION
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201])
+def test_a_base_needs_a_name_that_fits(name: str, operators: Client, project: Project) -> None:
+    page = operators.post(reverse("admin:sessions_app_knowledgebase_add"), {"project": project.pk, "name": name})
+    assert page.context["form"].errors
+    assert not KnowledgeBase.objects.exists()
+
+
+def test_a_base_is_renamed(operators: Client, base: KnowledgeBase) -> None:
+    address = reverse("admin:sessions_app_knowledgebase_rename", args=[base.pk])
+    assert 'value="Pumps"' in operators.get(address).text
+    operators.post(address, {"name": "Blue pumps"})
+    before = base.revision
+    base.refresh_from_db()
+    assert (base.name, base.revision) == ("Blue pumps", before)
+    assert LogEntry.objects.get().action_flag == CHANGE
+
+
+def test_a_base_is_forked_and_nothing_is_mounted(
+    operators: Client, session: Session, base: KnowledgeBase, listener: ListeningRetriever
+) -> None:
+    address = reverse("admin:sessions_app_knowledgebase_fork", args=[base.pk])
+    assert address in operators.get(reverse("admin:sessions_app_knowledgebase_change", args=[base.pk])).text
+    with committing():
+        page = operators.post(address, {"name": ""}, follow=True)
+    fork = KnowledgeBase.objects.get(parent=base)
+    assert (fork.name, fork.head_id) == ("Pumps fork", base.head_id)
+    assert KBMount.objects.count() == 1
+    assert [(event.event_type, event.session_id) for event in listener.heard] == [("kb-forked", None)]
+    assert page.redirect_chain[-1][0] == reverse("admin:sessions_app_knowledgebase_change", args=[fork.pk])
+    assert set(LogEntry.objects.values_list("action_flag", "object_id")) == {
+        (CHANGE, str(base.pk)),
+        (ADDITION, str(fork.pk)),
+    }
+
+
+def test_adding_a_mount_mounts(
+    operators: Client, operator: User, session: Session, project: Project, listener: ListeningRetriever
+) -> None:
+    motors = create_base(project, "Motors")
+    address = reverse("admin:sessions_app_kbmount_add")
+    assert operators.get(address).status_code == 200
+    with committing():
+        operators.post(address, {"session": session.pk, "knowledge_base": motors.pk})
+    mount = KBMount.objects.get(session=session, until=None)
+    assert (mount.knowledge_base, mount.reason, mount.mounted_by) == (motors, "mount-admin", operator)
+    assert [event.reason for event in listener.heard] == ["mount-admin"]
+    entry = LogEntry.objects.get()
+    assert (entry.action_flag, entry.object_id) == (ADDITION, str(mount.pk))
+
+
+def test_adding_a_mount_is_refused_like_mounting(operators: Client, session: Session, project: Project) -> None:
+    motors = create_base(project, "Motors")
+    foreign = create_base(Project.objects.create(name="Other", slug="other"), "Foreign")
+    address = reverse("admin:sessions_app_kbmount_add")
+    page = operators.post(address, {"session": session.pk, "knowledge_base": foreign.pk})
+    assert "belongs to another project" in page.text
+    stage(session, "src-1", "The pump is blue")
+    page = operators.post(address, {"session": session.pk, "knowledge_base": motors.pk})
+    assert "WORKSPACE_DIRTY" in page.text
+    assert KBMount.objects.count() == 1
+
+
+def test_the_current_mount_offers_what_its_session_does(operators: Client, session: Session) -> None:
+    current = KBMount.objects.get()
+    page = operators.get(reverse("admin:sessions_app_kbmount_change", args=[current.pk])).text
+    for action in ("mount", "fork"):
+        assert reverse(f"admin:sessions_app_session_{action}", args=[session.pk]) in page
+
+
+def test_a_new_project_gets_its_default_base(operators: Client) -> None:
+    operators.post(reverse("admin:sessions_app_project_add"), {"name": "New", "slug": "new"})
+    assert KnowledgeBase.objects.get(project__slug="new").is_default

@@ -1,0 +1,191 @@
+"""The admin's lists and pages: every model, constant queries, nothing hostile, nothing secret."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.db import connection
+from django.db.models import Model
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.admin import cells
+from sessions_app.models import (
+    ApiKey,
+    ContextUnit,
+    ExplainabilityTurn,
+    KnowledgeBase,
+    LayerUnit,
+    LoginLink,
+    Membership,
+    Message,
+    Posting,
+    Project,
+    Session,
+    TurnDetail,
+    TurnEvents,
+)
+from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind, operator, operators
+
+__all__ = ["operator", "operators"]
+
+MODELS = [model for model in apps.get_app_config("sessions_app").get_models() if model is not Posting]
+EDITABLE = {Project, Membership}
+DELETABLE = {Session, LoginLink}
+MOST_LIST_QUERIES = 12
+
+
+def address_of(model: type[Model], page: str, *arguments: Any) -> str:
+    return reverse(f"admin:sessions_app_{model._meta.model_name}_{page}", args=arguments)
+
+
+def test_every_model_is_registered() -> None:
+    assert [model for model in MODELS if not admin.site.is_registered(model)] == []
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_list_costs_the_same_for_3_rows_and_for_30(
+    model: type[Model], operators: Client, django_assert_max_num_queries: Any
+) -> None:
+    address = address_of(model, "changelist")
+    operators.get(address)
+    add_rows_of_every_kind(3)
+    with CaptureQueriesContext(connection) as few:
+        assert operators.get(address).status_code == 200
+    add_rows_of_every_kind(27)
+    with django_assert_max_num_queries(min(len(few), MOST_LIST_QUERIES)):
+        page = operators.get(address)
+    assert len(page.context["cl"].result_list) >= 30
+    assert HOSTILE not in page.text
+    assert "secret-digest" not in page.text
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_page_shows_its_row_and_neither_markup_nor_secrets(model: type[Model], operators: Client) -> None:
+    add_rows_of_every_kind(2)
+    row = model._default_manager.order_by("-pk").first()
+    assert row is not None
+    page = operators.get(address_of(model, "change", row.pk))
+    assert page.status_code == 200
+    assert HOSTILE not in page.text
+    assert "secret-digest" not in page.text
+    history = operators.get(address_of(model, "history", row.pk))
+    assert history.status_code == 200
+    assert HOSTILE not in history.text
+
+
+@pytest.mark.parametrize("model", [item for item in MODELS if item not in EDITABLE], ids=lambda model: model.__name__)
+def test_no_page_writes_a_row(model: type[Model], operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    row = model._default_manager.order_by("-pk").first()
+    assert row is not None
+    before = model._default_manager.filter(pk=row.pk).values().get()
+    fields = dict.fromkeys(before, "changed")
+    assert operators.post(address_of(model, "change", row.pk), fields).status_code == 403
+    assert model._default_manager.filter(pk=row.pk).values().get() == before
+    if model not in DELETABLE:
+        assert operators.post(address_of(model, "delete", row.pk), {"post": "yes"}).status_code == 403
+        assert model._default_manager.filter(pk=row.pk).exists()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_search_is_answered(model: type[Model], operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    for words in ("script", "1", "\x7f'\"%_"):
+        assert operators.get(address_of(model, "changelist"), {"q": words}).status_code == 200
+
+
+def test_search_finds_a_session_by_its_id_and_its_rows_too(operators: Client) -> None:
+    add_rows_of_every_kind(3)
+    session = Session.objects.order_by("pk")[1]
+    for model in (Session, Message, ContextUnit, ExplainabilityTurn):
+        page = operators.get(address_of(model, "changelist"), {"q": session.session_id})
+        assert [getattr(row, "session_id", None) for row in page.context["cl"].result_list] in (
+            [session.session_id],
+            [session.pk],
+        )
+
+
+def test_filters_are_answered(operators: Client) -> None:
+    add_rows_of_every_kind(2)
+    for model in MODELS:
+        page = operators.get(address_of(model, "changelist"))
+        for spec in page.context["cl"].filter_specs:
+            for choice in spec.choices(page.context["cl"]):
+                found = operators.get(address_of(model, "changelist") + choice["query_string"])
+                assert found.status_code == 200, (model, choice["query_string"])
+
+
+def test_states_of_sessions(operators: Client) -> None:
+    add_rows_of_every_kind(4)
+    live, running, expired, deleted = Session.objects.order_by("pk")
+    now = timezone.now()
+    ExplainabilityTurn.objects.create(session=running, turn_index=2, user_message="", status="running")
+    Session.objects.filter(pk=expired.pk).update(expires_at=now - timedelta(minutes=1))
+    Session.objects.filter(pk=deleted.pk).update(deleted_at=now)
+    expected = {"live": {live, running}, "running": {running}, "expired": {expired}, "deleted": {deleted}}
+    for state, sessions in expected.items():
+        page = operators.get(address_of(Session, "changelist"), {"state": state})
+        assert set(page.context["cl"].result_list) == sessions
+    shown = operators.get(address_of(Session, "changelist")).context["cl"]
+    states = {row.pk: shown.model_admin.state(row) for row in shown.result_list}
+    assert states == {live.pk: "live", running.pk: "turn running", expired.pk: "expired", deleted.pk: "deleted"}
+
+
+def test_a_session_links_to_its_page_and_a_turn_to_its_own(operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    turn = ExplainabilityTurn.objects.get()
+    session_page = reverse("session", args=[turn.session.session_id])
+    turn_page = reverse("turn", args=[turn.session.session_id, turn.request_id])
+    for model, row, address in (
+        (Session, turn.session, session_page),
+        (ExplainabilityTurn, turn, turn_page),
+    ):
+        link = f'href="{address}"'
+        assert link in operators.get(address_of(model, "changelist")).text
+        assert link in operators.get(address_of(model, "change", row.pk)).text
+    assert f'href="{turn_page}"' in operators.get(address_of(TurnDetail, "changelist")).text
+
+
+def test_without_such_pages_there_are_no_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(session_id="a/b\nc")
+    assert cells.link(cells.session_page(session), "Open") == ""
+
+
+def test_a_units_page_counts_its_postings(operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    unit = LayerUnit.objects.get()
+    terms = Posting.objects.filter(unit=unit).count()
+    assert terms > 0
+    page = operators.get(address_of(LayerUnit, "change", unit.pk))
+    assert f"{terms} terms" in page.text
+
+
+def test_a_long_payload_is_cut_and_the_rest_counted(operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    batch = TurnEvents.objects.get()
+    batch.events = ["x" * (cells.SHOWN_CHARS + 1_000)]
+    batch.save()
+    page = operators.get(address_of(TurnEvents, "change", batch.pk))
+    assert "1,008 more characters are not shown." in page.text
+
+
+@pytest.mark.parametrize("model", [ApiKey, LoginLink])
+@pytest.mark.parametrize("lookup", ["digest", "digest__startswith", "digest__gt"])
+def test_a_digest_cannot_be_guessed_by_filtering(model: type[Model], lookup: str, operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    page = operators.get(address_of(model, "changelist"), {lookup: "s"})
+    assert page.status_code == 400
+
+
+def test_a_mounted_base_links_to_where_it_is_mounted(operators: Client) -> None:
+    add_rows_of_every_kind(1)
+    base = KnowledgeBase.objects.get(parent=None)
+    page = operators.get(address_of(KnowledgeBase, "change", base.pk))
+    lists = operators.get(address_of(Session, "changelist"), {"mounted_kb__id__exact": base.pk})
+    assert f"mounted_kb__id__exact={base.pk}" in page.text
+    assert list(lists.context["cl"].result_list) == [Session.objects.get()]

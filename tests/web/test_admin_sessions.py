@@ -1,0 +1,219 @@
+"""What an operator does with sessions: through the actions, told to plugins like a request to the API."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import UNDO_PERIOD, create_session, delete_session
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, KnowledgeLayer, Project, Session
+from tests.actions.knowledge_scene import (
+    ListeningRetriever,
+    base,
+    committing,
+    event_kinds,
+    held,
+    listener,
+    project,
+    session,
+    stage,
+    tell,
+)
+from tests.web.admin_scene import operator, operators
+
+__all__ = ["base", "listener", "operator", "operators", "project", "session"]
+
+
+def address_of(action: str, session: Session) -> str:
+    return reverse(f"admin:sessions_app_session_{action}", args=[session.pk])
+
+
+def run_a_turn_in(session: Session) -> ExplainabilityTurn:
+    return ExplainabilityTurn.objects.create(
+        session=session, turn_index=1, user_message="", lease_until=timezone.now() + timedelta(minutes=1)
+    )
+
+
+@pytest.fixture
+def other(project: Project) -> KnowledgeBase:
+    return create_base(project, "Motors")
+
+
+def test_a_session_is_added_with_its_base(
+    operators: Client, project: Project, other: KnowledgeBase, listener: ListeningRetriever
+) -> None:
+    entered = {"project": project.pk, "title": "Plans", "knowledge_base": other.pk}
+    with committing():
+        page = operators.post(reverse("admin:sessions_app_session_add"), entered)
+    made = Session.objects.get()
+    assert page.url == address_of("change", made)
+    assert (made.title, made.mounted_kb) == ("Plans", other)
+    assert [event.event_type for event in listener.heard] == ["session-created", "kb-loaded"]
+    assert LogEntry.objects.get().action_flag == ADDITION
+
+
+def test_a_session_is_not_added_on_another_projects_base(operators: Client, other: KnowledgeBase) -> None:
+    stranger = Project.objects.create(name="Other", slug="other")
+    page = operators.post(
+        reverse("admin:sessions_app_session_add"), {"project": stranger.pk, "knowledge_base": other.pk}
+    )
+    assert "This base belongs to another project." in page.text
+    assert not Session.objects.exists()
+
+
+def test_a_mount_is_made_recorded_and_told(
+    operators: Client, operator: User, session: Session, base: KnowledgeBase, other: KnowledgeBase,
+    listener: ListeningRetriever,
+) -> None:  # fmt: skip
+    address = address_of("mount", session)
+    assert address in operators.get(address_of("change", session)).text
+    assert operators.get(address).status_code == 200
+    with committing():
+        page = operators.post(address, {"knowledge_base": other.pk}, follow=True)
+    assert "“Motors” is mounted, revision 1." in page.text
+    mount = KBMount.objects.get(session=session, until=None)
+    assert (mount.knowledge_base, mount.reason, mount.mounted_by) == (other, "mount-admin", operator)
+    assert [event.event_type for event in listener.heard] == ["kb-loaded"]
+    told = listener.heard[0]
+    assert (told.kb_id, told.previous_kb_id, told.reason) == (other.kb_id, base.kb_id, "mount-admin")
+    assert event_kinds(session)[-1] == "kb.mounted"
+    entry = LogEntry.objects.get()
+    assert (entry.action_flag, entry.object_id, entry.user) == (CHANGE, str(session.pk), operator)
+    assert other.kb_id in entry.change_message
+
+
+def test_a_dirty_draft_is_warned_of_and_survives_the_attempt(
+    operators: Client, session: Session, other: KnowledgeBase, listener: ListeningRetriever
+) -> None:
+    stage(session, "src-1", "The pump is blue")
+    address = address_of("mount", session)
+    assert "(sources added: 1, units added: 1, units removed: 0)" in operators.get(address).text
+    with committing():
+        page = operators.post(address, {"knowledge_base": other.pk})
+    assert "WORKSPACE_DIRTY" in page.text
+    assert f'<option value="{other.pk}" selected>' in page.text
+    session.refresh_from_db()
+    assert session.mounted_kb != other
+    assert session.draft.is_dirty
+    assert not listener.heard
+    assert not LogEntry.objects.exists()
+    operators.post(address, {"knowledge_base": other.pk, "discard_draft": "on"})
+    session.refresh_from_db()
+    assert session.mounted_kb == other
+    assert not KnowledgeLayer.objects.get(pk=session.draft_id).is_dirty
+
+
+@pytest.mark.parametrize("action", ["mount", "fork"])
+def test_a_busy_session_is_left_alone(
+    action: str, operators: Client, session: Session, other: KnowledgeBase, listener: ListeningRetriever
+) -> None:
+    run_a_turn_in(session)
+    before = Session.objects.filter(pk=session.pk).values().get()
+    with committing():
+        page = operators.post(address_of(action, session), {"knowledge_base": other.pk, "name": "New"})
+    assert "Another turn is running in this session. (TURN_IN_PROGRESS)" in page.text
+    assert Session.objects.filter(pk=session.pk).values().get() == before
+    assert not listener.heard
+    assert not LogEntry.objects.exists()
+    assert KnowledgeBase.objects.count() == 2
+
+
+def test_another_projects_base_is_neither_offered_nor_mounted(operators: Client, session: Session) -> None:
+    stranger = Project.objects.create(name="Other", slug="other")
+    foreign, own = create_base(stranger, "Foreign"), create_base(session.project, "Own")
+    page = operators.post(address_of("mount", session), {"knowledge_base": foreign.pk})
+    assert page.context["form"].errors["knowledge_base"]
+    asked = {"app_label": "sessions_app", "model_name": "kbmount", "field_name": "knowledge_base"}
+    found = operators.get(reverse("admin:autocomplete"), {**asked, "project_id": session.project_id}).json()
+    assert {row["id"] for row in found["results"]} == {str(session.mounted_kb_id), str(own.pk)}
+    assert f"project_id={session.project_id}" in operators.get(address_of("mount", session)).text
+
+
+def test_forking_what_a_session_sees_makes_and_mounts_a_base(
+    operators: Client, session: Session, base: KnowledgeBase, listener: ListeningRetriever
+) -> None:
+    stage(session, "src-1", "The pump is blue")
+    tell(session, "The pump is loud")
+    with committing():
+        page = operators.post(address_of("fork", session), {"name": "Mine"}, follow=True)
+    fork = KnowledgeBase.objects.get(name="Mine")
+    session.refresh_from_db()
+    assert (session.mounted_kb, fork.parent) == (fork, base)
+    assert held(fork, "pump") == ["The pump is blue", "The pump is loud"]
+    assert held(base, "pump") == []
+    assert [event.event_type for event in listener.heard] == ["kb-forked", "kb-loaded"]
+    assert page.redirect_chain[-1][0] == reverse("admin:sessions_app_knowledgebase_change", args=[fork.pk])
+    assert set(LogEntry.objects.values_list("action_flag", "object_id")) == {
+        (CHANGE, str(session.pk)),
+        (ADDITION, str(fork.pk)),
+    }
+
+
+def test_a_session_is_renamed_even_while_a_turn_runs(operators: Client, session: Session) -> None:
+    run_a_turn_in(session)
+    operators.post(address_of("rename", session), {"title": "  Pumps & co  "})
+    session.refresh_from_db()
+    assert session.title == "Pumps & co"
+    assert event_kinds(session)[-1] == "session.renamed"
+    assert 'value="Pumps &amp; co"' in operators.get(address_of("rename", session)).text
+
+
+def test_deleting_can_be_undone(operators: Client, session: Session) -> None:
+    turn = run_a_turn_in(session)
+    address = address_of("delete", session)
+    assert "For 10 minutes it can be brought back" in operators.get(address).text
+    page = operators.post(address, {"post": "yes"}, follow=True)
+    session.refresh_from_db()
+    turn.refresh_from_db()
+    assert session.deleted_at
+    assert turn.cancel_requested_at
+    assert event_kinds(session)[-1] == "session.deleted"
+    assert LogEntry.objects.get().action_flag == DELETION
+    restore = address_of("restore", session)
+    assert f'<a href="{restore}">Bring it back</a>' in page.text
+    shown = operators.get(address_of("change", session)).text
+    assert restore in shown
+    assert address not in shown
+    assert address_of("mount", session) not in shown
+    operators.post(restore)
+    session.refresh_from_db()
+    assert session.deleted_at is None
+    assert event_kinds(session)[-1] == "session.restored"
+
+
+def test_bringing_back_too_late_is_refused(operators: Client, session: Session) -> None:
+    delete_session(session)
+    Session.objects.filter(pk=session.pk).update(deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
+    page = operators.post(address_of("restore", session))
+    assert "deleted too long ago" in page.text
+    session.refresh_from_db()
+    assert session.deleted_at
+
+
+def test_selected_sessions_are_deleted_softly(operators: Client, project: Project) -> None:
+    sessions = [create_session(project) for _ in range(3)]
+    chosen = sessions[:2]
+    selection: dict[str, Any] = {"action": "delete_selected", "_selected_action": [row.pk for row in chosen]}
+    address = reverse("admin:sessions_app_session_changelist")
+    assert "For 10 minutes each can be brought back" in operators.post(address, selection).text
+    assert Session.objects.filter(deleted_at=None).count() == 3
+    operators.post(address, selection | {"post": "yes"})
+    assert set(Session.objects.exclude(deleted_at=None)) == set(chosen)
+    assert all(event_kinds(row)[-1] == "session.deleted" for row in chosen)
+    assert LogEntry.objects.filter(action_flag=DELETION).count() == 2
+
+
+@pytest.mark.parametrize("action", ["mount", "fork", "rename"])
+def test_an_expired_session_is_an_archive(action: str, operators: Client, session: Session) -> None:
+    Session.objects.filter(pk=session.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
+    assert address_of(action, session) not in operators.get(address_of("change", session)).text
+    page = operators.post(address_of(action, session), {"title": "New", "name": "New"}, follow=True)
+    assert "That is not possible any more." in page.text
+    session.refresh_from_db()
+    assert session.title is None

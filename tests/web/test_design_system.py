@@ -1,0 +1,85 @@
+"""Rules that every page inherits: contrast in both themes, no inline code, a true legend [UI-16, G-17]."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sessions_app.web.graph.status import Tone, tone_of
+
+ROOT = Path(__file__).parents[2]
+TOKENS = (ROOT / "static/css/tokens.css").read_text()
+TEMPLATES = sorted((ROOT / "templates").rglob("*.html"))
+PAIR = re.compile(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)")
+COLOURS = {name: (light, dark) for name, light, dark in PAIR.findall(TOKENS)}
+SURFACES = ("ground", "surface", "surface-2")
+TEXT_CONTRAST, SHAPE_CONTRAST = 4.5, 3.0
+
+
+def luminance(colour: str) -> float:
+    channels = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def text_pairs() -> Iterator[tuple[str, str]]:
+    tones = [str(tone) for tone in Tone]
+    for surface in SURFACES:
+        yield from ((name, surface) for name in ("text", "text-2", "accent", "accent-strong", *tones))
+    for tone in tones:
+        yield from ((name, f"{tone}-soft") for name in (tone, "text", "text-2"))
+    yield from (("text", "surface-3"), ("text-2", "surface-3"), ("text", "accent-soft"))
+    yield from (("on-accent", "accent"), ("on-accent", "accent-strong"), ("surface", "text"))
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize(("front", "back"), list(text_pairs()))
+def test_text_can_be_read(front: str, back: str, theme: int) -> None:
+    assert contrast(COLOURS[front][theme], COLOURS[back][theme]) >= TEXT_CONTRAST
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("front", ["line-strong", "focus"])
+def test_borders_of_controls_and_focus_can_be_seen(front: str, theme: int) -> None:
+    for surface in SURFACES:
+        assert contrast(COLOURS[front][theme], COLOURS[surface][theme]) >= SHAPE_CONTRAST
+
+
+def test_every_tone_has_its_class() -> None:
+    for tone in Tone:
+        assert f".status-{tone} {{" in TOKENS
+        assert {str(tone), f"{tone}-soft"} <= COLOURS.keys()
+
+
+def test_the_legend_names_each_status_under_its_colour() -> None:
+    legend = (ROOT / "templates/components/legend.html").read_text()
+    rows = dict(re.findall(r'<li class="status-(\w+)" title="([^"]+)"', legend))
+    assert rows.keys() == {str(tone) for tone in Tone}
+    for tone, statuses in rows.items():
+        assert {tone_of(status) for status in statuses.split(", ")} == {Tone(tone)}
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: str(path.relative_to(ROOT / "templates")))
+def test_templates_hold_no_inline_code(template: Path) -> None:
+    markup = re.sub(r"{#.*?#}|{%.*?%}|{{.*?}}", "", template.read_text())
+    assert not re.search(r"<[^>]+\s(style|on\w+|hx-on[:\w-]*)\s*=", markup)
+    assert not re.search(r"javascript:|<style\b", markup)
+    assert all("src=" in tag for tag in re.findall(r"<script\b[^>]*>", markup))
+
+
+def test_the_entry_imports_stylesheets_that_exist() -> None:
+    imported = set(re.findall(r'@import url\("([\w-]+\.css)"\)', (ROOT / "static/css/app.css").read_text()))
+    assert imported
+    assert imported <= {path.name for path in (ROOT / "static/css").glob("*.css")}
+
+
+def test_scripts_never_build_code_or_markup_from_text() -> None:
+    risky = re.compile(r"\beval\(|new Function|innerHTML\s*=|outerHTML\s*=|document\.write")
+    found = [script.name for script in (ROOT / "static/js").glob("*.js") if risky.search(script.read_text())]
+    assert found == []
