@@ -63,15 +63,28 @@ def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, An
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
-    session.event_sequence = F("event_sequence") + len(news)
+    session.event_sequence = F("event_sequence") + len(news)  # type: ignore[assignment]
     session.save(update_fields=["event_sequence"])
-    first = session.event_sequence - len(news) + 1
+    _insert(session, session.event_sequence - len(news) + 1, news)
+
+
+def append_to_locked(session: Session, news: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
+    """Add events to a session whose row this transaction has locked; the caller saves `event_sequence` with the rest.
+
+    Effects: those of `append_all`, without a query for the number.
+    """
+    first = session.event_sequence + 1
+    session.event_sequence += len(news)
+    _insert(session, first, news)
+
+
+def _insert(session: Session, first: int, news: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
     rows = SessionEvent.objects.bulk_create(
         SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
         for place, (kind, payload) in enumerate(news)
     )
-    for row in rows:
-        transaction.on_commit(partial(send, session.pk, message_of(row)), robust=True)
+    messages = [message_of(row) for row in rows]
+    transaction.on_commit(lambda: send(session.pk, messages), robust=True)
 
 
 def message_of(event: SessionEvent) -> EventMessage:
@@ -86,30 +99,32 @@ def message_of(event: SessionEvent) -> EventMessage:
 
 def announce_progress(session_pk: int, request_id: str, event_count: int) -> None:
     """Tell open pages that a running turn's stored trace has grown to `event_count` events."""
-    send(
-        session_pk,
-        {
-            "sequence": None,
-            "kind": "turn.progressed",
-            "payload": {"request_id": request_id, "event_count": event_count},
-            "created_at": None,
-        },
-    )
+    progress: EventMessage = {
+        "sequence": None,
+        "kind": "turn.progressed",
+        "payload": {"request_id": request_id, "event_count": event_count},
+        "created_at": None,
+    }
+    send(session_pk, [progress])
 
 
-def send(session_pk: int, message: EventMessage) -> None:
-    """Send to the session's group; a layer that is away costs live updates, never the change itself."""
+def send(session_pk: int, messages: Sequence[EventMessage]) -> None:
+    """Send to the session's group, in order; a layer that is away costs live updates, never the change itself."""
     layer = get_channel_layer()
     if layer is None:
         return
-    envelope = {"type": "session.event", "message": message}
+    if _server_loop is not None and _server_loop.is_running():
+        asyncio.run_coroutine_threadsafe(_deliver(layer, group_of(session_pk), messages), _server_loop)
+    else:
+        async_to_sync(_deliver)(layer, group_of(session_pk), messages)
+
+
+async def _deliver(layer: Any, group: str, messages: Sequence[EventMessage]) -> None:
     try:
-        if _server_loop is not None and _server_loop.is_running():
-            asyncio.run_coroutine_threadsafe(layer.group_send(group_of(session_pk), envelope), _server_loop)
-        else:
-            async_to_sync(layer.group_send)(group_of(session_pk), envelope)
+        for message in messages:
+            await layer.group_send(group, {"type": "session.event", "message": message})
     except Exception:
-        logger.exception("could not publish %s", message["kind"])
+        logger.exception("could not publish %s", ", ".join(message["kind"] for message in messages))
 
 
 def layer_answers() -> bool:

@@ -7,7 +7,7 @@ from mrpvm.kernel.attempts import FrameResult, answer_intents
 from mrpvm.kernel.calls import Execution, Fork, Program
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.knowledge.decomposition import profile_for, decompose
+from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.values import Answer, AnswerGroup, Intent, Selection, to_wire
 
 

@@ -82,10 +82,9 @@ def create_session(
 
     Raises:
         InvalidInput: an unknown plugin, a bad level or title.
-        Unavailable: SESSION_LIMIT, the project is full [S-10].
+        Unavailable: SESSION_LIMIT [S-10].
 
-    Effects: session, mount and layers in one transaction; `session.created` and `kb.mounted`; afterwards
-    `session-created`, then `kb-loaded` to KB plugins.
+    Effects: session, mount, layers; `session.created`, `kb.mounted`; then `session-created` and `kb-loaded`.
     """
     choices = choices or Choices()
     check_choices(choices)
@@ -105,9 +104,8 @@ def create_session(
         mounted_layer_id=base.head_id,
         draft=draft,
         journal=journal,
+        **({"session_id": client_name, "is_client_named": True} if client_name else {}),
     )
-    if client_name is not None:
-        session.session_id, session.is_client_named = client_name, True
     touch(session)
     session.save()
     KBMount.objects.create(

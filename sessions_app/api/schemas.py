@@ -168,7 +168,7 @@ turn_read = _operation(
 detail_read = _operation(
     "read_detail", "turns", "Reads what one node of the graph got and gave, up to a size; `download` gives"
     " the whole as a file.",
-    {(200, "application/json"): turn_responses.DetailObject, (200, "text/plain"): OpenApiTypes.STR},  # type: ignore[dict-item]
+    {(200, "application/json"): turn_responses.DetailObject, (200, "application/octet-stream"): OpenApiTypes.BINARY},  # type: ignore[dict-item]
     404, query=requests.DetailQuery,
 )  # fmt: skip
 turn_cancel = _operation(

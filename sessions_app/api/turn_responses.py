@@ -166,10 +166,10 @@ class DetailObject(serializers.Serializer):
     """A node's payload [G-13, O-22]."""
 
     ref = Str()
-    input = AnyValue(allow_null=True)
-    output = AnyValue(allow_null=True)
-    error = AnyValue(allow_null=True)
-    meta = AnyValue(allow_null=True)
+    input = AnyValue()
+    output = AnyValue()
+    error = AnyValue()
+    meta = AnyValue()
     text = nullable(Str, help_text="The first part of the payload's JSON, when it is too long to come inline.")
     truncated = Bool()
     size = Int(help_text="Bytes of the whole payload.")

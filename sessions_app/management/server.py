@@ -35,7 +35,11 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, then tell."""
+        # The models behind it can be imported only once Django is set up.
+        from sessions_app.events import use_server_loop
+
         self._loop = asyncio.get_running_loop()
+        use_server_loop(self._loop)
         await super().startup(sockets)
         self._on_started()
 

@@ -25,6 +25,8 @@ IMPORTED_SHOWN = 100
 UNITS_SHOWN = 30
 TURNS_SHOWN = 20
 MOUNTS_SHOWN = 20
+WINDOW_MAX = 300
+"""How many rows a page that has loaded more asks for again at most."""
 SESSIONS_SHOWN = 25
 SESSIONS_SHOWN_MAX = 200
 
@@ -43,15 +45,16 @@ class Conversation:
     older_before: int | None
 
 
-def conversation(session: Session, before: int | None = None) -> Conversation:
+def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
     """Give the newest turns below turn index `before` with what was said in them, failed turns included."""
+    limit = _window(count, EXCHANGES_SHOWN)
     found = turns(session).order_by("-turn_index")
     if before is not None:
         found = found.filter(turn_index__lt=before)
     said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))
-    newest = list(found.prefetch_related(said)[: EXCHANGES_SHOWN + 1])
-    shown = newest[:EXCHANGES_SHOWN][::-1]
-    if len(newest) > EXCHANGES_SHOWN:
+    newest = list(found.prefetch_related(said)[: limit + 1])
+    shown = newest[:limit][::-1]
+    if len(newest) > limit:
         return Conversation(turns=shown, imported=[], imported_left_out=False, older_before=shown[0].turn_index)
     imported = list(session.messages.filter(turn__isnull=True).order_by("-sequence")[: IMPORTED_SHOWN + 1])
     return Conversation(
@@ -62,22 +65,32 @@ def conversation(session: Session, before: int | None = None) -> Conversation:
     )
 
 
-def turn_registry(session: Session, before: int | None = None) -> tuple[list[ExplainabilityTurn], int | None]:
+def _window(asked: int | None, usual: int) -> int:
+    return min(max(asked or 0, usual), WINDOW_MAX)
+
+
+def turn_registry(
+    session: Session, before: int | None = None, count: int | None = None
+) -> tuple[list[ExplainabilityTurn], int | None]:
     """Give the registry's entries, newest first, and the turn index below which to go on [UI-1]."""
+    limit = _window(count, TURNS_SHOWN)
     found = turns(session).order_by("-turn_index")
     if before is not None:
         found = found.filter(turn_index__lt=before)
-    rows = list(found[: TURNS_SHOWN + 1])
-    return rows[:TURNS_SHOWN], rows[TURNS_SHOWN - 1].turn_index if len(rows) > TURNS_SHOWN else None
+    rows = list(found[: limit + 1])
+    return rows[:limit], rows[limit - 1].turn_index if len(rows) > limit else None
 
 
-def newest_units(session: Session, before: int | None = None) -> tuple[list[ContextUnit], int | None]:
+def newest_units(
+    session: Session, before: int | None = None, count: int | None = None
+) -> tuple[list[ContextUnit], int | None]:
     """Give units newest first with the turn that brought each, and the row id below which to go on."""
+    limit = _window(count, UNITS_SHOWN)
     found = session.context_units.select_related("turn").order_by("-id")
     if before is not None:
         found = found.filter(id__lt=before)
-    rows = list(found[: UNITS_SHOWN + 1])
-    return rows[:UNITS_SHOWN], rows[UNITS_SHOWN - 1].pk if len(rows) > UNITS_SHOWN else None
+    rows = list(found[: limit + 1])
+    return rows[:limit], rows[limit - 1].pk if len(rows) > limit else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

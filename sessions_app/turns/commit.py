@@ -61,7 +61,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     record_ledger(turn, trace.ledger)
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(answer, session.session_id)
-    turn.assistant_preview = preview(outcome.answer_text)
+    turn.assistant_preview = preview(" ".join(group.answer_markdown for group in answer.groups))
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
         (

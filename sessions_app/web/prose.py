@@ -55,4 +55,5 @@ def _text(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: 
     text, url = escape(tokens[index].content), env.get("sources_url")
     if not url:
         return text
-    return _CITATION.sub(lambda mark: f'<a class="cite" href="{escape(url)}" aria-label="Source {mark[1]}">{mark[1]}</a>', text)
+    opening = f'<a class="cite" href="{escape(url)}" aria-label="Source'
+    return _CITATION.sub(lambda mark: f'{opening} {mark[1]}">{mark[1]}</a>', text)

@@ -48,7 +48,9 @@ def why(reason: str) -> str:
 
 def ending(status: str, answer_status: str | None) -> str:
     """Give how a turn ended, in one or two words."""
-    return "No answer found" if status == "succeeded" and answer_status == "no-context" else END_WORDS.get(status, status)
+    if status == "succeeded" and answer_status == "no-context":
+        return "No answer found"
+    return END_WORDS.get(status, status)
 
 
 def bytes_in_words(count: int) -> str:

@@ -5,6 +5,7 @@ import { readEvents } from "./sse.js";
 import { toast } from "./ui.js";
 
 const SESSION_KEY = "mrpvm.session";
+const NEAR_PX = 80;
 // Fields of the form that go into the request as they are, when they hold something [API-10].
 const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model"];
 
@@ -115,7 +116,7 @@ class Composer {
       delete this.answer.dataset.requestId;
       this.answer.replaceChildren(bubble("user", content));
       this.answer.hidden = false;
-      this.answer.scrollIntoView({ block: "nearest" });
+      scrollToLatest();
     }
   }
 
@@ -158,7 +159,7 @@ class Composer {
       this.answer.append(this.reply);
     }
     this.reply.querySelector(".bubble__text").append(delta);
-    this.reply.scrollIntoView({ block: "nearest" });
+    scrollToLatest();
   }
 
   finish(data) {
@@ -233,13 +234,18 @@ document.addEventListener("htmx:after:swap", () => {
   if (!answer?.hasChildNodes()) return;
   if (document.querySelector(`[data-messages] [data-ended][data-request-id="${CSS.escape(answer.dataset.requestId)}"]`)) {
     answer.replaceChildren();
-    document.getElementById("latest")?.scrollIntoView({ block: "nearest" });
+    scrollToLatest();
   }
 });
 
-// A conversation opens at its end, unless the address names a place in it.
-onElements("[data-messages]", () => {
-  if (!location.hash && !new URL(location.href).searchParams.has("before")) scrollTo({ top: document.documentElement.scrollHeight });
+const scrollToLatest = () => document.getElementById("latest")?.scrollIntoView({ block: "end" });
+
+// A conversation opens at its end, unless the address names a place in it, and stays there while the reader does.
+onElements("[data-scroll]", (pane) => {
+  if (!location.hash && !new URL(location.href).searchParams.has("before")) scrollToLatest();
+  let atEnd = true;
+  pane.addEventListener("scroll", () => (atEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight < NEAR_PX), { passive: true });
+  document.addEventListener("htmx:after:swap", () => atEnd && pane.scrollTo({ top: pane.scrollHeight }));
 });
 
 // "New conversation" forgets the tab's session; "continue" leads back to it.

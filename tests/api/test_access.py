@@ -65,9 +65,7 @@ def test_nothing_answers_without_a_key_or_a_login(pattern: URLPattern, talked: S
 
 
 @pytest.mark.parametrize("pattern", KEYED, ids=lambda pattern: pattern.name)
-def test_what_belongs_to_another_project_is_not_there(
-    pattern: URLPattern, talked: Session, stranger: Caller
-) -> None:
+def test_what_belongs_to_another_project_is_not_there(pattern: URLPattern, talked: Session, stranger: Caller) -> None:
     before = Session.objects.filter(pk=talked.pk).values().get()
     for method in methods_of(pattern):
         answer = call(Client(), method, address(pattern, talked), stranger.headers)
@@ -95,9 +93,7 @@ def test_lists_show_the_own_project_alone(path: str, talked: Session, editor: Ca
 
 
 @pytest.mark.parametrize("pattern", ROUTES, ids=lambda pattern: pattern.name)
-def test_a_viewer_reads_and_writes_nothing(
-    pattern: URLPattern, talked: Session, caller: Callable[..., Caller]
-) -> None:
+def test_a_viewer_reads_and_writes_nothing(pattern: URLPattern, talked: Session, caller: Callable[..., Caller]) -> None:
     headers = caller("viewer").headers
     for method in methods_of(pattern):
         answer = call(Client(), method, address(pattern, talked), headers)
@@ -108,7 +104,9 @@ def test_a_viewer_reads_and_writes_nothing(
             assert answer.json()["error"]["code"] == "FORBIDDEN"
 
 
-@pytest.mark.parametrize("header", ["Bearer mrp_wrong", "Bearer", "bearer x", "Bearer \u00e9", "Bearer mrp_" + "x" * 64])
+@pytest.mark.parametrize(
+    "header", ["Bearer mrp_wrong", "Bearer", "bearer x", "Bearer \u00e9", "Bearer mrp_" + "x" * 64]
+)
 def test_a_bad_key_is_refused_although_there_is_a_login(header: str, project: Project) -> None:
     client = Client()
     user = User.objects.create_user("ann")
@@ -174,9 +172,7 @@ def test_a_given_key_is_taken_over_once(project: Project) -> None:
     assert found.role == "admin"
 
 
-def test_the_last_use_is_noted_once_a_minute(
-    project: Project, django_assert_num_queries: Callable[[int], Any]
-) -> None:
+def test_the_last_use_is_noted_once_a_minute(project: Project, django_assert_num_queries: Callable[[int], Any]) -> None:
     key, plain = create_key(project, "laptop")
     with django_assert_num_queries(2):
         find_key(plain)

@@ -161,9 +161,7 @@ def test_a_client_that_leaves_does_not_stop_its_turn(stream: Callable[..., Strea
     assert Message.objects.count() == 2
 
 
-def test_a_silent_stream_shows_that_it_lives(
-    stream: Callable[..., Streamed], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_silent_stream_shows_that_it_lives(stream: Callable[..., Streamed], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse, "PING_SECONDS", 0.0)
     monkeypatch.setattr(sse, "_LOOK_SECONDS", 0.02)
     with registered(WaitingSolver()) as solver:
@@ -173,9 +171,7 @@ def test_a_silent_stream_shows_that_it_lives(
         until(lambda: ExplainabilityTurn.objects.get().status != "running")
 
 
-def test_streams_end_with_an_error_when_the_server_stops(
-    stream: Callable[..., Streamed], settings: Settings
-) -> None:
+def test_streams_end_with_an_error_when_the_server_stops(stream: Callable[..., Streamed], settings: Settings) -> None:
     settings.MRPVM_SHUTDOWN_GRACE_MS = 300
     with registered(WaitingSolver()) as solver:
         streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-waiting")
@@ -191,9 +187,7 @@ def test_streams_end_with_an_error_when_the_server_stops(
     assert ExplainabilityTurn.objects.get().status == "interrupted"
 
 
-def test_more_streams_than_places_are_refused(
-    stream: Callable[..., Streamed], settings: Settings
-) -> None:
+def test_more_streams_than_places_are_refused(stream: Callable[..., Streamed], settings: Settings) -> None:
     settings.MRPVM_MAX_RUNNING_TURNS = 1
     with registered(HeldSolver()) as solver:
         first = stream("My dog is called Rex.", goal_solver_plugin="gs-held")

@@ -69,9 +69,7 @@ def test_every_node_has_a_payload(editor: Caller, talked: Session) -> None:
     assert editor.get(f"/api/sessions/{talked.session_id}/turns/req-x").json()["error"]["code"] == "TURN_NOT_FOUND"
 
 
-def test_a_long_payload_comes_inline_in_part_and_says_so(
-    editor: Caller, talked: Session, settings: Settings
-) -> None:
+def test_a_long_payload_comes_inline_in_part_and_says_so(editor: Caller, talked: Session, settings: Settings) -> None:
     settings.MRPVM_INLINE_DETAIL_BYTES = 100
     turn = talked.turns.get(turn_index=1)
     path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"
@@ -90,7 +88,8 @@ def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session) -> Non
     TurnDetail.objects.update(cut_bytes=7)
     assert editor.get(path).json()["cutBytes"] == 7
     cut = editor.get(f"{path}?download=1")
-    assert (cut.headers["X-Cut-Bytes"], cut.headers["Content-Type"]) == ("7", "text/plain; charset=utf-8")
+    assert cut.headers["X-Cut-Bytes"] == "7"
+    assert cut.headers["Content-Disposition"].endswith('.txt"')
     TurnDetail.objects.update(cut_bytes=0, pruned_at=timezone.now(), body=b"")
     pruned = editor.get(path).json()
     assert (pruned["pruned"], pruned["input"], pruned["output"]) == (True, None, None)

@@ -29,8 +29,12 @@ def _playwright_has_its_own() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test of this folder, and skip them where no browser is installed."""
+    """Mark every test of this folder, put them last, and skip them where no browser is installed.
+
+    Last, because Playwright leaves an event loop running in the main thread, where others start their own.
+    """
     here = Path(__file__).parent
+    items.sort(key=lambda item: here in item.path.parents)
     available = chromium_path() or _playwright_has_its_own()
     for item in items:
         if here in item.path.parents:

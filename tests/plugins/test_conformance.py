@@ -1,4 +1,4 @@
-"""Every shipped plugin keeps its family's contract, and the suite notices one that does not [PL-1 to PL-3, PL-22 to PL-28]."""
+"""Every shipped plugin keeps its family's contract, and the suite notices one that does not [PL-1 to PL-3, PL-22]."""
 
 from dataclasses import replace
 

@@ -1,6 +1,5 @@
 """The registry: one door for built-ins and plugins of others [PL-29 to PL-32]."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from typing import Any
@@ -108,7 +107,7 @@ def test_several_planners_and_validators_live_side_by_side() -> None:
 
 
 @pytest.fixture
-def installed_packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let two packages offer a planner: one the class, one the object."""
     offered = [
         EntryPoint("b-planner", "tests_plugins_offer:b", registry.ENTRY_POINT_GROUP),
@@ -117,7 +116,6 @@ def installed_packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     made = {"a-planner": lambda: planner(id="planner-a"), "b-planner": planner(id="planner-b")}
     monkeypatch.setattr(registry, "entry_points", lambda group: offered if group == registry.ENTRY_POINT_GROUP else [])
     monkeypatch.setattr(EntryPoint, "load", lambda self: made[self.name])
-    yield
 
 
 @pytest.mark.usefixtures("installed_packages")

@@ -35,10 +35,11 @@ class Command(BaseCommand):
 
         Effects: the database's tables; on the first start the default project, an admin, a key and the demo.
         """
-        self._check_settings()
+        self._check(ENVIRONMENT_TAG)
         try:
             claim = None if settings.REDIS_URL else claim_data_directory(settings.MRPVM_DATA_DIR)
             bound = listening_socket(host, port)
+            self._check()
             bound_port = bound.getsockname()[1]
             further = f"mrpvm serves {host}:{bound_port}."
             lines = further if no_bootstrap else self._prepare(host, bound_port, alone=claim is not None)
@@ -52,11 +53,11 @@ class Command(BaseCommand):
         if claim:
             claim.close()
 
-    def _check_settings(self) -> None:
-        for tags in ([ENVIRONMENT_TAG], None):
-            errors = [message for message in checks.run_checks(tags=tags) if message.is_serious()]
-            if errors:
-                self._refuse("\n".join(error.msg for error in errors))
+    def _check(self, *tags: str) -> None:
+        """Stop at what the system checks find; without tags all of them run, some of which open the database."""
+        errors = [message for message in checks.run_checks(tags=tags or None) if message.is_serious()]
+        if errors:
+            self._refuse("\n".join(error.msg for error in errors))
 
     def _prepare(self, host: str, port: int, *, alone: bool) -> str:
         call_command("migrate", interactive=False, verbosity=0)

@@ -37,9 +37,13 @@ class Exchange:
     reason: str
 
 
-def exchanges_context(session: "Session", before: int | None) -> dict[str, Any]:
-    """Give a window of the conversation and the address of what came before it."""
-    window = conversation(session, before)
+def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
+    """Give a window of the conversation and the address of what came before it.
+
+    Args:
+        count: how many rows the reader has on the page already.
+    """
+    window = conversation(session, before, count)
     return {
         "session": session,
         "imported": [_answer(message, "") for message in window.imported],
@@ -85,7 +89,7 @@ class Control:
 
 _PLUGIN_CONTROLS = (
     ("planner_plugin", "mrp-plan-plugin", "Planner", "Chooses the plugins and their order"),
-    ("seed_detector_plugin", "sd-plugin", "Message reader (seed detector)", "Reads intents and facts out of the message"),
+    ("seed_detector_plugin", "sd-plugin", "Message reader (seed detector)", "Reads intents and facts from the message"),
     ("kb_plugin", "kb-plugin", "Retriever (KB plugin)", "How knowledge is searched, not which"),
     ("goal_solver_plugin", "gs-plugin", "Goal solver", "Writes the answer from what was found"),
 )  # fmt: skip

@@ -24,13 +24,13 @@ class RegistryRow:
     preview: str
 
 
-def state_context(session: "Session") -> dict[str, Any]:
-    """Give everything the panel beside the conversation shows."""
+def state_context(session: "Session", unit_count: int | None = None, turn_count: int | None = None) -> dict[str, Any]:
+    """Give everything the panel beside the conversation shows; the counts are what the reader has loaded already."""
     return {
         "session": session,
         "preferences": _preferences(session),
-        **units_context(session, None),
-        **registry_context(session, None),
+        **units_context(session, None, unit_count),
+        **registry_context(session, None, turn_count),
         "mounts": mounts(session)[:MOUNTS_SHOWN],
     }
 
@@ -46,15 +46,15 @@ def _preferences(session: "Session") -> list[tuple[str, str | int | None]]:
     ]
 
 
-def units_context(session: "Session", before: int | None) -> dict[str, Any]:
+def units_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
     """Give units from the newest on; pending ones are the newest there are."""
-    units, units_before = newest_units(session, before)
+    units, units_before = newest_units(session, before, count)
     return {"session": session, "units": units, "units_before": units_before}
 
 
-def registry_context(session: "Session", before: int | None) -> dict[str, Any]:
+def registry_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
     """Give turns from the newest on."""
-    turns, turns_before = turn_registry(session, before)
+    turns, turns_before = turn_registry(session, before, count)
     rows = [
         RegistryRow(
             turn=turn,

@@ -39,14 +39,14 @@ def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "tone": turn_tone(turn),
         "duration": duration_badge(turn.duration_ms),
         "neighbours": neighbours(turn),
-        "error": error,
-        "error_words": why(str(error.get("code", ""))),
         "plugins": [
             ("Planner", turn.planner_plugin),
             ("Seed detector", turn.seed_detector_plugin),
             ("KB plugin", turn.kb_plugin),
             ("Goal solver", turn.goal_solver_plugin),
         ],
+        "error": error,
+        "error_words": why(str(error.get("code", ""))),
     }
 
 

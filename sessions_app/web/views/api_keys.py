@@ -21,13 +21,14 @@ ROLES = (
 @member_view("admin")
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the keys; a POST makes one, which this answer alone shows."""
-    context: dict[str, object] = {"roles": ROLES, "name": "", "chosen_role": "editor"}
+    server_url = request.build_absolute_uri("/").rstrip("/")
+    context: dict[str, object] = {"roles": ROLES, "name": "", "chosen_role": "editor", "server_url": server_url}
     status = 200
     if request.method == "POST":
         name, role = (request.POST.get(field, "").replace("\0", "") for field in ("name", "role"))
         try:
             made, plain = create_key(member.project, name, role, member.user)
-            context |= {"made": made, "plain": plain, "server_url": request.build_absolute_uri("/").rstrip("/")}
+            context |= {"made": made, "plain": plain}
         except MRPError as refused:
             context |= {"error": refused.message, "name": name, "chosen_role": role}
             status = 400

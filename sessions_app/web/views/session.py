@@ -53,9 +53,10 @@ def head(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 def messages(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Give the conversation, or with `before` the part of it that came earlier."""
     session = session_of(member.project, session_id)
-    before = whole_number(request.GET.get("before"))
+    before, count = (whole_number(request.GET.get(name)) for name in ("before", "count"))
     part = "exchanges" if before is not None else "messages"
-    return page(request, f"{TEMPLATE}#{part}", member, exchanges_context(session, before))
+    context = exchanges_context(session, before, count) | {"is_window_moved": False}
+    return page(request, f"{TEMPLATE}#{part}", member, context)
 
 
 @require_safe
@@ -63,12 +64,16 @@ def messages(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
 def state(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Give the live state, or more of its units or turns."""
     session = session_of(member.project, session_id)
-    units_before, turns_before = (whole_number(request.GET.get(name)) for name in ("units_before", "turns_before"))
+    given = {name: whole_number(request.GET.get(name)) for name in _STATE_PARAMETERS}
+    units_before, turns_before = given["units_before"], given["turns_before"]
     if units_before is not None:
         return page(request, f"{TEMPLATE}#units", member, units_context(session, units_before))
     if turns_before is not None:
         return page(request, f"{TEMPLATE}#registry", member, registry_context(session, turns_before))
-    return page(request, f"{TEMPLATE}#state", member, state_context(session))
+    return page(request, f"{TEMPLATE}#state", member, state_context(session, given["units"], given["turns"]))
+
+
+_STATE_PARAMETERS = ("units_before", "turns_before", "units", "turns")
 
 
 @require_safe

@@ -36,7 +36,10 @@ def rows(request: HttpRequest, member: Member) -> HttpResponse:
         **list_context(member.project, query),
         "server_url": request.build_absolute_uri("/").rstrip("/"),
     }
-    return page(request, f"{TEMPLATE}#{part}", member, context)
+    response = page(request, f"{TEMPLATE}#{part}", member, context)
+    if not query.after:
+        response["HX-Replace-Url"] = reverse("sessions") + (f"?{context['here']}" if context["here"] else "")
+    return response
 
 
 @require_POST

@@ -34,7 +34,8 @@ def show(request: HttpRequest, member: Member, session_id: str, request_id: str)
     }
     if selected:
         try:
-            context |= detail_context(turn, graph, turns.detail(turn, selected.replace("\0", ""))) | {"has_detail": True}
+            found = turns.detail(turn, selected.replace("\0", ""))
+            context |= {**detail_context(turn, graph, found), "has_detail": True}
         except NotFound:
             context["selected"] = ""  # an old address, or a node that a running turn has not reached yet
     return page(request, TEMPLATE, member, context, section="sessions")

@@ -117,7 +117,7 @@ class _Answerer:
             return value_text(_one_word(found[0]), [found[0].statement])
         if self._has_one_answer():
             found = found[:1]
-        return self._told([match.statement for match in found], values=[match.value for match in found])
+        return self._told([match.statement for match in found], values=[match.fillers[0].text for match in found])
 
     def _has_one_answer(self) -> bool:
         question = self.question

@@ -38,11 +38,6 @@ class Match:
     fillers: tuple[Filler, ...]
     extra_count: int
 
-    @property
-    def value(self) -> str:
-        """Give the best value, lower-cased; empty if the whole statement is the answer."""
-        return self.fillers[0].text.lower() if self.fillers else ""
-
 
 def matches(question: Question, statements: Sequence[Statement]) -> list[Match]:
     """Give the statements that answer the question, the most exact first."""

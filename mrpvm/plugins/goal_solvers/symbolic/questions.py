@@ -191,7 +191,7 @@ def _what(text: str, first: str, rest: str) -> Question:
         if named and named[1].lower() == "reason":
             return _build(text, Kind.WHY, named[2])
         return _gapped(text, kind, rest)
-    labelled = re.match(r"\w+(?:\s\w+)?\s+((?:is|was|are|were)\s+the\s.+)$", rest)
+    labelled = re.match(r"\w+(?:\s\w+)?\s+((?:is|was|are|were)\s+the\s(?:.+\sof\s|\w+est\s|most\s|only\s).+)$", rest)
     if labelled and head[0] not in ATTRIBUTES:
         # "Which city is the capital of ...": the noun only labels what the rest already pins down.
         return _gapped(text, kind, labelled[1])

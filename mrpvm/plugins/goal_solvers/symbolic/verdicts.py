@@ -118,7 +118,7 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
     if first and first.place < low and not (first.is_pronoun or reading.is_passive):
         return False
-    return not question.is_copular or _be_between(reading, core) or _attributive(paired)
+    return not question.is_copular or _be_between(reading, used) or _attributive(paired)
 
 
 def _attributive(paired: dict[Word, Word]) -> bool:
@@ -133,9 +133,9 @@ def _is_harmless(word: Word, after: Word) -> bool:
     return (word.is_name and after.is_name) or after.preposition != word.preposition
 
 
-def _be_between(reading: Reading, core: list[int]) -> bool:
-    """Tell whether a form of be joins the first matched word and the last, and nothing else does."""
-    low, high = min(core), max(core)
+def _be_between(reading: Reading, used: set[int]) -> bool:
+    """Tell whether a form of be joins the first matched word and the last, or stands before the only one."""
+    low, high = min(used), max(used)
     if low == high:
         return any(token in BE_FORMS for token in reading.tokens[: high + 1])
     return any(token in BE_FORMS and low < place < high for place, token in enumerate(reading.tokens))

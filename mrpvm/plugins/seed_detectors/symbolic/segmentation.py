@@ -17,6 +17,7 @@ from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
 from mrpvm.knowledge.text import collapse, sentences, unique_terms, words
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
 _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|Q\d{1,2}\s*[:.)])\s")
 _INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
 _LIST_LEAD = re.compile(
@@ -115,8 +116,8 @@ class _Segmenter:
         while position < len(lines):
             line = lines[position]
             if not line.is_item:
-                if not line.text.strip():
-                    self._flush_prose()
+                if not line.text.strip() or _HEADING.match(line.text):
+                    self._flush_prose()  # a heading names a section and states nothing
                 else:
                     self._prose.append(line.text)
                 position += 1

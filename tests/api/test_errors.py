@@ -1,0 +1,206 @@
+"""The one error shape, and the one table from code to status."""
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from mrpvm import errors as machine_errors
+from mrpvm.errors import MRPError
+from sessions_app.api import errors
+from tests.api.conftest import Caller
+
+ROOT = Path(__file__).resolve().parents[2]
+KEYS = {"code", "module", "message", "details", "requestId", "sessionId", "frameId", "timestamp", "type"}
+# What plugins report is data of an execution, and never an answer's code; so is what the control language finds.
+INNER = {"PluginError", "Diagnostic", "_failure", "PLUGIN_CONTRACT_VIOLATION"}
+
+
+def raised_codes() -> dict[str, str]:
+    """Give every code that the product's source names for an error of its own, with a file that names it."""
+    found: dict[str, str] = {}
+    for package in ("mrpvm", "sessions_app"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                for code in _codes_of(node):
+                    found[code] = str(path.relative_to(ROOT))
+    return found
+
+
+def _codes_of(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in INNER:
+            return []
+        return [code for keyword in node.keywords if keyword.arg == "code" for code in _texts(keyword.value)]
+    if isinstance(node, ast.AnnAssign | ast.Assign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        if any(getattr(target, "id", "") == "default_code" for target in targets) and node.value is not None:
+            return _texts(node.value)
+    if isinstance(node, ast.Dict):
+        keys = [getattr(key, "value", None) for key in node.keys]
+        if {"code", "message"} <= set(keys):
+            return _texts(node.values[keys.index("code")])
+    return []
+
+
+def _texts(node: ast.AST) -> list[str]:
+    return [
+        item.value
+        for item in ast.walk(node)
+        if isinstance(item, ast.Constant) and isinstance(item.value, str) and item.value.isupper()
+    ]
+
+
+NOT_FROM_DOORS = {
+    "PLUGIN_REGISTRY_INVALID_DESCRIPTOR",  # at the start of the server
+    "PLUGIN_REGISTRY_UNSUPPORTED_TYPE",
+    "CONTROL_SYNTAX_ERROR",
+}
+
+
+def test_every_code_that_is_raised_has_a_status() -> None:
+    codes = raised_codes()
+    assert {"SESSION_EXPIRED", "TURN_IN_PROGRESS", "INVALID_CONTENT", "KB_INGEST_TIMEOUT"} <= set(codes)
+    missing = {
+        code: file
+        for code, file in codes.items()
+        if code not in errors.STATUS_BY_CODE and code not in NOT_FROM_DOORS and not file.startswith("mrpvm/lang/")
+        and not file.startswith("mrpvm/plugins/")
+    }  # fmt: skip
+    assert missing == {}
+
+
+def test_the_table_is_the_one_of_the_specification() -> None:
+    by_status: dict[int, set[str]] = {}
+    for code, status in errors.STATUS_BY_CODE.items():
+        by_status.setdefault(status, set()).add(code)
+    assert by_status[410] == {"SESSION_EXPIRED"}
+    assert by_status[500] == {"SERVER_INTERNAL_ERROR"}
+    assert by_status[502] == {"LLM_PROVIDER_ERROR"}
+    assert by_status[504] == {"ENGINE_TIMEOUT", "LLM_TIMEOUT", "KB_INGEST_TIMEOUT"}
+    assert by_status[413] == {"BODY_TOO_LARGE", "NORMALIZER_INPUT_TOO_LARGE", "KB_VALIDATION_TOO_LARGE"}
+    assert by_status[409] >= {"TURN_IN_PROGRESS", "WORKSPACE_DIRTY", "KB_REVISION_CONFLICT", "TURN_CANCELLED"}
+    assert by_status[422] >= {
+        "PLUGIN_STAGE_EXHAUSTED", "PLAN_STAGE_EXHAUSTED", "DECOMPOSER_EMPTY_RESULT", "VALIDATION_REJECTED",
+        "FRAME_DEPTH_EXCEEDED", "ENGINE_BUDGET_EXCEEDED",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "status"), sorted(errors.STATUS_BY_CODE.items()))
+def test_each_code_answers_its_status_in_the_one_shape(code: str, status: int) -> None:
+    body = errors.body_of(MRPError("A sentence.", code=code, details={"a": 1}), "req-1", "sess-1")
+    answer = errors.error_response(body)
+    error = body["error"]
+    assert answer.status_code == status
+    assert set(error) == KEYS
+    assert (error["requestId"], error["sessionId"], error["details"]) == ("req-1", "sess-1", {"a": 1})
+    expected = "server_error" if status == 500 else "processing_error" if status in {422, 502, 503, 504} else None
+    assert error["type"] == (expected or "invalid_request")
+    assert error["timestamp"].endswith("Z")
+
+
+def test_a_code_without_a_status_is_a_defect(caplog: pytest.LogCaptureFixture) -> None:
+    body = errors.body_of(MRPError("Secret.", code="NEVER_HEARD_OF"), "req-1")
+    assert body["error"]["code"] == "SERVER_INTERNAL_ERROR"
+    assert "NEVER_HEARD_OF" in caplog.text
+
+
+def shape(answer: Any) -> dict[str, Any]:
+    """Give the error object after checking its shape."""
+    assert answer.headers["Content-Type"] == "application/json"
+    body = answer.json()
+    assert set(body) == {"error"}
+    error: dict[str, Any] = body["error"]
+    assert set(error) == KEYS
+    assert error["requestId"] == answer.headers["X-Request-Id"]
+    return error
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"{", b"[]", b"null", b'"x"', b"5", b"\xff\xfe{}", b'{"a": NaN}', b"[" * 100_000, b'{"messages": }',
+     b'{"messages": [{"role": "user", "content": "\\ud800"}]}', b'{"x": "\\u0000"}', b'{"\\u0000": 1}',
+     b'{"a": ' + b"9" * 5_000 + b"}"],
+    ids=lambda body: repr(body[:20]),
+)  # fmt: skip
+def test_a_body_that_is_no_object_is_refused(editor: Caller, body: bytes) -> None:
+    answer = editor.post("/api/chat/completions", body)
+    error = shape(answer)
+    assert answer.status_code == 400
+    assert error["code"] == ("NO_USER_MESSAGE" if body == b"" else "INVALID_JSON")
+
+
+def test_text_beyond_the_basic_plane_is_fine(editor: Caller) -> None:
+    body = b'{"messages": [{"role": "user", "content": "My dog is called \\ud83d\\ude00 \xc3\xa9."}]}'
+    assert editor.post("/api/chat/completions", body).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["", "nope", "sessions/", "chat", "sessions/a%00b", "sessions/%0A", "kbs/default/x"])
+@pytest.mark.parametrize("method", ["get", "post", "options"])
+def test_an_unknown_path_is_404(editor: Caller, path: str, method: str) -> None:
+    answer = getattr(Client(), method)(f"/api/{path}", headers=editor.headers)
+    assert (answer.status_code, shape(answer)["code"]) == (404, "NOT_FOUND")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("get", "chat/completions"), ("put", "sessions"), ("delete", "kbs"), ("options", "sessions"), ("post", "plugins"),
+     ("trace", "sessions")],
+)  # fmt: skip
+def test_a_wrong_method_is_405(editor: Caller, method: str, path: str) -> None:
+    answer = Client().generic(method.upper(), f"/api/{path}", headers=editor.headers)
+    assert (answer.status_code, shape(answer)["code"]) == (405, "METHOD_NOT_ALLOWED")
+    assert answer.headers["Allow"]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "x/y"])
+def test_another_content_type_is_415(editor: Caller, kind: str) -> None:
+    answer = Client().post("/api/chat/completions", b"{}", content_type=kind, headers=editor.headers)
+    assert (answer.status_code, shape(answer)["code"]) == (415, "UNSUPPORTED_MEDIA_TYPE")
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
+def test_json_is_json_however_it_is_written(editor: Caller, kind: str) -> None:
+    answer = Client().post("/api/sessions", b"{}", content_type=kind, headers=editor.headers)
+    assert answer.status_code == 201
+
+
+@pytest.mark.parametrize("accept", ["text/event-stream", "text/html", "*/*", "nonsense"])
+def test_the_answer_is_json_whatever_is_accepted(editor: Caller, accept: str) -> None:
+    answer = Client().get("/api/sessions/sess-none", headers={**editor.headers, "Accept": accept})
+    assert shape(answer)["code"] == "SESSION_NOT_FOUND"
+
+
+def test_a_body_over_the_limit_is_413_without_the_server_in_front(editor: Caller) -> None:
+    answer = editor.post("/api/sessions", b'{"title": "' + b"x" * 2_097_152 + b'"}')
+    assert (answer.status_code, shape(answer)["code"]) == (413, "BODY_TOO_LARGE")
+
+
+def test_a_defect_is_500_and_tells_nothing(
+    editor: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def defect(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("/secret/path")
+
+    monkeypatch.setattr("sessions_app.api.sessions.filtered_sessions", defect)
+    answer = editor.get("/api/sessions")
+    error = shape(answer)
+    assert (answer.status_code, error["code"], error["type"]) == (500, "SERVER_INTERNAL_ERROR", "server_error")
+    assert "secret" not in json.dumps(error)
+    assert "secret" in caplog.text
+    assert error["requestId"] in caplog.text
+
+
+def test_every_field_that_is_wrong_is_named(editor: Caller) -> None:
+    answer = editor.post("/api/sessions", {"title": 5, "model": []})
+    assert set(answer.json()["error"]["details"]["fields"]) == {"title", "model"}
+
+
+def test_the_tree_of_errors_is_complete() -> None:
+    tree = [item for item in vars(machine_errors).values() if isinstance(item, type) and issubclass(item, MRPError)]
+    for item in tree:
+        assert item.default_code in errors.STATUS_BY_CODE or item.default_code in NOT_FROM_DOORS, item.__name__

@@ -1,0 +1,105 @@
+"""The OpenAPI document: valid, complete, and true of the running server."""
+
+import io
+import os
+from contextlib import redirect_stderr
+
+import pytest
+import schemathesis
+from django.core.management import call_command
+from django.test import Client
+from django.urls import URLPattern
+from drf_spectacular.validation import validate_schema
+from hypothesis import HealthCheck, given, settings, strategies
+from schemathesis import Case, GenerationMode, checks
+
+from sessions_app.api.urls import urlpatterns
+from sessions_app.models import Session
+from tests.api.conftest import Caller, openapi
+from tests.live import LiveServer
+
+EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "4"))
+"""Generated requests for each operation, valid and invalid ones each; more by the environment, for a deeper run."""
+UNDOCUMENTED = {"schema", "docs", "unknown"}
+CHECKS = [
+    checks.not_a_server_error,
+    checks.status_code_conformance,
+    checks.content_type_conformance,
+    checks.response_headers_conformance,
+    checks.response_schema_conformance,
+    checks.negative_data_rejection,
+]
+
+
+def test_the_document_is_valid_and_draws_no_warning() -> None:
+    said = io.StringIO()
+    with redirect_stderr(said):
+        call_command("spectacular", "--validate", "--fail-on-warn", file=os.devnull)
+    assert said.getvalue() == ""
+    validate_schema(openapi())
+
+
+def test_every_route_is_described() -> None:
+    described = {path.removeprefix("/api/") for path in openapi()["paths"]}
+    routes = {
+        str(item.pattern).replace("<id:", "{").replace(">", "}")
+        for item in urlpatterns
+        if isinstance(item, URLPattern) and item.name not in UNDOCUMENTED
+    }
+    assert described == routes
+
+
+def test_every_operation_says_what_it_does_and_lists_its_errors() -> None:
+    for path, operations in openapi()["paths"].items():
+        for method, operation in operations.items():
+            assert operation["description"], (method, path)
+            assert "[" not in operation["description"], (method, path)
+            if path not in {"/api/health", "/api/ready"}:
+                assert {"401", "403", "500"} <= set(operation["responses"]), (method, path)
+
+
+def test_the_document_is_served_to_callers_alone(editor: Caller) -> None:
+    assert Client().get("/api/schema").status_code == 401
+    answer = Client().get("/api/schema", headers=editor.headers)
+    assert answer.status_code == 200
+    assert answer.json()["openapi"] == "3.1.0"
+    assert "security" in answer.json()["paths"]["/api/sessions"]["get"]
+
+
+OPERATIONS = sorted(
+    (path, method) for path, operations in openapi()["paths"].items() for method in operations
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=lambda mode: mode.value)
+def test_generated_requests_get_answers_as_described(
+    live_asgi: LiveServer, talked: Session, editor: Caller, mode: GenerationMode
+) -> None:
+    """Ask the running server about every operation, half of the time about things that exist."""
+    schema = schemathesis.openapi.from_dict(openapi())
+    turn = talked.turns.get(turn_index=2)
+    there = {
+        "session_id": talked.session_id,
+        "request_id": turn.request_id,
+        "unit_id": talked.context_units.get().unit_id,
+        "ref": "frame-0",
+        "kb_id": "default",
+    }
+
+    def ask(path: str, method: str) -> None:
+        operation = schema[path][method.upper()]
+
+        @given(case=operation.as_strategy(generation_mode=mode), exists=strategies.booleans())
+        @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        def check(case: Case, exists: bool) -> None:
+            if exists and method != "delete" and mode is GenerationMode.POSITIVE:
+                case.path_parameters.update({name: there[name] for name in case.path_parameters})
+            answer = case.call(base_url=live_asgi.url, headers=editor.headers)
+            case.validate_response(answer, checks=CHECKS, headers=editor.headers)
+
+        check()
+
+    for path, method in OPERATIONS:
+        described = openapi()["paths"][path][method]
+        if mode is GenerationMode.POSITIVE or described.get("parameters") or "requestBody" in described:
+            ask(path, method)

@@ -1,0 +1,85 @@
+"""Evidence by shared words, guidance, and the ledger [BP-17 to BP-31]."""
+
+from mrpvm.contracts import LifecycleEvent, Retrieval
+from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
+from mrpvm.testing import InMemoryKnowledge, call_context, unit
+from mrpvm.testing.conformance import retrieve_input
+from mrpvm.values import KnowledgeUnit
+
+retriever = FastKBRetriever()
+
+
+def knowledge(*units: KnowledgeUnit) -> InMemoryKnowledge:
+    return InMemoryKnowledge(units)
+
+
+def find(view: InMemoryKnowledge, *questions: str, told: tuple[KnowledgeUnit, ...] = ()) -> Retrieval:
+    return retriever.retrieve(retrieve_input(questions, told), call_context(view))
+
+
+def ids(retrieval: Retrieval, place: int = 0) -> list[str]:
+    return [entry.unit.id for entry in retrieval.evidence[place].entries]
+
+
+PETS = knowledge(
+    unit("dog", "My dog is called Rex."), unit("cat", "My cat is called Tom."), unit("car", "My car is red.")
+)
+
+
+def test_the_unit_that_shares_most_comes_first() -> None:
+    assert ids(find(PETS, "What is my dog called?"))[0] == "dog"
+
+
+def test_a_unit_without_a_shared_term_is_never_evidence() -> None:
+    found = find(PETS, "Where do penguins nest?")
+    assert ids(found) == []
+    assert found.status == "insufficient"
+
+
+def test_every_intent_has_its_own_evidence() -> None:
+    found = find(PETS, "What is my dog called?", "What colour is my car?")
+    assert ids(found, 0)[0] == "dog"
+    assert ids(found, 1) == ["car"]
+
+
+def test_units_of_the_turn_come_first_and_hide_their_double() -> None:
+    told = unit("turn", "My dog is called Rex.")
+    found = find(PETS, "What is my dog called?", told=(told,))
+    assert ids(found)[0] == "turn"
+    assert "dog" not in ids(found)
+    assert [row.reason for row in found.ledger if row.unit_id == "dog" and row.step == "pruned"] == [
+        "says the same as turn"
+    ]
+
+
+def test_stores_are_kept_apart() -> None:
+    view = InMemoryKnowledge([unit("kb", "Rex barks at night.")], "kb")
+    view.add(unit("session", "Rex barks at noon."), "session")
+    view.add(unit("draft", "Rex barks at dawn."), "draft")
+    evidence = find(view, "When does Rex bark?").evidence[0]
+    assert [entry.unit.id for entry in evidence.session_units] == ["session"]
+    assert {entry.unit.id for entry in evidence.kb_units} == {"kb", "draft"}
+
+
+def test_the_profile_never_raises_the_intents_limit() -> None:
+    view = knowledge(*(unit(f"u{number}", f"Rex barks in room {number}.") for number in range(20)))
+    assert len(ids(find(view, "Where does Rex bark?"))) == 4
+
+
+def test_guidance_is_collected_and_is_no_evidence() -> None:
+    rule = unit("rule", "Answer about Rex in one word.", phase_scopes=("gs-plugin",))
+    evidence = find(knowledge(rule, unit("dog", "Rex barks.")), "Does Rex bark?").evidence[0]
+    assert [entry.unit.id for entry in evidence.guidance.goal_solver] == ["rule"]
+    assert [entry.unit.id for entry in evidence.entries] == ["dog"]
+
+
+def test_the_ledger_explains_scores() -> None:
+    rows = [row for row in find(PETS, "What is my dog called?").ledger if row.unit_id == "dog"]
+    assert [row.step for row in rows] == ["offered", "selected"]
+    assert rows[0].reason.startswith("BM25 ")
+    assert "dog" in rows[0].reason
+    assert "session x1.15" in rows[1].reason
+
+
+def test_events_are_skipped() -> None:
+    assert retriever.on_session_event(LifecycleEvent(event_type="kb-loaded")) == "skipped"
