@@ -1,4 +1,4 @@
-"""Django's settings, all from environment variables with working defaults (README, "Settings").
+"""Django's settings, all from environment variables with working defaults (docs/settings.md).
 
 A variable that cannot be used is noted in ENVIRONMENT_PROBLEMS and stops the start with one line each
 (sessions_app/checks.py). Limits protect and never surprise [O-14]: each is one line here, with its source, and

@@ -11,7 +11,7 @@ from mrpvm.kernel.attempts import FrameResult, answer_intents
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Execution, Program
 from mrpvm.kernel.deliberation import POLICIES, effective_level
-from mrpvm.kernel.fan_out import fan_out, independent_intents, resolve_intents
+from mrpvm.kernel.fan_out import fan_out, independent_intents, may_open_child, resolve_intents
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.scheduler import Scheduler
@@ -106,7 +106,7 @@ class Machine:
             )
         if admitted.units:
             run.stage_units(frame, detected.id, admitted.units)
-        if independent_intents(frame):
+        if independent_intents(frame) and may_open_child(run, frame):
             result = yield from fan_out(run, frame, detected)
         else:
             resolve_intents(frame)

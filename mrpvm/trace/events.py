@@ -21,7 +21,7 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | branch.failed | branchId, frameId, failureId, reason, error, pluginId, evidenceProfileHash |
 | result.recorded | resultId, frameId, branchId, kind, validationStatus, supportIds |
 | candidate.promoted | candidateId, frameId, branchId, resultId, label, strength, selected, criteria |
-| backtrack.taken | frameId, step (plugin, evidence, planner), from, reason |
+| backtrack.taken | frameId, step (evidence, planner, frame), from, reason |
 | answer.delta | delta |
 | turn.finished | status, answerStatus, error |
 """

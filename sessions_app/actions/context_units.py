@@ -41,10 +41,10 @@ def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execut
 class Promotion:
     """What a commit did with a turn's units [T-21 to T-24, S-35]; every list holds unit ids."""
 
-    added: tuple[KnowledgeUnit, ...]
-    deduplicated: tuple[str, ...]
-    discarded: tuple[str, ...]
-    evicted: tuple[str, ...]
+    added: tuple[KnowledgeUnit, ...] = ()
+    deduplicated: tuple[str, ...] = ()
+    discarded: tuple[str, ...] = ()
+    evicted: tuple[str, ...] = ()
 
     def as_record(self) -> dict[str, list[str]]:
         """Give the change as the explainability entry keeps it."""
@@ -64,21 +64,18 @@ def promote_units(turn: ExplainabilityTurn, session: Session, message: str) -> P
     """
     pending = list(session.context_units.filter(turn=turn, state=State.PENDING))
     if not pending:
-        return Promotion(added=(), deduplicated=(), discarded=(), evicted=())
+        return Promotion()
     rows = {row.unit_id: row for row in pending}
     values = [row.to_value() for row in pending]
     kept, dropped = promotable(values, message, known_hashes=_known_hashes(session, values))
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
     others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))
-    now = timezone.now()
-    for unit in kept:
-        row = rows[unit.id]
-        row.state, row.committed_at = State.COMMITTED, now
-    ContextUnit.objects.bulk_update([rows[unit.id] for unit in kept], ["state", "committed_at"])
     if dropped:
         ContextUnit.objects.filter(pk__in=[rows[item.unit.id].pk for item in dropped]).delete()
     if kept:
+        committed = ContextUnit.objects.filter(pk__in=[rows[unit.id].pk for unit in kept])
+        committed.update(state=State.COMMITTED, committed_at=timezone.now())
         index_units(session.journal, kept)
     session.unit_count += len(kept)
     _record(turn, Step.COMMITTED, kept)
@@ -239,16 +236,18 @@ def _record(
     turn: ExplainabilityTurn, step: str, units: Sequence[KnowledgeUnit], *, execution_id: str = "", reason: str = ""
 ) -> None:
     UnitEvent.objects.bulk_create(
-        UnitEvent(
-            session=turn.session,
-            turn=turn,
-            unit_id=unit.id,
-            step=step,
-            execution_id=execution_id,
-            reason=reason,
-            text=unit.text if step == Step.STAGED else "",
-        )
-        for unit in units
+        [
+            UnitEvent(
+                session=turn.session,
+                turn=turn,
+                unit_id=unit.id,
+                step=step,
+                execution_id=execution_id,
+                reason=reason,
+                text=unit.text if step == Step.STAGED else "",
+            )
+            for unit in units
+        ]
     )
 
 

@@ -18,20 +18,46 @@ def lock_session(session_pk: int) -> Session:
         NotFound: SESSION_NOT_FOUND, it was deleted.
         Expired: SESSION_EXPIRED; an expired session is an archive [O-15].
     """
-    session = (
-        Session.objects.select_for_update(of=("self",))
-        .select_related("mounted_kb", "draft", "journal")
-        .filter(pk=session_pk, deleted_at__isnull=True)
-        .first()
-    )
-    if session is None:
-        raise NotFound("There is no such session.", code="SESSION_NOT_FOUND")
+    locked = Session.objects.select_for_update(of=("self",)).select_related("mounted_kb", "draft", "journal")
+    try:
+        session = locked.get(pk=session_pk)
+    except Session.DoesNotExist:
+        raise _not_found() from None
+    _check_alive(session)
+    return session
+
+
+_CHANGE_DURING_TURNS = ("title", "event_sequence", "expires_at", "expired_at", "deleted_at")
+
+
+def relock_session(session: Session) -> None:
+    """Lock the row again for the turn that holds the session's slot.
+
+    Read anew are the columns that change although the slot is held; all others, and what the session points at, are
+    as they were when the slot was taken [O-47].
+
+    Raises:
+        NotFound, Expired: as for `lock_session`.
+    """
+    try:
+        session.refresh_from_db(fields=_CHANGE_DURING_TURNS, from_queryset=Session.objects.select_for_update())
+    except Session.DoesNotExist:
+        raise _not_found() from None
+    _check_alive(session)
+
+
+def _not_found() -> NotFound:
+    return NotFound("There is no such session.", code="SESSION_NOT_FOUND")
+
+
+def _check_alive(session: Session) -> None:
+    if session.deleted_at is not None:
+        raise _not_found()
     if session.is_expired:
         raise Expired(
             "The session has expired. It can still be read; start a new one to go on.",
             details={"expires_at": session.expires_at.isoformat() if session.expires_at else None},
         )
-    return session
 
 
 def lock_idle_session(session_pk: int) -> Session:
@@ -43,12 +69,17 @@ def lock_idle_session(session_pk: int) -> Session:
     session = lock_session(session_pk)
     running = running_turn(session)
     if running is not None:
-        raise Conflict(
-            "Another turn is running in this session.",
-            code="TURN_IN_PROGRESS",
-            details={"running_request_id": running.request_id},
-        )
+        raise turn_in_progress(running)
     return session
+
+
+def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:
+    """Give the refusal of a busy session, with the running turn's id if that is still to be seen [O-19]."""
+    return Conflict(
+        "Another turn is running in this session.",
+        code="TURN_IN_PROGRESS",
+        details={"running_request_id": running.request_id if running else None},
+    )
 
 
 def running_turn(session: Session) -> ExplainabilityTurn | None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 
-from mrpvm.values import to_wire
+from sessions_app.api.content_payloads import message_payload, mount_payload, unit_payload
 from sessions_app.queries.sessions import messages, mounts, units
 from sessions_app.queries.turns import registry
 
 if TYPE_CHECKING:
-    from sessions_app.models import Session
+    from sessions_app.models import ExplainabilityTurn, Session
 
 FORMAT_VERSION = 1
 
@@ -51,64 +51,42 @@ def document(session: "Session") -> dict[str, Any]:
     return {
         "format": "mrpvm-session",
         "version": FORMAT_VERSION,
-        "session": {
-            "session_id": session.session_id,
-            "title": session.title,
-            "created_at": session.created_at,
-            "last_activity_at": session.last_activity_at,
-            "system_prompt": session.system_prompt,
-            "planner_plugin": session.preferred_planner_plugin,
-            "seed_detector_plugin": session.preferred_seed_detector_plugin,
-            "kb_plugin": session.preferred_kb_plugin,
-            "goal_solver_plugin": session.preferred_goal_solver_plugin,
-            "deliberation_level": session.preferred_deliberation_level,
-            "model": session.preferred_model,
-        },
-        "messages": [
-            {
-                "sequence": row.sequence,
-                "role": row.role,
-                "content": row.content,
-                "payload": row.payload,
-                "request_id": row.turn.request_id if row.turn else None,
-                "created_at": row.created_at,
-            }
-            for row in messages(session)
-        ],
-        "units": [
-            {
-                "unit": to_wire(row.to_value()),
-                "state": row.state,
-                "request_id": row.turn.request_id if row.turn else None,
-            }
-            for row in units(session)
-        ],
-        "mounts": [
-            {
-                "kb_id": row.knowledge_base.kb_id,
-                "kb_name": row.knowledge_base.name,
-                "revision": row.revision,
-                "reason": row.reason,
-                "mounted_at": row.mounted_at,
-                "until": row.until,
-            }
-            for row in mounts(session)
-        ],
-        "turns": [
-            {
-                "request_id": row.request_id,
-                "turn_index": row.turn_index,
-                "status": row.status,
-                "answer_status": row.answer_status,
-                "created_at": row.created_at,
-                "finished_at": row.finished_at,
-                "user_message": row.user_message,
-                "response_document": row.response_document,
-                "unit_changes": row.unit_changes,
-                "error": row.error,
-            }
-            for row in registry(session)
-        ],
+        "session": _head(session),
+        "messages": [message_payload(row) for row in messages(session)],
+        "units": [unit_payload(row) for row in units(session)],
+        "mounts": [mount_payload(row) for row in mounts(session)],
+        "turns": [_turn(row) for row in registry(session)],
+    }
+
+
+def _head(session: "Session") -> dict[str, Any]:
+    return {
+        "session_id": session.session_id,
+        "title": session.title,
+        "created_at": session.created_at,
+        "last_activity_at": session.last_activity_at,
+        "system_prompt": session.system_prompt,
+        "planner_plugin": session.preferred_planner_plugin,
+        "seed_detector_plugin": session.preferred_seed_detector_plugin,
+        "kb_plugin": session.preferred_kb_plugin,
+        "goal_solver_plugin": session.preferred_goal_solver_plugin,
+        "deliberation_level": session.preferred_deliberation_level,
+        "model": session.preferred_model,
+    }
+
+
+def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
+    return {
+        "request_id": row.request_id,
+        "turn_index": row.turn_index,
+        "status": row.status,
+        "answer_status": row.answer_status,
+        "created_at": row.created_at,
+        "finished_at": row.finished_at,
+        "user_message": row.user_message,
+        "response_document": row.response_document,
+        "unit_changes": row.unit_changes,
+        "error": row.error,
     }
 
 

@@ -1,13 +1,11 @@
 """What a session holds: messages, units, mounts; material loaded into it; and the whole as a file [O-52, S-32]."""
 
-from typing import TYPE_CHECKING, Any
-
 from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mrpvm.values import to_wire
 from sessions_app.api import schemas
+from sessions_app.api.content_payloads import message_payload, mount_payload, step_payload, unit_payload
 from sessions_app.api.export import exported_file
 from sessions_app.api.paging import number, page
 from sessions_app.api.requests import ContextRequest, ExportQuery, PageQuery, UnitListQuery
@@ -15,61 +13,7 @@ from sessions_app.api.views import ApiView
 from sessions_app.queries.sessions import messages, mounts, session, unit, unit_steps, units
 from sessions_app.turns.ingest import load_context
 
-if TYPE_CHECKING:
-    from sessions_app.models import ContextUnit, KBMount, Message, UnitEvent
-
 LEDGER_STEPS_MAX = 200
-
-
-def message_payload(row: "Message") -> dict[str, Any]:
-    """Give one message; `request_id` names the turn that said it, null for imported ones."""
-    return {
-        "sequence": row.sequence,
-        "role": row.role,
-        "content": row.content,
-        "payload": row.payload,
-        "request_id": row.turn.request_id if row.turn else None,
-        "created_at": row.created_at,
-    }
-
-
-def unit_payload(row: "ContextUnit") -> dict[str, Any]:
-    """Give one unit with where it came from; `request_id` is null for units of a context load."""
-    return {
-        "unit_id": row.unit_id,
-        "state": row.state,
-        "text": row.text,
-        "request_id": row.turn.request_id if row.turn else None,
-        "created_at": row.created_at,
-        "committed_at": row.committed_at,
-        "unit": to_wire(row.to_value()),
-    }
-
-
-def mount_payload(row: "KBMount") -> dict[str, Any]:
-    """Give one mount; `until` is null for the current one."""
-    return {
-        "kb_id": row.knowledge_base.kb_id,
-        "kb_name": row.knowledge_base.name,
-        "revision": row.revision,
-        "reason": row.reason,
-        "mounted_at": row.mounted_at,
-        "mounted_by": row.mounted_by.get_username() if row.mounted_by else None,
-        "until": row.until,
-    }
-
-
-def _step_payload(row: "UnitEvent") -> dict[str, Any]:
-    return {
-        "step": row.step,
-        "store": row.store,
-        "request_id": row.turn.request_id if row.turn else None,
-        "execution_id": row.execution_id or None,
-        "rank": row.rank,
-        "score": row.score,
-        "reason": row.reason,
-        "created_at": row.created_at,
-    }
 
 
 class Messages(ApiView):
@@ -105,7 +49,7 @@ class OneUnit(ApiView):
         owner = session(self.project, session_id)
         row = unit(owner, unit_id)
         steps = unit_steps(owner, unit_id)
-        newest = [_step_payload(step) for step in steps[:LEDGER_STEPS_MAX]]
+        newest = [step_payload(step) for step in steps[:LEDGER_STEPS_MAX]]
         return Response({**unit_payload(row), "steps": newest[::-1], "step_count": steps.count()})
 
 

@@ -13,13 +13,14 @@ from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import (
+    Promotion,
     announce_promotion,
     discard_pending,
     promote_units,
     record_ledger,
 )
 from sessions_app.actions.sessions import preference_changes
-from sessions_app.actions.slots import lock_session
+from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.turns.prepare import TurnCall
 from sessions_app.turns.trace_writer import TraceWriter
@@ -44,25 +45,33 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     Effects: messages, promoted units with their index, preferences, system prompt, ledger, trace, the finished entry,
     activity; `turn.committed`, `units.promoted`, `units.evicted`, `preferences.changed`.
     """
-    session = lock_session(turn.session_id)
-    _keep_slot(turn)
-    turn.session = session
-    answer = outcome.answer
-    if answer is None:
+    session = turn.session
+    relock_session(session)
+    if outcome.answer is None:
         raise ValueError("a successful outcome holds an answer")
+    promotion = promote_units(turn, session, call.message) if outcome.staged_units else Promotion()
+    turn.unit_changes = promotion.as_record()
+    turn.response_document = response_document(outcome.answer, session.session_id)
+    turn.assistant_preview = preview(outcome.answer_text)
+    _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
+    _store_success(turn)
     _add_messages(session, turn, outcome)
-    promotion = promote_units(turn, session, call.message)
+    trace.flush()
+    record_ledger(turn, trace.ledger)
     changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
     if call.system_prompt is not None:
         session.system_prompt = call.system_prompt
     touch(session)
-    session.save()
-    trace.flush()
-    record_ledger(turn, trace.ledger)
-    turn.unit_changes = promotion.as_record()
-    turn.response_document = response_document(answer, session.session_id)
-    turn.assistant_preview = preview(" ".join(group.answer_markdown for group in answer.groups))
-    _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
+    events.append_to_locked(session, _news_of_success(turn, outcome, promotion, changed))
+    session.save(update_fields=["system_prompt", "message_sequence", "event_sequence", "unit_count", *changed,
+                                *ACTIVITY_FIELDS])  # fmt: skip
+    _trim(turn)
+    announce_promotion(session, promotion)
+
+
+def _news_of_success(
+    turn: ExplainabilityTurn, outcome: TurnOutcome, promotion: Promotion, changed: Mapping[str, Any]
+) -> list[tuple[events.EventKind, Mapping[str, Any]]]:
     news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
         (
             "turn.committed",
@@ -70,7 +79,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
                 "request_id": turn.request_id,
                 "turn_index": turn.turn_index,
                 "answer_status": outcome.answer_status,
-                "message_sequence": session.message_sequence,
+                "message_sequence": turn.session.message_sequence,
             },
         )
     ]
@@ -80,9 +89,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
         news.append(("units.evicted", {"request_id": turn.request_id, "count": len(promotion.evicted)}))
     if changed:
         news.append(("preferences.changed", changed))
-    events.append_all(session, news)
-    _trim(turn)
-    announce_promotion(session, promotion)
+    return news
 
 
 @transaction.atomic
@@ -97,29 +104,40 @@ def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selectio
         return
     turn.session = session
     discarded = discard_pending(turn, session, error["code"])
-    session.failed_turn_count += 1
-    touch(session)
-    session.save(update_fields=["failed_turn_count", *ACTIVITY_FIELDS])
     trace.flush()
     turn.error = dict(error)
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
     status = _ENDINGS.get(error["code"], Status.FAILED)
     _finish(turn, status, "failed", used)
+    turn.save()
     news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
         (_EVENTS[status], {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": error["code"]})
     ]
     if discarded:
         news.append(("units.discarded", {"request_id": turn.request_id, "count": len(discarded)}))
-    events.append_all(session, news)
+    session.failed_turn_count += 1
+    touch(session)
+    events.append_to_locked(session, news)
+    session.save(update_fields=["failed_turn_count", "event_sequence", *ACTIVITY_FIELDS])
     _trim(turn)
 
 
-def _keep_slot(turn: ExplainabilityTurn) -> None:
-    running = ExplainabilityTurn.objects.select_for_update().filter(pk=turn.pk, status=Status.RUNNING).first()
-    if running is None:
-        raise TurnInterrupted("The turn took longer than its lease and was closed by another process.")
-    if running.cancel_requested_at is not None:
+def _store_success(turn: ExplainabilityTurn) -> None:
+    """Write the finished entry if the turn still holds its slot and nobody stopped it."""
+    entry = ExplainabilityTurn.objects.filter(pk=turn.pk)
+    held = entry.filter(status=Status.RUNNING, cancel_requested_at=None)
+    if held.update(**{name: getattr(turn, name) for name in _ENTRY_FIELDS}):
+        return
+    if entry.filter(status=Status.RUNNING).exists():
         raise TurnCancelled("The turn was stopped.")
+    raise TurnInterrupted("The turn took longer than its lease and was closed by another process.")
+
+
+_ENTRY_FIELDS = (
+    "status", "answer_status", "finished_at", "duration_ms", "lease_until", "assistant_preview", "planner_plugin",
+    "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "unit_changes",
+)  # fmt: skip
+"""What the end of a successful turn changes in its entry."""
 
 
 def _add_messages(session: Session, turn: ExplainabilityTurn, outcome: TurnOutcome) -> None:
@@ -146,13 +164,13 @@ def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]
 
 
 def _finish(turn: ExplainabilityTurn, status: str, answer_status: str, used: Selection) -> None:
+    """Fill in the end of the unsaved entry."""
     now = timezone.now()
     turn.status, turn.answer_status = status, answer_status
     turn.planner_plugin, turn.seed_detector_plugin = used.planner, used.seed_detector
     turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
     turn.finished_at, turn.lease_until = now, None
     turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
-    turn.save()
 
 
 def _trim(turn: ExplainabilityTurn) -> None:

@@ -9,13 +9,13 @@ from django.utils import timezone
 
 from mrpvm.contracts import KnowledgePort
 from mrpvm.conversation.window import history_window
-from mrpvm.errors import Conflict, InvalidInput, TooLarge
+from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.values import HistoryMessage, Selection, SessionState, TurnRequest
 from sessions_app import events
 from sessions_app.actions import kb_mounts
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions import Choices, check_choices
-from sessions_app.actions.slots import lock_idle_session
+from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.machine import turn_limits
@@ -72,38 +72,45 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
     Effects: an abandoned turn is recovered; another base is mounted if asked for; then in one transaction: the
     running row, leftovers gone, activity, `turn.started`.
     """
-    recover_abandoned(session)
     if call.base is not None and call.base.pk != session.mounted_kb_id:
+        recover_abandoned(session)
         kb_mounts.mount_base(session, call.base, reason="chat")
-    turn = _take_slot(session.pk, call)
+    turn = _take_slot(session, call)
     return Prepared(turn=turn, request=_freeze(turn, call), knowledge=SessionKnowledge.of(turn.session))
 
 
-def _take_slot(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
+def _take_slot(session: Session, call: TurnCall) -> ExplainabilityTurn:
+    """Give the running row; the database's constraint on it says whether the slot was free [T-3]."""
+    while True:
+        try:
+            return _insert_turn(session.pk, call)
+        except IntegrityError as error:
+            if not recover_abandoned(session):
+                raise turn_in_progress(running_turn(session)) from error
+
+
+@transaction.atomic
+def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     limits = turn_limits()
-    try:
-        with transaction.atomic():
-            session = lock_idle_session(session_pk)
-            session.context_units.filter(state="pending").delete()
-            touch(session)
-            session.turn_sequence += 1
-            if not session.first_message:
-                session.first_message = " ".join(call.message.split())[:FIRST_MESSAGE_CHARS]
-            session.save(update_fields=["turn_sequence", "first_message", *ACTIVITY_FIELDS])
-            level = call.choices.deliberation_level
-            turn = ExplainabilityTurn.objects.create(
-                session=session,
-                turn_index=session.turn_sequence,
-                user_message=call.message,
-                lease_until=timezone.now()
-                + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
-                deliberation_level=session.preferred_deliberation_level if level is None else level,
-                model=call.choices.model or session.preferred_model,
-            )
-            events.append(session, "turn.started", {"request_id": turn.request_id, "turn_index": turn.turn_index})
-            return turn
-    except IntegrityError as error:
-        raise Conflict("Another turn is running in this session.", code="TURN_IN_PROGRESS") from error
+    session = lock_session(session_pk)
+    session.turn_sequence += 1
+    level = call.choices.deliberation_level
+    turn = ExplainabilityTurn.objects.create(
+        session=session,
+        turn_index=session.turn_sequence,
+        user_message=call.message,
+        lease_until=timezone.now() + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
+        deliberation_level=session.preferred_deliberation_level if level is None else level,
+        model=call.choices.model or session.preferred_model,
+    )
+    session.context_units.filter(state="pending").delete()
+    if not session.first_message:
+        session.first_message = " ".join(call.message.split())[:FIRST_MESSAGE_CHARS]
+    touch(session)
+    news = {"request_id": turn.request_id, "turn_index": turn.turn_index}
+    events.append_to_locked(session, [("turn.started", news)])
+    session.save(update_fields=["turn_sequence", "event_sequence", "first_message", *ACTIVITY_FIELDS])
+    return turn
 
 
 def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:

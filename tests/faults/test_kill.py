@@ -46,7 +46,7 @@ class Client:
         messages = self.get(f"/sessions/{session_id}/messages")["messages"]
         units = self.get(f"/sessions/{session_id}/units?state=committed")["units"]
         pending = self.get(f"/sessions/{session_id}/units?state=pending")["units"]
-        return [item["content"] for item in messages], [item["claim"] for item in units], len(pending)
+        return [item["content"] for item in messages], [item["text"] for item in units], len(pending)
 
     def turns(self, session_id: str) -> list[str]:
         """Give the statuses in the registry."""

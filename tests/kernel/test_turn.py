@@ -211,6 +211,17 @@ def test_one_failed_child_does_not_sink_the_others():
     assert ran.outcome.answer_status == "answered"
 
 
+def test_at_the_depth_limit_the_frame_solves_all_intents_itself():
+    """[K-3]"""
+    ran = run(
+        detector(detection("one", "two")), kb(retrieval("fact")), solver(solution("Because.")),
+        limits=Limits(max_frame_depth=0),
+    )  # fmt: skip
+    assert [frame["id"] for frame in fold_graph(ran.records)["frames"]] == ["frame-0"]
+    assert [group.intent for group in ran.outcome.answer.groups] == ["one", "two"]
+    assert ran.named("backtrack.taken")[0]["reason"] == "FRAME_DEPTH_EXCEEDED"
+
+
 def test_two_runs_with_the_same_clock_give_the_same_record():
     assert ok_turn().records == ok_turn().records
 

@@ -1,0 +1,60 @@
+"""How what a session holds leaves, in answers and exports alike."""
+
+from typing import TYPE_CHECKING, Any
+
+from mrpvm.values import to_wire
+
+if TYPE_CHECKING:
+    from sessions_app.models import ContextUnit, KBMount, Message, UnitEvent
+
+
+def message_payload(row: "Message") -> dict[str, Any]:
+    """Give one message; `request_id` names the turn that said it, null for imported ones."""
+    return {
+        "sequence": row.sequence,
+        "role": row.role,
+        "content": row.content,
+        "payload": row.payload,
+        "request_id": row.turn.request_id if row.turn else None,
+        "created_at": row.created_at,
+    }
+
+
+def unit_payload(row: "ContextUnit") -> dict[str, Any]:
+    """Give one unit with where it came from; `request_id` is null for units of a context load."""
+    return {
+        "unit_id": row.unit_id,
+        "state": row.state,
+        "text": row.text,
+        "request_id": row.turn.request_id if row.turn else None,
+        "created_at": row.created_at,
+        "committed_at": row.committed_at,
+        "unit": to_wire(row.to_value()),
+    }
+
+
+def mount_payload(row: "KBMount") -> dict[str, Any]:
+    """Give one mount; `until` is null for the current one."""
+    return {
+        "kb_id": row.knowledge_base.kb_id,
+        "kb_name": row.knowledge_base.name,
+        "revision": row.revision,
+        "reason": row.reason,
+        "mounted_at": row.mounted_at,
+        "mounted_by": row.mounted_by.get_username() if row.mounted_by else None,
+        "until": row.until,
+    }
+
+
+def step_payload(row: "UnitEvent") -> dict[str, Any]:
+    """Give one step of a unit's life; `request_id` is null outside of turns."""
+    return {
+        "step": row.step,
+        "store": row.store,
+        "request_id": row.turn.request_id if row.turn else None,
+        "execution_id": row.execution_id or None,
+        "rank": row.rank,
+        "score": row.score,
+        "reason": row.reason,
+        "created_at": row.created_at,
+    }
