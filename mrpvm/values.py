@@ -361,25 +361,37 @@ class TurnOutcome:
     error: Mapping[str, Any] | None = None
 
 
+_PLAIN = frozenset({type(None), str, int, float, bool})
+
+
 @cache
-def _wire_fields(kind: type) -> tuple[tuple[str, str], ...]:
+def _wire_fields(kind: type) -> tuple[tuple[str, str], ...] | None:
+    """Give each field's name and its name on the wire; None for what is no dataclass."""
+
     def camel(name: str) -> str:
         head, *rest = name.split("_")
         return head + "".join(part.capitalize() for part in rest)
 
-    return tuple((item.name, camel(item.name)) for item in fields(kind))
+    return tuple((item.name, camel(item.name)) for item in fields(kind)) if is_dataclass(kind) else None
 
 
 def to_wire(value: Any) -> Any:
     """Give `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
+    # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
+    if type(value) in _PLAIN:
+        return value
+    if (named := _wire_fields(type(value))) is not None:
+        return {
+            wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named
+        }
+    if isinstance(value, tuple | list | set | frozenset):
+        return [to_wire(item) for item in value]
     if isinstance(value, Enum):
         return value.value
-    if value is None or isinstance(value, str | int | float | bool):
+    if isinstance(value, str | int | float):
         return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {wire: to_wire(getattr(value, name)) for name, wire in _wire_fields(type(value))}
     if isinstance(value, Mapping):
         return {str(key): to_wire(item) for key, item in value.items()}
-    if isinstance(value, Sequence | set | frozenset):
+    if isinstance(value, Sequence):
         return [to_wire(item) for item in value]
     return str(value)

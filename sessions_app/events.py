@@ -114,9 +114,19 @@ def send(session_pk: int, messages: Sequence[EventMessage]) -> None:
     if layer is None:
         return
     if _server_loop is not None and _server_loop.is_running():
-        asyncio.run_coroutine_threadsafe(_deliver(layer, group_of(session_pk), messages), _server_loop)
+        _server_loop.call_soon_threadsafe(_start_delivery, layer, group_of(session_pk), messages)
     else:
         async_to_sync(_deliver)(layer, group_of(session_pk), messages)
+
+
+_deliveries: set[asyncio.Task[None]] = set()
+"""Deliveries under way: the loop itself would not keep them alive."""
+
+
+def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage]) -> None:
+    delivery = asyncio.create_task(_deliver(layer, group, messages))
+    _deliveries.add(delivery)
+    delivery.add_done_callback(_deliveries.discard)
 
 
 async def _deliver(layer: Any, group: str, messages: Sequence[EventMessage]) -> None:

@@ -63,8 +63,9 @@ def find_key(plain: str) -> ApiKey | None:
     """Give the key that is in force, with its project; notes its use, at most once a minute."""
     if not plain.startswith(KEY_START):
         return None
-    key = ApiKey.objects.select_related("project").filter(digest=digest(plain), revoked_at__isnull=True).first()
-    if key is None:
+    try:
+        key = ApiKey.objects.select_related("project").get(digest=digest(plain), revoked_at=None)
+    except ApiKey.DoesNotExist:
         return None
     now = timezone.now()
     if key.last_used_at is None or now - key.last_used_at >= USE_NOTED_EVERY:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from mrpvm.conversation.answers import response_markdown
+from mrpvm.trace.record import execution_trace
 from sessions_app.api.entries import structure, with_details
 from sessions_app.api.errors import wire_time
-from sessions_app.queries.turns import trace
 from sessions_app.turns.pipeline import TurnResult
 
 DELTA_CHARS = 160
@@ -16,9 +16,9 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
     """Give the chat response [API-11]; plugins and level are those that this turn used."""
     turn, outcome = result.turn, result.outcome
     session = turn.session
-    execution_trace = structure(trace(turn))
+    trace = structure(execution_trace(result.records))
     if "details" in include:
-        with_details([(turn, execution_trace)])
+        with_details([(turn, trace)])
     response = {
         "id": f"mrp-{turn.request_id}",
         "object": "chat.completion",
@@ -34,7 +34,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         ],
         "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
         "response_document": turn.response_document,
-        "execution_trace": execution_trace,
+        "execution_trace": trace,
         "workspace_dirty": session.draft.is_dirty,
     }
     if "response_markdown" in include and outcome.answer is not None:

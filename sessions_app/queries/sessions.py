@@ -33,10 +33,10 @@ def session(project: Project, session_id: str) -> Session:
     Raises:
         NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
     """
-    found = sessions(project).filter(session_id=session_id).first()
-    if found is None:
-        raise NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
-    return found
+    try:
+        return sessions(project).get(session_id=session_id)
+    except Session.DoesNotExist:
+        raise NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND") from None
 
 
 def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:

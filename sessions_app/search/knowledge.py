@@ -41,8 +41,8 @@ class EffectiveView:
 
     @classmethod
     def of_session(cls, session: Session) -> Self:
-        """Give the session's view as it is now: journal, draft, mounted chain [KB-7]; two queries."""
-        layer = KnowledgeLayer.objects.get(pk=session.journal_id)
+        """Give the session's view: journal, draft, mounted chain [KB-7]; one query beside the one for its journal."""
+        layer = session.journal
         return cls(
             tuple(layer.chain),
             layer.evidence_count,

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.conf import settings
 
 from mrpvm.errors import MRPError, TurnCancelled
 from mrpvm.trace.events import Event
+from mrpvm.trace.graph import Record
 from mrpvm.values import TurnOutcome
 from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.slots import waiting_for_slot
@@ -37,15 +38,14 @@ class TurnError(MRPError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnResult:
-    """A committed turn and what the machine gave."""
+    """A committed turn, what the machine gave, and the events that it emitted."""
 
     turn: ExplainabilityTurn
     outcome: TurnOutcome
+    records: Sequence[Record]
 
 
-def run_turn(
-    session: Session, call: TurnCall, *, wait_ms: int = 0, listen: Listener = lambda payload: None
-) -> TurnResult:
+def run_turn(session: Session, call: TurnCall, *, wait_ms: int = 0, listen: Listener | None = None) -> TurnResult:
     """Answer one message in a session.
 
     1. refuse what needs no turn to be refused [T-1]
@@ -66,17 +66,16 @@ def run_turn(
     if error is not None:
         fail_turn(prepared.turn, error, outcome.used, trace)
         raise TurnError(prepared.turn, error)
-    return TurnResult(turn=prepared.turn, outcome=outcome)
+    return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records)
 
 
-def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener) -> TurnOutcome:
+def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None) -> TurnOutcome:
     turn = prepared.turn
     watch = _Watch(turn)
 
     def emit(event: Event) -> None:
         trace.add(event)
-        payload = progress_of(turn, event)
-        if payload is not None:
+        if listen is not None and (payload := progress_of(turn, event)) is not None:
             listen(payload)
         if event.name == "units.staged":
             stage_units(turn, event.units, event.data["executionId"])

@@ -24,11 +24,12 @@ class TraceWriter:
 
     def __init__(self, turn: ExplainabilityTurn) -> None:
         self._turn = turn
-        self._records: list[Record] = []
+        self._flush_seconds = settings.MRPVM_TRACE_FLUSH_MS / 1000
         self._written_count = 0
         self._flushed_at = time.monotonic()
         self._partial: dict[str, dict[str, Any]] = {}
         self._whole: list[TurnDetail] = []
+        self.records: list[Record] = []
         self.ledger: list[tuple[str, dict[str, Any]]] = []
 
     def add(self, event: Event) -> None:
@@ -36,7 +37,7 @@ class TraceWriter:
         if event.name == "units.judged":
             self.ledger.extend((event.data["executionId"], row) for row in event.data["rows"])
         else:
-            self._records.append(event.as_record())
+            self.records.append(event.as_record())
         if event.detail_ref is not None:
             parts = self._partial.setdefault(event.detail_ref, {})
             parts.update(event.detail)
@@ -45,15 +46,15 @@ class TraceWriter:
 
     def flush_if_due(self) -> None:
         """Write what is new if the last time is long enough ago, and tell open pages."""
-        is_due = (time.monotonic() - self._flushed_at) * 1000 >= settings.MRPVM_TRACE_FLUSH_MS
-        if is_due and len(self._records) > self._written_count:
+        is_due = time.monotonic() - self._flushed_at >= self._flush_seconds
+        if is_due and len(self.records) > self._written_count:
             with transaction.atomic():
                 self.flush()
             announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
 
     def flush(self) -> None:
         """Write what is new; must run inside a transaction, and is undone with it."""
-        records, details = self._records[self._written_count :], list(self._whole)
+        records, details = self.records[self._written_count :], list(self._whole)
         if records:
             TurnEvents.objects.create(turn=self._turn, first_sequence=self._written_count, events=records)
         TurnDetail.objects.bulk_create(details)

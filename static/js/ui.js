@@ -136,8 +136,9 @@ function dismissLater(box) {
 
 async function undoAction(url, box) {
   box.remove();
-  const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
-  if (!response?.ok) return toast("Could not undo.", { failed: true });
+  // A redirect is left to the reload below: the page it leads to has the message that says how it went.
+  const response = await fetch(url, { method: "POST", redirect: "manual", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
+  if (!response?.ok && response?.type !== "opaqueredirect") return toast("Could not undo.", { failed: true });
   const back = response.headers.get("HX-Redirect");
   if (back) location.assign(back);
   else location.reload();

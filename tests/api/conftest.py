@@ -8,11 +8,11 @@ from typing import Any
 import jsonschema
 import pytest
 from django.test import Client
-from drf_spectacular.generators import SchemaGenerator
 from pytest_django import Settings
 
 from sessions_app.actions.api_keys import create_key
 from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.api.docs import openapi_document
 from sessions_app.models import Project, Session
 from sessions_app.turns.machine import install_plugins, workers
 
@@ -116,16 +116,6 @@ def talked(editor: Caller) -> Session:
     return Session.objects.get(session_id=session_id)
 
 
-_document: dict[str, Any] = {}
-
-
-def openapi() -> dict[str, Any]:
-    """Give the OpenAPI document of the running code."""
-    if not _document:
-        _document.update(SchemaGenerator().get_schema(request=None, public=True))
-    return _document
-
-
 def check_against_schema(method: str, path: str, answer: Any) -> None:
     """Fail unless the document lists this status of the path's method, and the body has the listed shape."""
     operation = _operation(method, path)
@@ -138,14 +128,14 @@ def check_against_schema(method: str, path: str, answer: Any) -> None:
         return
     assert kind in listed, f"{method} {path}: {kind} is not listed"
     if kind == "application/json" and not answer.streaming:
-        document = {**listed[kind]["schema"], "components": openapi()["components"]}
+        document = {**listed[kind]["schema"], "components": openapi_document()["components"]}
         jsonschema.Draft202012Validator(document).validate(json.loads(answer.content))
 
 
 def _operation(method: str, path: str) -> dict[str, Any] | None:
     """Give the operation whose template fits the path, the one with the fewest variables first."""
     steps = path.strip("/").split("/")
-    for template, operations in sorted(openapi()["paths"].items(), key=lambda item: item[0].count("{")):
+    for template, operations in sorted(openapi_document()["paths"].items(), key=lambda item: item[0].count("{")):
         parts = template.strip("/").split("/")
         fits = len(parts) == len(steps) and all(
             part.startswith("{") or part == step for part, step in zip(parts, steps, strict=True)

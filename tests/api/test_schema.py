@@ -13,9 +13,10 @@ from drf_spectacular.validation import validate_schema
 from hypothesis import HealthCheck, given, settings, strategies
 from schemathesis import Case, GenerationMode, checks
 
+from sessions_app.api.docs import openapi_document
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import Session
-from tests.api.conftest import Caller, openapi
+from tests.api.conftest import Caller
 from tests.live import LiveServer
 
 EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "4"))
@@ -36,11 +37,11 @@ def test_the_document_is_valid_and_draws_no_warning() -> None:
     with redirect_stderr(said):
         call_command("spectacular", "--validate", "--fail-on-warn", file=os.devnull)
     assert said.getvalue() == ""
-    validate_schema(openapi())
+    validate_schema(openapi_document())
 
 
 def test_every_route_is_described() -> None:
-    described = {path.removeprefix("/api/") for path in openapi()["paths"]}
+    described = {path.removeprefix("/api/") for path in openapi_document()["paths"]}
     routes = {
         str(item.pattern).replace("<id:", "{").replace(">", "}")
         for item in urlpatterns
@@ -50,7 +51,7 @@ def test_every_route_is_described() -> None:
 
 
 def test_every_operation_says_what_it_does_and_lists_its_errors() -> None:
-    for path, operations in openapi()["paths"].items():
+    for path, operations in openapi_document()["paths"].items():
         for method, operation in operations.items():
             assert operation["description"], (method, path)
             assert "[" not in operation["description"], (method, path)
@@ -67,7 +68,7 @@ def test_the_document_is_served_to_callers_alone(editor: Caller) -> None:
 
 
 OPERATIONS = sorted(
-    (path, method) for path, operations in openapi()["paths"].items() for method in operations
+    (path, method) for path, operations in openapi_document()["paths"].items() for method in operations
 )  # fmt: skip
 
 
@@ -76,7 +77,7 @@ def test_generated_requests_get_answers_as_described(
     live_asgi: LiveServer, talked: Session, editor: Caller, mode: GenerationMode
 ) -> None:
     """Ask the running server about every operation, half of the time about things that exist."""
-    schema = schemathesis.openapi.from_dict(openapi())
+    schema = schemathesis.openapi.from_dict(openapi_document())
     turn = talked.turns.get(turn_index=2)
     there = {
         "session_id": talked.session_id,
@@ -100,6 +101,6 @@ def test_generated_requests_get_answers_as_described(
         check()
 
     for path, method in OPERATIONS:
-        described = openapi()["paths"][path][method]
+        described = openapi_document()["paths"][path][method]
         if mode is GenerationMode.POSITIVE or described.get("parameters") or "requestBody" in described:
             ask(path, method)

@@ -6,8 +6,8 @@ from django.test import Client
 from playwright.sync_api import ConsoleMessage, Page, expect
 
 from sessions_app.actions.projects import ensure_default_project
+from sessions_app.api.docs import openapi_document
 from sessions_app.models import Membership
-from tests.api.conftest import openapi
 from tests.live import LiveServer
 
 
@@ -43,7 +43,7 @@ def signed_in(live_asgi: LiveServer, page: Page) -> LiveServer:
 
 def test_the_docs_are_drawn_without_a_violation(signed_in: LiveServer, page: Page, complaints: list[str]) -> None:
     page.goto(f"{signed_in.url}/api/docs")
-    operations = [item for path in openapi()["paths"].values() for item in path]
+    operations = [item for path in openapi_document()["paths"].values() for item in path]
     expect(page.locator(".opblock")).to_have_count(len(operations))
     page.locator("#operations-sessions-create_session .opblock-summary-control").click()
     expect(page.locator("#operations-sessions-create_session .opblock-body")).to_be_visible()

@@ -8,7 +8,7 @@ from mrpvm.kernel.backtracking import evidence_profile_hash
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import Evidence, GuidanceUnits, to_wire
+from mrpvm.values import Evidence, GuidanceUnits, LedgerEntry, to_wire
 
 STAGE = "kb"
 
@@ -98,6 +98,12 @@ def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause) -> Pr
     )
     run.emit(
         "units.judged",
-        {"frameId": frame.id, "executionId": execution.id, "rows": to_wire(retrieval.ledger)},
+        {"frameId": frame.id, "executionId": execution.id, "rows": to_wire(_fates(retrieval.ledger))},
     )
     return view
+
+
+def _fates(ledger: tuple[LedgerEntry, ...]) -> tuple[LedgerEntry, ...]:
+    """Leave out that a unit was offered where a row tells what came of it; the execution's output has every row."""
+    decided = {row.unit_id for row in ledger if row.step != "offered"}
+    return tuple(row for row in ledger if row.step != "offered" or row.unit_id not in decided)

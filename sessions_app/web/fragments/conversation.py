@@ -108,7 +108,7 @@ def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
             name=name,
             label=label,
             hint=hint,
-            open_choice=f"auto, at first {preferred[name]}" if preferred[name] else "auto",
+            open_choice=f"auto ({preferred[name]} first)" if preferred[name] else "auto",
             choices=[(item.id, item.name or item.id) for item in registry.installed.descriptors(plugin_type)],
         )
         for name, plugin_type, label, hint in _PLUGIN_CONTROLS
@@ -120,7 +120,7 @@ def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
             name="deliberation_level",
             label="Deliberation level",
             hint="How much is tried and compared",
-            open_choice=f"auto, now {level}",
+            open_choice=f"auto ({level})",
             choices=levels,
         )
     )
@@ -130,7 +130,7 @@ def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
             name="kb_id",
             label="Knowledge base",
             hint="What is searched; another one is mounted with the next message",
-            open_choice=f"keep {session.mounted_kb.name}",
+            open_choice=f"as mounted: {session.mounted_kb.name}",
             choices=[(base.kb_id, base.name) for base in bases if base.pk != session.mounted_kb_id],
         )
     )

@@ -1,0 +1,194 @@
+"""What tests of the pages share: members, rows in any number, turns by scripted plugins, and a strict reader of HTML."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from mrpvm import registry
+from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import (
+    ContextUnit,
+    ExplainabilityTurn,
+    Membership,
+    Message,
+    Project,
+    Session,
+    TurnEvents,
+    UnitEvent,
+)
+from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, retrieval, run, solution
+from tests.search.units import make_unit
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:7 }}"
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+def member_client(project: Project, role: str = "admin", name: str = "") -> Client:
+    """Give a browser in which a member of that role is logged in."""
+    user = User.objects.create_user(name or f"{role}-{User.objects.count()}")
+    Membership.objects.create(project=project, user=user, role=role)
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.fixture
+def project(db: None) -> Project:
+    """Give the default project."""
+    return ensure_default_project()
+
+
+@pytest.fixture
+def live_project(transactional_db: None) -> Project:
+    """Give the default project on a database that other threads can see, for real turns."""
+    return ensure_default_project()
+
+
+def add_turns(session: Session, how_many: int, status: str = "succeeded") -> list[ExplainabilityTurn]:
+    """Make ended turns with messages, units, a ledger and a graph, without running them."""
+    return [_add_turn(session, status) for _ in range(how_many)]
+
+
+def _add_turn(session: Session, status: str) -> ExplainabilityTurn:
+    session.turn_sequence += 1
+    number = session.turn_sequence
+    failed = status not in ("succeeded", "running")
+    turn = ExplainabilityTurn.objects.create(
+        session=session,
+        turn_index=number,
+        status=status,
+        answer_status="failed" if failed else "answered",
+        user_message=f"Question {number}?",
+        assistant_preview="" if failed else f"Answer {number}.",
+        duration_ms=number,
+        finished_at=timezone.now(),
+        error={"code": "VALIDATION_REJECTED", "message": f"Refused {number}.", "details": {}} if failed else None,
+    )
+    unit_id = f"unit-{session.pk}-{number}"
+    if not failed:
+        for place, role in enumerate(("user", "assistant"), start=session.message_sequence + 1):
+            Message.objects.create(session=session, turn=turn, sequence=place, role=role, content=f"{role} {number}")
+        session.message_sequence += 2
+        value = make_unit(unit_id, f"Fact {number}.", source_id="session", chunk_id="session::turn")
+        ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
+        session.unit_count += 1
+    for step in ("staged", "offered", "selected", "cited"):
+        UnitEvent.objects.create(
+            session=session, turn=turn, unit_id=unit_id, step=step, text=f"Fact {number}.", rank=1, score=0.5
+        )
+    TurnEvents.objects.create(turn=turn, first_sequence=0, events=recorded_turn())
+    turn.unit_changes = {"discarded": [unit_id]} if failed else {"added": [unit_id]}
+    turn.save()
+    session.save()
+    return turn
+
+
+def recorded_turn() -> list[list[object]]:
+    """Give the events of a small turn as they are stored."""
+    ran = run(
+        plugin("sd-plugin", "sd-a", detection("why")),
+        plugin("kb-plugin", "kb-a", retrieval("Rex is a dog.")),
+        plugin("gs-plugin", "gs-a", solution("Because.")),
+    )
+    return [record for record in ran.records if record[0] != "units.judged"]
+
+
+@pytest.fixture
+def scripted_plugins(monkeypatch: pytest.MonkeyPatch) -> "Install":
+    """Give a function that puts scripted plugins, with hostile names if asked, in place of all registered ones."""
+    return Install(monkeypatch)
+
+
+class Install:
+    """Puts plugins in place of the registered ones."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._monkeypatch = monkeypatch
+
+    def __call__(self, *given: Scripted, hostile: bool = False) -> None:
+        told = HOSTILE if hostile else "Rex is a dog."
+        plugins = {item.descriptor.type: item for item in (
+            plugin("mrp-plan-plugin", "planner-default", plan()),
+            plugin("sd-plugin", "sd-a", detection("why", claims=[told])),
+            plugin("kb-plugin", "kb-a", retrieval(told)),
+            plugin("gs-plugin", "gs-a", solution(told)),
+            plugin("val-plugin", "val-a", ACCEPT),
+            *given,
+        )}  # fmt: skip
+        for item in plugins.values():
+            if hostile:
+                item.descriptor = replace(item.descriptor, name=HOSTILE, description=HOSTILE, tags=(HOSTILE,))
+        chosen = {(item.descriptor.type, item.descriptor.id): item for item in plugins.values()}
+        self._monkeypatch.setattr(registry.installed, "_plugins", chosen)
+
+
+def new_session(project: Project, **changes: object) -> Session:
+    """Give a session with some of its columns set."""
+    session = create_session(project)
+    for name, value in changes.items():
+        setattr(session, name, value)
+    session.save()
+    return session
+
+
+@contextmanager
+def counted_queries() -> Iterator[list[str]]:
+    """Collect the queries of the block."""
+    found: list[str] = []
+    with CaptureQueriesContext(connection) as captured:
+        yield found
+    found.extend(query["sql"] for query in captured.captured_queries)
+
+
+class Reader(HTMLParser):
+    """Reads a page as a browser would see its tags; notes everything that could run or that is badly nested."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.dangers: list[str] = []
+        self.ids: list[str] = []
+        self.open_tags: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        names = dict(attributes)
+        if tag in ("img", "iframe", "object", "embed", "style") or (tag == "script" and not names.get("src")):
+            self.dangers.append(tag)
+        self.dangers += [name for name in names if name.startswith("on") or name == "style"]
+        for name in ("href", "src", "action"):
+            if (names.get(name) or "").strip().lower().startswith(("javascript:", "data:")):
+                self.dangers.append(f"{name}={names[name]}")
+        if names.get("id"):
+            self.ids.append(str(names["id"]))
+        if tag not in VOID:
+            self.open_tags.append(tag)
+
+    def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.open_tags.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in VOID:
+            return
+        if not self.open_tags or self.open_tags.pop() != tag:
+            self.dangers.append(f"</{tag}> closes something else")
+
+
+def check_html(html: str) -> None:
+    """Refuse a page that could run what a user wrote, repeats an id, or is badly nested."""
+    reader = Reader(html)
+    assert reader.dangers == []
+    assert reader.open_tags == []
+    repeated = {name for name in reader.ids if reader.ids.count(name) > 1}
+    assert repeated == set()

@@ -1,0 +1,157 @@
+"""Who gets to see and do what on the pages [O-8, O-25]."""
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import delete_session
+from sessions_app.models import Membership, Project
+from tests.web.page_scene import add_turns, check_html, member_client, new_session, project
+
+__all__ = ["project"]
+
+PLAIN = ("sessions", "sessions-list", "knowledge", "plugins")
+OF_SESSION = ("session", "session-head", "session-messages", "session-state", "session-composer")
+OF_TURN = ("turn", "turn-head", "turn-graph", "turn-outline", "turn-context")
+WRITES = ("session-ask", "session-rename", "session-delete", "session-restore")
+
+
+def addresses(project: Project) -> list[str]:
+    """Give the address of every page and fragment, all of them about this project's rows."""
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    of_turn = [session.session_id, turn.request_id]
+    return [
+        *(reverse(name) for name in (*PLAIN, "api-keys")),
+        *(reverse(name, args=[session.session_id]) for name in OF_SESSION),
+        *(reverse(name, args=of_turn) for name in OF_TURN),
+        reverse("turn-detail", args=[*of_turn, "frame-0"]),
+        reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
+    ]
+
+
+def test_every_page_and_fragment_opens_for_an_admin(project: Project) -> None:
+    client = member_client(project)
+    for address in addresses(project):
+        response = client.get(address)
+        assert response.status_code == 200, address
+        assert "no-store" in response["Cache-Control"], address
+        check_html(response.content.decode())
+
+
+def test_nothing_is_seen_without_a_login(project: Project, client: Client) -> None:
+    for address in addresses(project):
+        response = client.get(address)
+        assert response.status_code == 302, address
+        assert response["Location"].startswith(reverse("login")), address
+
+
+def test_a_user_without_a_project_is_told_so(project: Project, client: Client) -> None:
+    client.force_login(User.objects.create_user("nobody"))
+    for address in addresses(project):
+        response = client.get(address)
+        assert response.status_code == 403, address
+        assert "You are not in a project yet" in response.content.decode(), address
+
+
+def test_what_belongs_to_another_project_is_not_there(project: Project) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    stranger = member_client(other)
+    for address in addresses(project)[len(PLAIN) + 1 :]:
+        assert stranger.get(address).status_code == 404, address
+    session = new_session(project)
+    turn = add_turns(session, 1, "failed")[0]
+    for name in WRITES:
+        assert stranger.post(reverse(name, args=[session.session_id])).status_code == 404, name
+    assert stranger.post(reverse("turn-cancel", args=[session.session_id, turn.request_id])).status_code == 404
+    session.refresh_from_db()
+    assert session.deleted_at is None
+
+
+def test_lists_show_only_the_own_project(project: Project) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    new_session(other, title="Of the others")
+    create_base(other, "Base of the others")
+    client = member_client(project)
+    for name in ("sessions", "knowledge"):
+        assert "of the others" not in client.get(reverse(name)).content.decode().lower()
+
+
+def test_a_viewer_reads_and_changes_nothing(project: Project) -> None:
+    viewer = member_client(project, "viewer")
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    for name in WRITES:
+        assert viewer.post(reverse(name, args=[session.session_id]), {"content": "x"}).status_code == 403, name
+    assert viewer.post(reverse("turn-cancel", args=[session.session_id, turn.request_id])).status_code == 403
+    assert viewer.post(reverse("session-create")).status_code == 403
+    assert viewer.post(reverse("knowledge"), {"name": "x"}).status_code == 403
+    page = viewer.get(reverse("session", args=[session.session_id])).content.decode()
+    assert "Your role here is viewer" in page
+    assert "<fieldset" in page
+    assert "disabled" in page.partition("<fieldset")[2].partition(">")[0]
+    for name in ("session-rename", "session-delete", "session-create"):
+        assert f'action="{reverse(name, args=[] if name.endswith("create") else [session.session_id])}"' not in page
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_only_admins_see_and_make_keys(project: Project, role: str) -> None:
+    client = member_client(project, role)
+    for response in (client.get(reverse("api-keys")), client.post(reverse("api-keys"), {"name": "x"})):
+        assert response.status_code == 403
+        assert f"Your role here is {role}" in response.content.decode()
+    assert reverse("api-keys") not in client.get(reverse("sessions")).content.decode()
+    assert not project.api_keys.exists()
+
+
+def test_a_role_that_was_lowered_counts_at_once(project: Project) -> None:
+    client = member_client(project, "editor", "falling")
+    assert client.post(reverse("session-create")).status_code == 302
+    Membership.objects.filter(user__username="falling").update(role="viewer")
+    assert client.post(reverse("session-create")).status_code == 403
+
+
+def test_a_deleted_session_is_not_there(project: Project) -> None:
+    client = member_client(project)
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    delete_session(session)
+    assert client.get(reverse("session", args=[session.session_id])).status_code == 404
+    assert client.get(reverse("turn", args=[session.session_id, turn.request_id])).status_code == 404
+
+
+def test_writes_need_the_csrf_token(project: Project) -> None:
+    session = new_session(project)
+    member_client(project, name="strict")
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(User.objects.get(username="strict"))
+    for name in WRITES:
+        response = strict.post(reverse(name, args=[session.session_id]))
+        assert response.status_code == 403, name
+    assert "Form expired" in response.content.decode()
+
+
+def test_writes_are_refused_by_get(project: Project) -> None:
+    client = member_client(project)
+    session = new_session(project)
+    for name in WRITES:
+        assert client.get(reverse(name, args=[session.session_id])).status_code == 405, name
+    assert client.get(reverse("session-create")).status_code == 405
+
+
+@pytest.mark.parametrize("session_id", ["no such", "sess-0", "%00", "a%0Ab", "x" * 600, "..%2e"])
+def test_ids_of_any_form_are_just_not_there(project: Project, session_id: str) -> None:
+    assert member_client(project).get(f"/sessions/{session_id}").status_code == 404
+
+
+def test_a_client_s_own_session_name_works_in_addresses(project: Project) -> None:
+    client = member_client(project)
+    session = new_session(project, session_id="my dog's #1 talk? 100% ü")
+    turn = add_turns(session, 1)[0]
+    page = client.get(reverse("sessions")).content.decode()
+    address = reverse("session", args=[session.session_id])
+    assert address.replace("'", "&#x27;") in page
+    assert client.get(address).status_code == 200
+    assert client.get(reverse("turn", args=[session.session_id, turn.request_id])).status_code == 200

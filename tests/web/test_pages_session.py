@@ -1,0 +1,245 @@
+"""The session page: the conversation, what the session holds, and talking without JavaScript."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import Message, Project, Session
+from sessions_app.queries.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
+from tests.kernel.scripted import plugin
+from tests.web.page_scene import (
+    Install,
+    add_turns,
+    check_html,
+    counted_queries,
+    live_project,
+    member_client,
+    new_session,
+    project,
+    scripted_plugins,
+)
+
+__all__ = ["live_project", "project", "scripted_plugins"]
+
+
+def get(client: Client, session: Session, name: str = "session", **query: object) -> str:
+    response = client.get(reverse(name, args=[session.session_id]), query)
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html
+
+
+def test_the_conversation_shows_failed_turns_in_their_place(project: Project) -> None:
+    session = new_session(project)
+    add_turns(session, 1)
+    failed = add_turns(session, 1, "failed")[0]
+    add_turns(session, 1)
+    html = get(member_client(project), session)
+    order = [html.index(text) for text in ("Question 1?", "assistant 1", "Question 2?", "Refused 2.", "Question 3?")]
+    assert order == sorted(order)
+    notice = html[html.index("Failed: the validators refused") :]
+    assert "VALIDATION_REJECTED" in notice[:400]
+    assert reverse("turn", args=[session.session_id, failed.request_id]) in notice[:800]
+
+
+def test_each_answer_leads_to_its_turn_and_can_be_copied(project: Project) -> None:
+    session = new_session(project)
+    turns = add_turns(session, 3)
+    html = get(member_client(project), session)
+    for turn in turns:
+        assert f'href="{reverse("turn", args=[session.session_id, turn.request_id])}">' in html
+    assert html.count("How it came about") == 3
+    assert 'data-copy-text="assistant 2"' in html
+
+
+def test_answers_are_read_as_markdown_and_questions_as_they_are(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    turn.messages.filter(role="assistant").update(content="**Bold** `code` [1]\n\n- one\n- two")
+    turn.user_message = "**not bold**"
+    turn.save()
+    html = get(member_client(project), session)
+    assert "<strong>Bold</strong> <code>code</code>" in html
+    assert "<li>one</li>" in html
+    address = reverse("turn", args=[session.session_id, turn.request_id])
+    assert f'<a class="cite" href="{address}#context" aria-label="Source 1">1</a>' in html
+    assert '<div class="bubble__text">**not bold**</div>' in html
+
+
+def test_a_running_turn_shows_as_such_and_can_be_stopped(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1, "running")[0]
+    client = member_client(project)
+    html = get(client, session)
+    stop = reverse("turn-cancel", args=[session.session_id, turn.request_id])
+    assert "Working on it" in html
+    assert f'action="{stop}"' in html
+    assert f'data-request-id="{turn.request_id}" data-ended' not in html
+    assert "is being stopped" in client.post(stop, follow=True).content.decode()
+    turn.refresh_from_db()
+    assert turn.cancel_requested_at is not None
+    turn.status = "cancelled"
+    turn.save()
+    assert "TURN_NOT_RUNNING" in client.post(stop, follow=True).content.decode()
+
+
+def test_older_exchanges_come_in_order_and_without_gaps(project: Project) -> None:
+    session = new_session(project)
+    total = 2 * EXCHANGES_SHOWN + 3
+    add_turns(session, total)
+    client = member_client(project)
+    seen: list[int] = []
+    html = get(client, session)
+    while True:
+        seen = [int(number) for number in re.findall(r'id="turn-(\d+)"', html)] + seen
+        more = re.search(r'hx-get="([^"]*before=(\d+))"', html)
+        if more is None:
+            break
+        html = client.get(more[1].replace("&amp;", "&")).content.decode()
+    assert seen == list(range(1, total + 1))
+    again = client.get(reverse("session-messages", args=[session.session_id]), {"count": 50}).content.decode()
+    assert len(re.findall(r'id="turn-\d+"', again)) == 50
+    earlier = get(client, session, before=5)
+    assert "Back to the newest messages" in earlier
+    assert "data-messages data-refresh-on" not in earlier
+
+
+def test_imported_messages_come_before_the_first_turn(project: Project) -> None:
+    session = new_session(project)
+    for sequence, role in enumerate(("system", "user", "assistant", "tool"), start=1):
+        Message.objects.create(session=session, sequence=sequence, role=role, content=f"imported {role}")
+    session.message_sequence = 4
+    add_turns(session, 1)
+    html = get(member_client(project), session)
+    places = [html.index(f"imported {role}") for role in ("system", "user", "assistant", "tool")]
+    assert places == sorted(places)
+    assert places[-1] < html.index("Question 1?")
+
+
+def test_the_state_names_where_each_unit_came_from(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    html = get(member_client(project), session, "session-state")
+    assert "Fact 1." in html
+    assert f'<a href="{reverse("turn", args=[session.session_id, turn.request_id])}">from turn 1</a>' in html
+    assert session.mounted_kb.name in html
+    assert "planner-default" in html
+
+
+def test_pending_units_are_marked(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    turn.context_units.update(state="pending")
+    assert 'class="unit is-pending"' in get(member_client(project), session, "session-state")
+
+
+@pytest.mark.parametrize(("what", "shown"), [("units", UNITS_SHOWN), ("turns", TURNS_SHOWN)])
+def test_more_units_and_turns_are_loaded_on_demand(project: Project, what: str, shown: int) -> None:
+    session = new_session(project)
+    add_turns(session, shown + 3)
+    client = member_client(project)
+    mark = {"units": r"Fact (\d+)\.", "turns": r">Turn (\d+)<"}[what]
+    html = get(client, session, "session-state")
+    first = re.findall(mark, html)
+    more = re.search(rf'hx-get="([^"]*{what}_before=\d+)"', html)
+    assert more is not None
+    rest = re.findall(mark, client.get(more[1]).content.decode())
+    assert [int(number) for number in first + rest] == list(range(shown + 3, 0, -1))
+    whole = get(client, session, "session-state", **{what: shown + 3})
+    assert len(re.findall(mark, whole)) == shown + 3
+
+
+def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: Project) -> None:
+    create_base(project, "Handbook")
+    session = new_session(project)
+    html = get(member_client(project), session, "session-composer")
+    for name in (
+        "planner_plugin",
+        "seed_detector_plugin",
+        "kb_plugin",
+        "goal_solver_plugin",
+        "deliberation_level",
+        "kb_id",
+    ):
+        select = re.search(rf'<select[^>]*name="{name}".*?</select>', html, re.S)
+        assert select is not None, name
+        assert '<option value="">' in select[0]
+        assert "selected" not in select[0]
+    assert "Message reader (seed detector)" in html
+    assert ">Handbook</option>" in html
+    assert '<option value="sd-symbolic">' in html
+
+
+def test_an_expired_session_is_an_archive(project: Project) -> None:
+    session = new_session(project, expires_at=timezone.now() - timedelta(minutes=1))
+    add_turns(session, 1)
+    client = member_client(project)
+    html = get(client, session)
+    assert "This session has expired." in html
+    assert "assistant 1" in html
+    assert "data-composer" not in html
+    assert reverse("session-create") in html
+    response = client.post(reverse("session-ask", args=[session.session_id]), {"content": "Hi"}, follow=True)
+    assert "SESSION_EXPIRED" in response.content.decode()
+    assert session.turns.count() == 1
+
+
+def test_the_time_to_expiry_is_shown_where_one_is_set(project: Project) -> None:
+    client = member_client(project)
+    assert "data-countdown" not in get(client, new_session(project))
+    assert "data-countdown" in get(client, new_session(project, expires_at=timezone.now() + timedelta(minutes=5)))
+
+
+def test_a_page_says_from_which_event_on_it_wants_news(project: Project) -> None:
+    session = create_session(project)
+    html = get(member_client(project), session)
+    assert f'data-live-url="/live/sessions/{session.session_id}" data-live-since="2"' in html
+
+
+@pytest.mark.parametrize("name", ["session", "session-messages", "session-state"])
+def test_the_queries_do_not_grow_with_the_conversation(project: Project, name: str) -> None:
+    client = member_client(project)
+    counts = []
+    for how_many in (3, 30):
+        session = new_session(project)
+        add_turns(session, how_many - 1)
+        add_turns(session, 1, "failed")
+        with counted_queries() as queries:
+            get(client, session, name)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 14
+
+
+def test_a_message_is_answered_without_javascript(live_project: Project) -> None:
+    client = member_client(live_project, "editor")
+    session = create_session(live_project)
+    ask = reverse("session-ask", args=[session.session_id])
+    for content in ("My dog is called Rex.", "My cat is called Tom.", "What is my dog called?"):
+        response = client.post(ask, {"content": content})
+        assert response["Location"] == reverse("session", args=[session.session_id]) + "#latest"
+    html = get(client, session)
+    assert "My dog is called Rex." in html[html.index("What is my dog called?") :].partition("</li>")[0]
+
+
+def test_choices_of_the_form_are_pins(live_project: Project, scripted_plugins: Install) -> None:
+    scripted_plugins(plugin("gs-plugin", "gs-b", RuntimeError("it broke")))
+    client = member_client(live_project, "editor")
+    session = create_session(live_project)
+    base = create_base(live_project, "Handbook")
+    ask = reverse("session-ask", args=[session.session_id])
+    html = client.post(ask, {"content": "Why?", "goal_solver_plugin": "gs-b", "kb_id": base.kb_id}, follow=True)
+    assert "PLUGIN_STAGE_EXHAUSTED" in html.content.decode()
+    session.refresh_from_db()
+    assert session.mounted_kb == base
+    assert session.turns.get().status == "failed"
+    refused = client.post(ask, {"content": "Why?", "planner_plugin": "none"}, follow=True).content.decode()
+    assert "INVALID_PLANNER_PLUGIN" in refused
+    assert "INVALID_CONTENT" in client.post(ask, {"content": "  "}, follow=True).content.decode()
+    assert session.turns.count() == 1

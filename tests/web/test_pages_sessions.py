@@ -1,0 +1,179 @@
+"""The list of sessions: filter, keyset, empty state, making, naming, deleting and bringing back."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.actions.sessions import UNDO_PERIOD
+from sessions_app.models import Project, Session
+from sessions_app.queries.pages import SESSIONS_SHOWN
+from tests.web.page_scene import add_turns, check_html, counted_queries, member_client, new_session, project
+
+__all__ = ["project"]
+
+
+@pytest.fixture
+def client(project: Project) -> Client:
+    return member_client(project, "editor")
+
+
+def titles(html: str) -> list[str]:
+    return re.findall(r'<a class="table__title" href="/sessions/[^"]*">([^<]*)</a>', html)
+
+
+def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
+    html = client.get("/").content.decode()
+    assert "No conversation yet" in html
+    assert "curl http://testserver/api/chat/completions" in html
+    assert "base_url=&quot;http://testserver/api&quot;" in html
+    assert "data-search" not in html
+
+
+def test_a_row_shows_what_the_session_holds(client: Client, project: Project) -> None:
+    session = new_session(project, title="Talk")
+    add_turns(session, 2)
+    add_turns(session, 1, "failed")
+    Session.objects.filter(pk=session.pk).update(failed_turn_count=1)
+    row = client.get("/").content.decode().partition("<tbody")[2].partition("</tbody>")[0]
+    assert titles(row) == ["Talk"]
+    assert ">failed</span>" in row
+    assert 'data-label="Turns">3<' in row
+    assert '<strong class="is-failed">1</strong>' in row
+    assert '<time datetime="' in row
+    assert session.mounted_kb.name in row
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("q=DOG", ["dog"]),
+        ("q=nothing", []),
+        ("status=failed", ["bad"]),
+        ("status=expired", ["old"]),
+        ("status=active", ["dog"]),
+        ("status=nonsense", ["old", "bad", "dog"]),
+        ("kb=default", ["old", "bad", "dog"]),
+        ("kb=kb-unknown", []),
+    ],
+)
+def test_the_filter(client: Client, project: Project, query: str, expected: list[str]) -> None:
+    new_session(project, title="dog")
+    add_turns(new_session(project, title="bad"), 1, "failed")
+    new_session(project, title="old", expires_at=timezone.now() - timedelta(hours=1))
+    html = client.get(f"/?{query}").content.decode()
+    assert titles(html) == expected
+    assert ("No session fits" in html) == (not expected)
+
+
+def test_the_list_fragment_follows_the_filter_and_names_its_address(client: Client, project: Project) -> None:
+    new_session(project, title="dog")
+    response = client.get(reverse("sessions-list"), {"q": "dog", "status": ""})
+    assert titles(response.content.decode()) == ["dog"]
+    assert response["HX-Replace-Url"] == "/?q=dog"
+    assert "<html" not in response.content.decode()
+
+
+def test_pages_by_keyset_show_every_session_once(client: Client, project: Project) -> None:
+    for number in range(2 * SESSIONS_SHOWN + 5):
+        new_session(project, title=f"s{number}")
+    # A tie in time must not lose a row on the edge of a page.
+    Session.objects.update(last_activity_at=timezone.now())
+    seen: list[str] = []
+    address = "/"
+    for _ in range(3):
+        html = client.get(address).content.decode()
+        check_html(html)
+        seen += titles(html)
+        more = re.search(r'id="more-sessions".*?href="([^"]*)"', html, re.S)
+        if more is None:
+            break
+        address = more[1].replace("&amp;", "&")
+        new_session(project, title="arrived meanwhile")
+    assert len(seen) == len(set(seen)) == 2 * SESSIONS_SHOWN + 5
+
+
+def test_the_next_rows_come_as_rows(client: Client, project: Project) -> None:
+    for _ in range(SESSIONS_SHOWN + 1):
+        new_session(project)
+    html = client.get("/").content.decode()
+    address = re.search(r'hx-get="(/list[^"]*)" hx-target="#more-sessions"', html)
+    assert address is not None
+    rows = client.get(address[1].replace("&amp;", "&")).content.decode()
+    assert rows.count("<tr") == 1
+    assert "<table" not in rows
+
+
+def test_a_refresh_gives_as_many_rows_as_were_loaded(client: Client, project: Project) -> None:
+    for _ in range(SESSIONS_SHOWN + 10):
+        new_session(project)
+    assert client.get("/list?limit=35").content.decode().count("data-poll-row") == SESSIONS_SHOWN + 10
+
+
+@pytest.mark.parametrize("after", ["x", "~", "2026-01-01~1", "2026-01-01T00:00:00+00:00~x", "9999-01-01T00:00:00Z~1"])
+def test_a_spoilt_cursor_starts_anew(client: Client, project: Project, after: str) -> None:
+    new_session(project, title="first")
+    assert titles(client.get("/", {"after": after}).content.decode()) == ["first"]
+
+
+def test_a_new_conversation_is_made_and_opened(client: Client, project: Project) -> None:
+    response = client.post(reverse("session-create"))
+    session = Session.objects.get()
+    assert response["Location"] == reverse("session", args=[session.session_id])
+    assert session.project == project
+
+
+def test_a_name_can_be_given_and_taken_away(client: Client, project: Project) -> None:
+    session = new_session(project, first_message="Hello")
+    address = reverse("session-rename", args=[session.session_id])
+    response = client.post(address, {"title": "  New\n name ", "next": "/?q=x"})
+    assert response["Location"] == "/?q=x"
+    session.refresh_from_db()
+    assert session.title == "New name"
+    client.post(address, {"title": " "})
+    session.refresh_from_db()
+    assert session.title is None
+    response = client.post(address, {"title": "x" * 201}, follow=True)
+    assert "A title has at most 200 characters" in response.content.decode()
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)", ""])
+def test_a_form_leads_back_only_to_this_server(client: Client, project: Project, target: str) -> None:
+    session = new_session(project)
+    response = client.post(reverse("session-delete", args=[session.session_id]), {"next": target})
+    assert response["Location"] == "/"
+
+
+def test_a_deleted_session_can_be_taken_back(client: Client, project: Project) -> None:
+    session = new_session(project, title="Dear")
+    response = client.post(reverse("session-delete", args=[session.session_id]), follow=True)
+    html = response.content.decode()
+    undo = reverse("session-restore", args=[session.session_id])
+    assert "Deleted “Dear”." in html
+    assert f'data-undo-url="{undo}"' in html
+    assert f'action="{undo}"' in html
+    assert titles(html) == []
+    assert "is back" in client.post(undo, follow=True).content.decode()
+    assert titles(client.get("/").content.decode()) == ["Dear"]
+
+
+def test_undo_has_an_end(client: Client, project: Project) -> None:
+    session = new_session(project, deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
+    response = client.post(reverse("session-restore", args=[session.session_id]), follow=True)
+    assert "too long ago" in response.content.decode()
+    session.refresh_from_db()
+    assert session.deleted_at is not None
+
+
+def test_the_queries_do_not_grow_with_the_rows(client: Client, project: Project) -> None:
+    counts = []
+    for how_many in (2, 20):
+        for _ in range(how_many):
+            add_turns(new_session(project), 1)
+        with counted_queries() as queries:
+            client.get("/")
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 6
