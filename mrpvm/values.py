@@ -378,9 +378,10 @@ def _wire_fields(kind: type) -> tuple[tuple[str, str], ...] | None:
 def to_wire(value: Any) -> Any:
     """Give `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
     # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
-    if type(value) in _PLAIN:
+    kind: type[object] = type(value)
+    if kind in _PLAIN:
         return value
-    if (named := _wire_fields(type(value))) is not None:
+    if (named := _wire_fields(kind)) is not None:
         return {
             wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named
         }

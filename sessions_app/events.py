@@ -9,7 +9,6 @@ everything after the last number it saw.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Literal, TypedDict
 
 from asgiref.sync import async_to_sync
@@ -63,7 +62,7 @@ def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, An
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
-    session.event_sequence = F("event_sequence") + len(news)  # type: ignore[assignment]
+    session.event_sequence = F("event_sequence") + len(news)
     session.save(update_fields=["event_sequence"])
     _insert(session, session.event_sequence - len(news) + 1, news)
 

@@ -74,7 +74,7 @@ async def _answer_too_large(send: Callable[..., Any], limit: int) -> None:
         "requestId": request_id,
         "sessionId": None,
         "frameId": None,
-        "timestamp": datetime.now(UTC).isoformat(),
+        "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
         "type": "invalid_request",
     }
     body = json.dumps({"error": error}).encode()

@@ -40,7 +40,7 @@ def shown_text(text: str, limit_bytes: int) -> ShownJson:
     """Give the beginning of a text as it is."""
     encoded = text.encode("utf-8", "replace")
     kept = encoded[:limit_bytes].decode("utf-8", "ignore")
-    return ShownJson(html=_safe(escape(kept)), is_empty=not text, left_out_bytes=max(0, len(encoded) - limit_bytes))
+    return ShownJson(html=_safe(escape(kept)), is_empty=not text, left_out_bytes=len(encoded) - len(kept.encode()))
 
 
 def node_count(value: Any) -> int:

@@ -1,4 +1,4 @@
-"""What tests of the pages share: members, rows in any number, turns by scripted plugins, and a strict reader of HTML."""
+"""What tests of the pages share: members, rows in any number, turns by scripted plugins, a strict reader of HTML."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

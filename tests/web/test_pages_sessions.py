@@ -29,7 +29,7 @@ def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
     html = client.get("/").content.decode()
     assert "No conversation yet" in html
     assert "curl http://testserver/api/chat/completions" in html
-    assert "base_url=&quot;http://testserver/api&quot;" in html
+    assert 'base_url="http://testserver/api"' in html
     assert "data-search" not in html
 
 

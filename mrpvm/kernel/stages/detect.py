@@ -73,13 +73,18 @@ def exhausted(
 ) -> StageExhausted:
     """Give the error of a stage whose candidates all failed [API-19]."""
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
-    diagnostics = [
-        {"pluginId": item.plugin_id, "status": item.status, "message": item.error.message if item.error else None}
-        for item in tried
-    ]
+    diagnostics = [{"pluginId": item.plugin_id, "status": item.status, **_said(item)} for item in tried]
     names = ", ".join(item.plugin_id for item in tried) or "none was registered"
     return StageExhausted(
         f"No plugin of the stage {stage} delivered (tried: {names}).",
         code=empty_code if empty else None,
         details={"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics},
     )
+
+
+def _said(execution: Execution) -> dict[str, str]:
+    """Give an error's code and message; an exception's own text stays in the trace, it may name files [API-3]."""
+    error = execution.error
+    if error is None:
+        return {}
+    return {"code": error.code} if error.code == "PLUGIN_EXCEPTION" else {"code": error.code, "message": error.message}

@@ -1,0 +1,156 @@
+"""Whatever a user, a plugin or a knowledge base writes stays text, on every page and in every fragment [UI-16]."""
+
+import json
+import re
+import zlib
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+
+from sessions_app.actions.api_keys import create_key
+from sessions_app.actions.forks import fork_base
+from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
+from sessions_app.turns.pipeline import TurnError, run_turn
+from sessions_app.turns.prepare import TurnCall
+from tests.kernel.scripted import plugin
+from tests.web.page_scene import (
+    HOSTILE,
+    Install,
+    Reader,
+    add_turns,
+    check_html,
+    live_project,
+    member_client,
+    scripted_plugins,
+)
+
+__all__ = ["live_project", "scripted_plugins"]
+
+
+@pytest.fixture
+def session(live_project: Project, scripted_plugins: Install) -> Session:
+    """Give a session in which everything that can be text is hostile."""
+    live_project.name = HOSTILE
+    live_project.save()
+    base = create_base(live_project, HOSTILE)
+    add_source(base, HOSTILE, HOSTILE, ())
+    base.refresh_from_db()
+    fork_base(base, HOSTILE)
+    session = create_session(live_project, base=base, title=HOSTILE)
+    scripted_plugins(hostile=True)
+    run_turn(session, TurnCall(message=HOSTILE, system_prompt=HOSTILE))
+    scripted_plugins(plugin("sd-plugin", "sd-a", RuntimeError(HOSTILE)), hostile=True)
+    with pytest.raises(TurnError):
+        run_turn(session, TurnCall(message=HOSTILE))
+    session.refresh_from_db()
+    spoil_rows(session)
+    return session
+
+
+def spoil_rows(session: Session) -> None:
+    """Write hostile text into every column that a page shows and that the pipeline itself would keep clean."""
+    ContextUnit.objects.update(claim=HOSTILE, topic=HOSTILE, role="x>\"'", source_id=HOSTILE)
+    for turn in session.turns.all():
+        turn.planner_plugin = turn.kb_plugin = turn.model = HOSTILE
+        turn.assistant_preview = HOSTILE
+        if turn.error:
+            turn.error = {"code": HOSTILE, "message": HOSTILE, "details": {}}
+        turn.unit_changes = {"added": [HOSTILE], "discarded": [HOSTILE + "2"], "deduplicated": [HOSTILE + "3"]}
+        turn.save()
+        turn.unit_events.update(reason=HOSTILE, text=HOSTILE)
+        turn.unit_events.create(
+            session=session, unit_id=HOSTILE, step="offered", store="x>\"'", execution_id="x>\"'", reason=HOSTILE
+        )
+        for detail in turn.details.all():
+            payload = {"input": {HOSTILE: [HOSTILE, {HOSTILE: 1}]}, "output": HOSTILE, "meta": [HOSTILE]}
+            error = {"code": HOSTILE, "message": HOSTILE}
+            detail.body = zlib.compress(json.dumps({**payload, "error": error}).encode())
+            detail.save()
+    session.preferred_planner_plugin = session.preferred_model = session.preferred_kb_plugin = HOSTILE
+    session.first_message = HOSTILE[:60]
+    session.save()
+
+
+@pytest.fixture
+def admin(live_project: Project) -> Client:
+    create_key(live_project, HOSTILE, "viewer", User.objects.create_user(f"maker {HOSTILE}"))
+    return member_client(live_project, name=HOSTILE)
+
+
+def addresses(session: Session) -> list[str]:
+    """Give every page and fragment."""
+    own = [session.session_id]
+    found = [reverse(name) for name in ("sessions", "sessions-list", "knowledge", "plugins", "api-keys")]
+    found.append(reverse("knowledge-base", args=[session.mounted_kb.kb_id]))
+    found += [reverse(f"session{part}", args=own) for part in ("", "-head", "-messages", "-state", "-composer")]
+    for turn in session.turns.all():
+        found += _of_turn(turn, [*own, turn.request_id])
+    return found
+
+
+def _of_turn(turn: ExplainabilityTurn, of_turn: list[str]) -> list[str]:
+    parts = ("", "-head", "-graph", "-outline", "-context")
+    details = [reverse("turn-detail", args=[*of_turn, ref]) for ref in turn.details.values_list("ref", flat=True)]
+    selected = reverse("turn", args=of_turn) + "?sel=exec-0.1~1"
+    return [*(reverse(f"turn{part}", args=of_turn) for part in parts), *details, selected]
+
+
+def test_nothing_that_was_written_can_run(session: Session, admin: Client) -> None:
+    shown = 0
+    for address in addresses(session):
+        response = admin.get(address)
+        assert response.status_code == 200, address
+        html = response.content.decode()
+        assert HOSTILE not in html, address
+        assert "alert(2)&gt;14" not in html, address  # what looks like a template is not one
+        check_html(html)
+        shown += html.count(escape("<script>alert(1)</script>"))
+    assert shown > 60
+
+
+def test_the_name_script_is_shown_as_such_everywhere(session: Session, admin: Client) -> None:
+    for name in ("session", "session-head"):
+        html = admin.get(reverse(name, args=[session.session_id])).content.decode()
+        assert f"<h1>{escape(HOSTILE)}</h1>" in html
+    assert f">{escape(HOSTILE)}</a>" in admin.get(reverse("sessions-list")).content.decode()
+
+
+def test_messages_about_what_was_done_are_text_too(session: Session, admin: Client) -> None:
+    html = admin.post(reverse("session-delete", args=[session.session_id]), follow=True).content.decode()
+    assert f'data-toast="Deleted “{escape(HOSTILE)}”."' in html
+    check_html(html)
+    html = admin.post(reverse("knowledge"), {"name": HOSTILE}, follow=True).content.decode()
+    check_html(html)
+    html = admin.post(reverse("api-keys"), {"name": HOSTILE, "role": HOSTILE}).content.decode()
+    assert escape(HOSTILE) in html
+    check_html(html)
+
+
+def test_addresses_and_filters_are_text_too(session: Session, admin: Client) -> None:
+    html = admin.get("/", {"q": HOSTILE, "status": HOSTILE, "kb": HOSTILE}).content.decode()
+    assert f'value="{escape(HOSTILE)}"' in html
+    check_html(html)
+    turn = add_turns(session, 1)[0]
+    address = reverse("turn", args=[session.session_id, turn.request_id])
+    check_html(admin.get(address, {"sel": HOSTILE, "open": HOSTILE, "shut": HOSTILE}).content.decode())
+
+
+def test_what_a_page_tells_its_scripts_is_text_too(session: Session, admin: Client) -> None:
+    html = admin.get(reverse("session", args=[session.session_id])).content.decode()
+    told = re.findall(r'data-copy-text="([^"]*)"', html)
+    assert told == [escape(HOSTILE)]
+
+
+def test_the_reader_of_this_test_sees_dangers() -> None:
+    assert Reader("<p><script>x</script></p>").dangers == ["script"]
+    assert Reader('<a href="javascript:x" onclick="y" style="z">a</a>').dangers == [
+        "onclick",
+        "style",
+        "href=javascript:x",
+    ]
+    assert Reader("<p><b></p></b>").dangers

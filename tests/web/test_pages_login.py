@@ -1,0 +1,136 @@
+"""Logging in by password and by the printed link, and logging out [O-25, O-26]."""
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
+
+from sessions_app.actions.projects import create_login_link
+from sessions_app.models import LoginLink, Project
+from tests.web.page_scene import check_html, member_client, project
+
+__all__ = ["project"]
+
+
+@pytest.fixture
+def user(project: Project) -> User:
+    member_client(project, name="anna")
+    anna = User.objects.get(username="anna")
+    anna.set_password("correct horse")
+    anna.save()
+    return anna
+
+
+def attempt(client: Client, password: str = "wrong", name: str = "anna", **more: str) -> int:
+    return client.post(reverse("login"), {"username": name, "password": password, **more}).status_code
+
+
+def test_a_link_logs_in_once_and_gives_its_address_to_nobody(user: User, client: Client) -> None:
+    address = reverse("login-link", args=[create_login_link(user)])
+    response = client.get(address)
+    assert response.status_code == 302
+    assert response["Location"] == "/"
+    assert response["Referrer-Policy"] == "no-referrer"
+    assert "no-store" in response["Cache-Control"]
+    assert client.get("/").status_code == 200
+    again = Client().get(address)
+    assert again.status_code == 400
+    assert again["Referrer-Policy"] == "no-referrer"
+    assert "used already or is too old" in again.content.decode()
+
+
+def test_an_old_or_unknown_link_does_not_log_in(user: User, client: Client) -> None:
+    address = reverse("login-link", args=[create_login_link(user)])
+    LoginLink.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    for path in (address, reverse("login-link", args=["made-up"])):
+        assert client.get(path).status_code == 400
+        assert client.get("/").status_code == 302
+
+
+def test_a_new_link_ends_the_earlier_one(user: User, client: Client) -> None:
+    earlier, later = create_login_link(user), create_login_link(user)
+    assert client.get(reverse("login-link", args=[earlier])).status_code == 400
+    assert client.get(reverse("login-link", args=[later])).status_code == 302
+
+
+def test_a_password_logs_in_and_leads_where_one_wanted_to_go(user: User, client: Client) -> None:
+    html = client.get("/plugins", follow=True).content.decode()
+    check_html(html)
+    assert "prints a login link when it starts" in html
+    assert 'name="next" value="/plugins"' in html
+    response = client.post(reverse("login"), {"username": "anna", "password": "correct horse", "next": "/plugins"})
+    assert response["Location"] == "/plugins"
+    assert client.get("/login")["Location"] == "/"
+
+
+def test_a_login_leads_to_no_other_server(user: User, client: Client) -> None:
+    form = {"username": "anna", "password": "correct horse", "next": "https://evil.example/"}
+    assert client.post(reverse("login"), form)["Location"] == "/"
+
+
+def test_a_wrong_password_says_nothing_about_the_user(user: User, client: Client) -> None:
+    answers = [
+        client.post(reverse("login"), {"username": name, "password": "wrong"}).content.decode().replace(name, "")
+        for name in ("anna", "nobody")
+    ]
+    for html in answers:
+        assert "The name or the password is wrong." in html
+
+
+def test_the_eleventh_attempt_in_a_minute_waits(user: User, client: Client, settings: Settings) -> None:
+    settings.MRPVM_LOGINS_PER_MINUTE = 10
+    assert [attempt(client) for _ in range(10)] == [200] * 10
+    response = client.post(reverse("login"), {"username": "Anna", "password": "correct horse"})
+    assert response.status_code == 429
+    assert 0 < int(response["Retry-After"]) <= 61
+    assert "Too many attempts" in response.content.decode()
+    assert client.get("/").status_code == 302
+    # Somebody else, and the same person from elsewhere, is not held up.
+    assert attempt(client, name="berta") == 200
+    elsewhere = Client(REMOTE_ADDR="10.0.0.7")
+    assert attempt(elsewhere, "correct horse") == 302
+
+
+def test_no_limit_when_it_is_switched_off(user: User, client: Client, settings: Settings) -> None:
+    settings.MRPVM_LOGINS_PER_MINUTE = 0
+    assert {attempt(client) for _ in range(15)} == {200}
+
+
+def test_logging_out_takes_a_post(user: User, client: Client) -> None:
+    client.force_login(user)
+    assert client.get(reverse("logout")).status_code == 405
+    assert client.get("/").status_code == 200
+    assert client.post(reverse("logout"))["Location"] == reverse("login")
+    assert client.get("/").status_code == 302
+
+
+def test_error_pages_are_ours(user: User, client: Client) -> None:
+    missing = client.get("/nothing/here")
+    assert missing.status_code == 404
+    assert "Go to the sessions" in missing.content.decode()
+    check_html(missing.content.decode())
+    client.force_login(user)
+    check_html(client.get("/nothing/here").content.decode())
+    client.raise_request_exception = False
+    broken = client.get("/", headers={"Host": "evil.example"})
+    assert broken.status_code == 400
+    assert "could not understand" in broken.content.decode()
+
+
+def test_a_defect_shows_a_page_without_details(user: User, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("sessions_app.web.views.plugins.page", broken)
+    client.force_login(user)
+    client.raise_request_exception = False
+    response = client.get("/plugins")
+    assert response.status_code == 500
+    html = response.content.decode()
+    assert "Something broke on the server" in html
+    assert "secret detail" not in html
+    check_html(html)

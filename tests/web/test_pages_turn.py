@@ -1,0 +1,256 @@
+"""The turn page: graph, outline, details, ledger and state change, for every way a turn can end [UI-2 to UI-9]."""
+
+import html as entities
+import json
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall
+from tests.kernel.scripted import REJECT, detection, plugin
+from tests.web.page_scene import (
+    Install,
+    add_turns,
+    check_html,
+    counted_queries,
+    live_project,
+    member_client,
+    new_session,
+    project,
+    scripted_plugins,
+)
+
+__all__ = ["live_project", "project", "scripted_plugins"]
+
+
+def talk(session: Session, *messages: str) -> ExplainabilityTurn:
+    """Run a turn for each message and give the last, however it ended."""
+    for message in messages:
+        try:
+            run_turn(session, TurnCall(message=message))
+        except MRPError:
+            continue
+    return session.turns.order_by("-turn_index")[0]
+
+
+def get(client: Client, turn: ExplainabilityTurn, name: str = "turn", *more: str, **query: object) -> str:
+    response = client.get(reverse(name, args=[turn.session.session_id, turn.request_id, *more]), query)
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html
+
+
+def text_of(html: str) -> str:
+    return entities.unescape(re.sub(r"<[^>]*>", "", html))
+
+
+@pytest.fixture
+def answered(live_project: Project) -> ExplainabilityTurn:
+    """Give a turn that answered from an earlier one, by the shipped plugins."""
+    return talk(
+        create_session(live_project), "My dog is called Rex.", "My cat is called Tom.", "What is my dog called?"
+    )
+
+
+@pytest.fixture
+def reader(live_project: Project) -> Client:
+    return member_client(live_project, "viewer")
+
+
+def test_the_graph_comes_first_and_shows_every_execution(reader: Client, answered: ExplainabilityTurn) -> None:
+    html = get(reader, answered)
+    graph = html[html.index('<svg class="graph"') : html.index("</svg>", html.index('<svg class="graph"'))]
+    executions = answered.details.filter(ref__startswith="exec-").values_list("ref", flat=True)
+    assert len(executions) >= 5
+    for ref in executions:
+        assert f'data-id="{ref}"' in html
+    assert "What is my dog called?" not in text_of(html[: html.index('<svg class="graph"')]).replace(
+        answered.session.label, ""
+    )
+    assert "What is my dog called?" not in text_of(graph)
+    for status in ("Succeeded", "Refused", "Weak or open", "Failed", "Not run", "Running"):
+        assert status in html
+
+
+def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: ExplainabilityTurn) -> None:
+    html = get(reader, answered, "turn-outline")
+    items = re.findall(r'role="treeitem"[^>]*data-id="([^"]+)"', html)
+    assert items[0] == "frame-0"
+    assert set(items[1:]) == set(answered.details.filter(ref__startswith="exec-").values_list("ref", flat=True))
+    assert html.count('role="tree"') == 1
+
+
+def test_a_box_opens_with_what_it_got_and_gave(reader: Client, answered: ExplainabilityTurn) -> None:
+    html = get(reader, answered, "turn-detail", "exec-0.1~1")
+    assert "Symbolic Seed Detector" in html
+    panels = dict(re.findall(r'id="json-(\w+)"[^>]*>(.*?)</pre>', html, re.S))
+    shown = json.loads(text_of(panels["input"]))
+    assert shown["message"] == "What is my dog called?"
+    assert json.loads(text_of(panels["output"]))["status"] == "success"
+    assert "No error." in html
+    assert reverse("api:detail", args=[answered.session.session_id, answered.request_id, "exec-0.1~1"]) in html
+
+
+def test_the_address_holds_the_selection(reader: Client, answered: ExplainabilityTurn) -> None:
+    html = get(reader, answered, sel="exec-0.1~1")
+    assert 'id="panel-input"' in html
+    assert re.search(r'data-id="exec-0.1~1"[^>]*aria-selected="true"', html)
+    assert 'id="panel-input"' not in get(reader, answered)
+    assert 'id="panel-input"' not in get(reader, answered, sel="exec-9\0")
+    outline = reverse("turn-outline", args=[answered.session.session_id, answered.request_id])
+    again = reader.get(outline, headers={"HX-Current-URL": "http://testserver/x?sel=exec-0.1~1"}).content.decode()
+    assert re.search(r'data-id="exec-0.1~1"[^>]*aria-selected="true"', again)
+
+
+def test_a_frame_opens_with_what_is_inside(reader: Client, answered: ExplainabilityTurn) -> None:
+    html = get(reader, answered, "turn-detail", "frame-0")
+    assert "Frame" in html
+    assert 'data-select="exec-0.1~1"' in html
+
+
+def test_every_node_opens(reader: Client, answered: ExplainabilityTurn) -> None:
+    refs = set(re.findall(r'data-ref="([^"]+)"', get(reader, answered)))
+    assert len(refs) >= 6
+    for ref in refs:
+        get(reader, answered, "turn-detail", ref)
+    missing = reverse("turn-detail", args=[answered.session.session_id, answered.request_id, "exec-7~1"])
+    assert reader.get(missing).status_code == 404
+
+
+def test_the_ledger_says_what_was_offered_and_cited_and_from_which_turn_s_fact(
+    reader: Client, answered: ExplainabilityTurn
+) -> None:
+    html = get(reader, answered, "turn-context")
+    rows = re.findall(r'<tr id="ledger-\d+">(.*?)</tr>', html, re.S)
+    first = text_of(rows[0])
+    assert "My dog is called Rex." in first
+    assert "cited" in first
+    assert "this session" in first
+    assert "1 cited" in html
+    assert any("My cat is called Tom." in text_of(row) and "cited" not in text_of(row) for row in rows)
+
+
+def test_the_state_change_of_a_success(reader: Client, live_project: Project) -> None:
+    session = create_session(live_project)
+    added = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-context"))
+    assert "My dog is called Rex." in added
+    assert "Added" in added
+    known = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-context"))
+    assert "Known already" in known
+    assert "the session knows it already" in known
+
+
+def test_a_failed_turn_shows_its_units_struck_through_with_the_reason_in_words(
+    live_project: Project, reader: Client, scripted_plugins: Install
+) -> None:
+    scripted_plugins(plugin("val-plugin", "val-a", REJECT))
+    turn = talk(create_session(live_project), "Why?")
+    html = get(reader, turn)
+    change = re.search(r'<li class="unit is-discarded".*?</li>', html, re.S)
+    assert change is not None
+    assert "Rex is a dog." in change[0]
+    assert "the validators refused every answer that was found" in change[0]
+    assert "VALIDATION_REJECTED" in html
+    assert 'data-id="frame-0"' in html
+
+
+def test_an_exception_in_a_plugin_is_shown_where_it_happened(
+    live_project: Project, reader: Client, scripted_plugins: Install
+) -> None:
+    scripted_plugins(plugin("sd-plugin", "sd-a", RuntimeError("it broke")))
+    turn = talk(create_session(live_project), "Why?")
+    html = get(reader, turn, "turn-detail", "exec-0.1~1")
+    assert re.search(r'id="tab-error"[^>]*aria-selected="true"', html)
+    assert "PLUGIN" in html
+
+
+def test_neighbours_are_one_key_away(project: Project) -> None:
+    session = new_session(project)
+    first, second, third = add_turns(session, 3)
+    html = get(member_client(project), second, "turn-head")
+    addresses = {
+        key: reverse("turn", args=[session.session_id, turn.request_id])
+        for key, turn in zip("[]", (first, third), strict=True)
+    }
+    for key, address in addresses.items():
+        assert re.search(rf'href="{address}" data-key="{re.escape(key)}"', html)
+    assert 'data-key="["' not in get(member_client(project), first, "turn-head")
+    assert 'data-key="]"' not in get(member_client(project), third, "turn-head")
+
+
+def test_a_running_turn_asks_for_news_and_an_ended_one_does_not(project: Project) -> None:
+    client = member_client(project)
+    session = new_session(project)
+    ended = add_turns(session, 1)[0]
+    running = add_turns(session, 1, "running")[0]
+    for name, mark in (("turn", 'data-refresh-on="turn.progressed'), ("turn-context", "units.pending")):
+        assert mark in get(client, running, name)
+        assert mark not in get(client, ended, name)
+    stop = reverse("turn-cancel", args=[session.session_id, running.request_id])
+    assert stop in get(client, running, "turn-head")
+    assert stop not in get(client, ended, "turn-head")
+    assert ">Pending</span>" in get(client, running, "turn-context")
+
+
+def test_a_turn_that_stored_nothing_yet_opens(project: Project) -> None:
+    turn = add_turns(new_session(project), 1, "running")[0]
+    TurnEvents.objects.filter(turn=turn).delete()
+    html = get(member_client(project), turn)
+    assert "Nothing has run yet." in html
+
+
+def test_frames_can_be_shut_by_the_address(reader: Client, live_project: Project) -> None:
+    session = create_session(live_project)
+    turn = talk(
+        session, "My dog is called Rex. My cat is called Tom.", "1. What is my dog called?\n2. What is my cat called?"
+    )
+    frames = re.findall(r'data-toggle="(frame-0\.\d)"', get(reader, turn, "turn-graph"))
+    assert len(frames) == 2
+    shut = get(reader, turn, "turn-graph", shut=frames)
+    assert shut.count('aria-expanded="false"') == 2
+    assert "executions inside" in shut
+
+
+def test_a_long_payload_is_cut_and_says_so(
+    live_project: Project, reader: Client, scripted_plugins: Install, settings: Settings
+) -> None:
+    settings.MRPVM_INLINE_DETAIL_BYTES = 2_000
+    scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
+    turn = talk(create_session(live_project), "Why?")
+    html = get(reader, turn, "turn-detail", "exec-0.1~1")
+    assert re.search(r"This is the beginning: [\d.]+ (KiB|bytes) more are not shown here", text_of(html))
+    assert len(html) < 12_000
+
+
+def test_a_payload_that_storage_cut_or_retention_removed_says_so(
+    live_project: Project, reader: Client, scripted_plugins: Install, settings: Settings
+) -> None:
+    settings.MRPVM_MAX_DETAIL_BYTES = 1_000
+    scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
+    turn = talk(create_session(live_project), "Why?")
+    assert "too long to be stored whole" in get(reader, turn, "turn-detail", "exec-0.1~1")
+    turn.details.update(pruned_at=turn.created_at)
+    assert "older than what this server keeps" in get(reader, turn, "turn-detail", "exec-0.1~1")
+
+
+@pytest.mark.parametrize("name", ["turn", "turn-context"])
+def test_the_queries_do_not_grow_with_the_turn(project: Project, name: str) -> None:
+    client = member_client(project)
+    counts = []
+    for how_many in (1, 30):
+        session = new_session(project)
+        turn = add_turns(session, how_many)[-1]
+        for number in range(how_many):
+            turn.unit_events.create(session=session, unit_id=f"u{number}", step="offered", rank=number, score=0.1)
+        with counted_queries() as queries:
+            get(client, turn, name)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 14

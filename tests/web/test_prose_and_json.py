@@ -1,0 +1,116 @@
+"""Text that becomes markup: answers as Markdown, payloads as trees. Neither can run anything [UI-16]."""
+
+import html
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.web.json_tree import NODES_MAX, shown_json, shown_text
+from sessions_app.web.prose import prose
+from sessions_app.web.words import bytes_in_words, why
+from tests.web.page_scene import HOSTILE, Reader
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def text_of(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
+
+
+@given(values)
+def test_the_text_of_a_tree_is_the_json_itself(value: object) -> None:
+    shown = shown_json(value, 64_000)
+    if shown.is_empty:
+        assert value is None or value in ({}, [])
+    else:
+        assert json.loads(text_of(shown.html)) == value
+        assert Reader(shown.html).dangers == []
+
+
+def test_lines_of_a_text_are_seen_and_the_backslash_is_no_line() -> None:
+    assert shown_json({"a": "one\ntwo"}, 1_000).html.count("<br>") == 1
+    assert "<br>" not in shown_json({"a": "C:\\new"}, 1_000).html
+
+
+def test_a_long_value_is_cut_on_a_character_and_says_by_how_much() -> None:
+    shown = shown_text("ü" * 10, 5)
+    assert shown.html == "üü"
+    assert shown.left_out_bytes == 16
+    long = shown_json({"a": "<b>" * 1_000}, 100)
+    assert long.left_out_bytes > 2_900
+    assert "<b>" not in long.html
+
+
+def test_a_value_of_very_many_nodes_is_plain_text() -> None:
+    assert "<details" not in shown_json([[] for _ in range(NODES_MAX)], 64_000).html
+
+
+def test_prose_is_markdown() -> None:
+    text = (
+        "# Head\n\n**bold** `code`\nnext line\n\n1. one\n2. two\n\n```\n<pre>\n```\n\n| a | b |\n|--:|---|\n| 1 | 2 |"
+    )
+    shown = prose(text)
+    for part in (
+        '<p class="prose__heading">Head</p>',
+        "<strong>bold</strong>",
+        "<code>code</code><br />",
+        "<ol>\n<li>one</li>",
+        "&lt;pre&gt;",
+        "<td>1</td>",
+    ):
+        assert part in shown
+    assert "style" not in shown
+    assert Reader(shown).dangers == []
+
+
+def test_source_marks_lead_to_the_turn() -> None:
+    shown = prose("Rex [1], Tom [12]. `[3]`", '/turn?a=1&b="2"#context')
+    assert shown.count('<a class="cite" href="/turn?a=1&amp;b=&quot;2&quot;#context"') == 2
+    assert "<code>[3]</code>" in shown
+    assert "cite" not in prose("Rex [1]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HOSTILE,
+        f"```{HOSTILE}\n{HOSTILE}\n```",
+        "[x](javascript:alert(1))",
+        "[x](JaVaScRiPt:alert(1))",
+        "[x](data:text/html;base64,PHNjcmlwdD4=)",
+        "![x](https://evil.example/pixel.png)",
+        '[x](https://a.example "title\\" onclick=alert(1) x=\\"")',
+        '<https://a.example/" onclick="alert(1)>',
+        "|a|\n|:-:|\n|<svg onload=alert(1)>|",
+    ],
+)
+def test_prose_runs_nothing(text: str) -> None:
+    assert Reader(prose(text, '/x"><script>alert(1)</script>')).dangers == []
+
+
+@given(st.text(alphabet="<>\"'&[]()!`*_#|-:=\n abjs/"))
+def test_no_text_makes_prose_dangerous(text: str) -> None:
+    assert Reader(prose(text, "/turn")).dangers == []
+
+
+def test_links_tell_nothing_about_where_they_were() -> None:
+    assert 'rel="noopener noreferrer nofollow"' in prose("[x](https://a.example)")
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(0, "0 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (5 * 1024**3, "5120.0 MiB")]
+)
+def test_sizes_are_written_for_people(count: int, words: str) -> None:
+    assert bytes_in_words(count) == words
+
+
+def test_codes_become_words_and_words_stay() -> None:
+    assert why("TURN_CANCELLED") == "the turn was stopped"
+    assert why("score 0.2 below 0.3") == "score 0.2 below 0.3"
