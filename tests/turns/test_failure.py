@@ -71,6 +71,38 @@ def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broke
     assert {frame["status"] for frame in frames} == {"failed"}
 
 
+def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(session, plugins):
+    """[S-20, T-29]: another solver stands ready and is not asked."""
+    ready = plugin("gs-plugin", "gs-b", solution("Because."))
+    plugins(BREAKS["solver error"], ready)
+    before = memory(session)
+    turn, _ = fail(session, goal_solver="gs-a")
+    assert memory(session) == before
+    assert turn.goal_solver_plugin == "gs-a"
+    assert ready.asked == []
+
+
+def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, plugins, settings):
+    """[T-33]: what the late plugin returns cannot commit any more."""
+    settings.MRPVM_REQUEST_TIMEOUT_MS = 150
+    release, returned = threading.Event(), threading.Event()
+
+    def late(request, context):
+        release.wait(20)
+        returned.set()
+        return solution("late")(request, context)
+
+    plugins(plugin("gs-plugin", "gs-a", late))
+    before = memory(session)
+    turn, error = fail(session)
+    release.set()
+    assert returned.wait(20)
+    assert error.code == "ENGINE_TIMEOUT"
+    assert memory(session) == before
+    assert turn.status == "failed"
+    assert {frame["status"] for frame in graph(turn)["frames"]} == {"failed"}
+
+
 def test_discarded_units_are_recorded_with_their_text(session, plugins):
     plugins(BREAKS["solver error"])
     turn, _ = fail(session)
