@@ -13,7 +13,7 @@ from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
 
 
 class TurnRun:
-    """What all frames of one turn share. Only the thread that runs the turn touches it [ARCHITECTURE 3.4]."""
+    """What all frames of one turn share. Only the thread that runs the turn touches it."""
 
     def __init__(
         self,
