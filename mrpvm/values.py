@@ -305,7 +305,7 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds of one turn [K-20]; every one of them is a setting [O-14]."""
+    """Bounds of one turn [K-20]; without comparison every deliberation level acts as 0 [K-50]."""
 
     max_llm_calls: int = 5
     request_timeout_ms: int = 60_000
@@ -313,6 +313,7 @@ class Limits:
     max_frame_depth: int = 3
     max_parallel_seeds: int = 4
     plugin_timeout_ms: int = 30_000
+    comparison_enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,13 +1,28 @@
-"""Answers a frame's intents: planners, evidence views and solvers, tried in the order of [K-21] until one holds."""
+"""Answers a frame's intents: planners, evidence views and solvers, tried in the order of [K-21].
+
+How long the search goes on once an answer holds is the deliberation policy's decision [K-30 to K-33].
+"""
 
 from collections import deque
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from mrpvm.errors import StageExhausted, TurnFailed, ValidationRejected
 from mrpvm.kernel.backtracking import FailureMemory
 from mrpvm.kernel.calls import Cause, Execution, Program
-from mrpvm.kernel.deliberation import criteria_of, strength_of
+from mrpvm.kernel.challenge import challenge_selection
+from mrpvm.kernel.comparison import closure_of, compare, select
+from mrpvm.kernel.deliberation import POLICIES, Candidate, Deliberation, criteria_of, family_of, strength_of
 from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.records import (
+    comparison_state,
+    record_comparison,
+    record_failure,
+    record_promotion,
+    record_result,
+    record_selection,
+)
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.detect import exhausted
 from mrpvm.kernel.stages.plan import Planned, plan_again, plan_first, planner_candidates
@@ -19,54 +34,53 @@ from mrpvm.values import Answer, Selection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameResult:
-    """What a frame came to; `closure_reason` is one of [K-49]."""
+    """What a frame came to; `closure_reason` is one of [K-49], `state` its comparison state [K-44]."""
 
     answer: Answer
     used: Selection
     closure_reason: str
     last: Execution
+    state: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Search:
-    """The frame's search under one planner."""
+class Search:
+    """The frame's search so far; `weak` is the first honest no-context branch [K-12]."""
 
-    planned: Planned
-    retrievals: Retrievals
-    memory: FailureMemory
-    weak: FrameResult | None = None
+    state: Deliberation
+    memory: FailureMemory = field(default_factory=FailureMemory)
+    planned: Planned | None = None
+    retrievals: Retrievals | None = None
+    weak: tuple[Branch, Answer, str] | None = None
     rejection: Verdict | None = None
     failed: list[Execution] = field(default_factory=list)
     last: Execution | None = None
 
 
 def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[FrameResult]:
-    """Give the frame's answer: the first that validators accept, else the first honest no-context one [K-12].
+    """Give the frame's answer: the selected candidate, else the first honest no-context one [K-12].
 
     Raises:
         TurnFailed: no planner led to any result; the last planner's error [K-10].
     """
-    weak: FrameResult | None = None
+    search = Search(state=Deliberation(policy=POLICIES[run.effective_level]))
     error: TurnFailed | None = None
-    memory = FailureMemory()
     tried = planner_candidates(run)
     for planner_id in tried:
         if frame.last_execution_id is not None and planner_id != tried[0]:
             cause = Cause(kind="retry", execution_id=frame.last_execution_id)
         try:
-            result = yield from _under_planner(run, frame, planner_id, cause, memory)
+            yield from _under_planner(run, frame, search, planner_id, cause)
         except TurnFailed as failure:
             error = failure
             run.emit(
                 "backtrack.taken",
                 {"frameId": frame.id, "step": "planner", "from": planner_id, "reason": failure.code},
             )
-            continue
-        if result.answer.status == "answered":
-            return result
-        weak = weak or result
-    if weak is not None:
-        return weak
+        if search.state.candidates:
+            break
+    if search.state.candidates or search.weak is not None:
+        return (yield from _conclude(run, frame, search))
     raise error or StageExhausted(
         "No planner is registered for this turn.",
         code="PLAN_STAGE_EXHAUSTED",
@@ -74,158 +88,145 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     )
 
 
-def _under_planner(
-    run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None, memory: FailureMemory
-) -> Program[FrameResult]:
+def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, cause: Cause | None) -> Program[None]:
+    """Search with one planner's orders until the policy has enough or nothing is left.
+
+    Raises:
+        TurnFailed: this planner led to no result at all.
+    """
     planned = yield from plan_first(run, frame, planner_id, cause)
     if planned is None:
         raise StageExhausted(f"Planner {planner_id} delivered no plan.", details={"stage": "planner"})
-    search = _Search(
-        planned=planned,
-        retrievals=Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot()),
-        memory=memory,
-    )
+    found = Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot())
+    search.planned, search.retrievals = planned, found
     follows = planned.execution.then("flow")
-    while search.retrievals.remaining:
-        view = yield from next_view(run, frame, search.retrievals, follows)
+    while found.remaining and search.state.wants(family=None, llm_calls=0):
+        view = yield from next_view(run, frame, found, follows)
         if view is None:
             break
-        result = yield from _over_view(run, frame, search, view)
-        if result is not None:
-            return result
+        yield from _over_view(run, frame, search, view)
         follows = (search.last or view.execution).then("retry")
-        if search.retrievals.remaining:
+        if found.remaining and not search.state.candidates:
             run.emit(
                 "backtrack.taken",
                 {"frameId": frame.id, "step": "evidence", "from": view.execution.id, "reason": "no solver held"},
             )
-    return _fallback(search)
+    if not search.state.candidates and search.weak is None:
+        _raise_why(search, found)
 
 
-def _over_view(run: TurnRun, frame: Frame, search: _Search, view: EvidenceView) -> Program[FrameResult | None]:
-    """Try the plan's solvers on one view; None when none of them gave an accepted answer."""
-    search.planned = yield from plan_again(
-        run, frame, search.planned, view.execution, tuple(search.retrievals.summaries), view.guidance
+def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -> Program[None]:
+    """Try the plan's solvers on one view, as long as the policy wants another."""
+    retrievals, planned = search.retrievals, search.planned
+    if retrievals is None or planned is None:
+        raise ValueError("a view is solved under a plan")
+    planned = search.planned = yield from plan_again(
+        run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance
     )
-    follows, slot = search.planned.execution.then("flow"), frame.next_slot()
-    for number, solver_id in enumerate(search.planned.plan.goal_solver_order, start=1):
+    search.state.views.append(view)
+    follows, slot = planned.execution.then("flow"), frame.next_slot()
+    for number, solver_id in enumerate(planned.plan.goal_solver_order, start=1):
+        descriptor = run.registry.goal_solver(solver_id).descriptor
+        family = family_of(frame, view, descriptor)
         if search.memory.forbids(solver_id, view.hash):
+            continue
+        if not search.state.wants(family=family, llm_calls=descriptor.max_llm_calls):
             continue
         attempt = Attempt(
             solver_id=solver_id,
-            planner_id=search.planned.plan.planner_plugin_id,
+            planner_id=planned.plan.planner_plugin_id,
             view=view,
             slot=slot,
             number=number,
             cause=follows,
         )
         branch = yield from solve(run, frame, attempt, tuple(seed.id for seed in frame.seeds))
-        result = yield from _settle(run, frame, search, branch)
-        if result is not None:
-            return result
+        if branch.execution.status != "skipped-budget":
+            search.state.note_attempt(family)
         search.memory.add(solver_id, view.hash)
+        yield from _settle(run, frame, search, branch, family)
         follows = (search.last or branch.execution).then("retry")
-    return None
 
 
-def _settle(run: TurnRun, frame: Frame, search: _Search, branch: Branch) -> Program[FrameResult | None]:
+def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: str) -> Program[None]:
     """Judge a branch: an accepted answer is promoted, a no-context one kept as weak, anything else is a failure."""
     execution, answer = branch.execution, branch.answer
     search.last = execution
     if execution.status == "success" and answer is not None:
-        verdict = yield from validate(run, frame, branch, answer)
+        verdict = yield from validate(run, frame, branch, answer, execution.then("flow"))
         search.last = verdict.last or execution
         if verdict.rejected_by is None:
-            return _promote(run, frame, search, branch, answer, verdict)
+            _promote(run, frame, search, branch, answer, verdict, family)
+            return
         search.rejection = verdict
-        _record_result(run, frame, branch, "answer", "rejected")
-        _fail(run, frame, branch, "validation_rejected", verdict.reason)
-        return None
+        search.state.rejections.append(verdict.reason)
+        record_result(run, frame, branch, "answer", "rejected")
+        record_failure(run, frame, branch, "validation_rejected", verdict.reason)
+        return
     if execution.status == "no-context" and answer is not None:
-        _record_result(run, frame, branch, "no-context", "no-context")
-        search.weak = search.weak or _result(search, branch, answer, "frontier_exhausted")
-        _fail(run, frame, branch, "no-context", None)
-        return None
+        record_result(run, frame, branch, "no-context", "no-context")
+        search.weak = search.weak or (branch, answer, _planner_id(search))
+        record_failure(run, frame, branch, "no-context", None)
+        return
     search.failed.append(execution)
-    _fail(run, frame, branch, execution.status, execution.error.message if execution.error else None)
-    return None
+    search.state.out_of_budget |= execution.status == "skipped-budget"
+    record_failure(run, frame, branch, execution.status, execution.error.message if execution.error else None)
 
 
 def _promote(
-    run: TurnRun, frame: Frame, search: _Search, branch: Branch, answer: Answer, verdict: Verdict
-) -> FrameResult:
-    result_id = _record_result(run, frame, branch, "answer", "accepted" if verdict.accepted_by_all else "unjudged")
+    run: TurnRun, frame: Frame, search: Search, branch: Branch, answer: Answer, verdict: Verdict, family: str
+) -> None:
+    status = "accepted" if verdict.accepted_by_all else "unjudged"
+    result_id = record_result(run, frame, branch, "answer", status)
     strength = strength_of(answer, branch.view.evidence, verdict.accepted_by_all)
-    run.emit(
-        "branch.finished",
-        {"branchId": branch.id, "frameId": frame.id, "status": "succeeded", "resultId": result_id},
+    llm_calls = branch.execution.value.metadata.llm_calls
+    candidate = Candidate(
+        id=frame.control_id("cand"),
+        branch=branch,
+        answer=answer,
+        planner_id=_planner_id(search),
+        family=family,
+        strength=strength,
+        criteria=criteria_of(answer, branch.view.evidence, strength, llm_calls),
     )
-    run.emit(
-        "candidate.promoted",
-        {
-            "candidateId": frame.control_id("cand"),
-            "frameId": frame.id,
-            "branchId": branch.id,
-            "resultId": result_id,
-            "label": answer.groups[0].answer_markdown[:80] if answer.groups else "",
-            "strength": strength,
-            "selected": True,
-            "criteria": criteria_of(answer, branch.view.evidence, strength, branch.execution.value.metadata.llm_calls),
-        },
-    )
-    cited = [unit_id for group in answer.groups for unit_id in group.cited_unit_ids]
-    if cited:
-        stores = {entry.unit.id: entry.store for item in branch.view.evidence for entry in item.entries}
-        rows = [{"unitId": unit_id, "step": "cited", "store": stores[unit_id]} for unit_id in dict.fromkeys(cited)]
-        run.emit("units.judged", {"frameId": frame.id, "executionId": branch.execution.id, "rows": rows})
-    return _result(search, branch, answer, "policy_satisfied")
+    search.state.candidates.append(candidate)
+    record_promotion(run, frame, candidate, result_id)
 
 
-def _result(search: _Search, branch: Branch, answer: Answer, reason: str) -> FrameResult:
-    used = Selection(
-        planner=search.planned.plan.planner_plugin_id,
-        kb=branch.view.execution.plugin_id,
-        goal_solver=branch.solver_id,
-    )
-    return FrameResult(answer=answer, used=used, closure_reason=reason, last=search.last or branch.execution)
-
-
-def _record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status: str) -> str:
-    result_id = frame.control_id("result")
-    answer = branch.answer
-    run.emit(
-        "result.recorded",
-        {
-            "resultId": result_id,
-            "frameId": frame.id,
-            "branchId": branch.id,
-            "kind": kind,
-            "validationStatus": status,
-            "supportIds": sorted({item for group in answer.groups for item in group.cited_unit_ids} if answer else ()),
-        },
-    )
-    return result_id
-
-
-def _fail(run: TurnRun, frame: Frame, branch: Branch, reason: str, message: str | None) -> None:
-    run.emit(
-        "branch.failed",
-        {
-            "branchId": branch.id,
-            "frameId": frame.id,
-            "failureId": frame.control_id("failure"),
-            "reason": reason,
-            "error": message,
-            "pluginId": branch.solver_id,
-            "evidenceProfileHash": branch.view.hash,
-        },
+def _conclude(run: TurnRun, frame: Frame, search: Search) -> Program[FrameResult]:
+    """Give the frame's result: compare, challenge where the level asks for it, select, and say why it closes."""
+    state, last = search.state, search.last
+    comparisons = []
+    selected = select(state.valid or state.candidates) if state.candidates else None
+    if selected is not None and state.policy.level >= 3:
+        last = yield from challenge_selection(run, frame, state, selected, search.retrievals, last)
+        selected = select(state.valid or state.candidates) if state.candidates else None
+    if selected is not None:
+        comparisons = compare(selected, state.candidates, state.policy.max_comparisons)
+        for comparison in comparisons:
+            record_comparison(run, frame, comparison)
+        record_selection(run, frame, selected, state)
+        branch, answer, planner_id = selected.branch, selected.answer, selected.planner_id
+    elif search.weak is not None:
+        branch, answer, planner_id = search.weak
+    else:
+        raise ValidationRejected("Every answer was rejected.", details={"stage": "validation"})
+    closure = closure_of(state, selected, comparisons)
+    return FrameResult(
+        answer=answer,
+        used=Selection(planner=planner_id, kb=branch.view.execution.plugin_id, goal_solver=branch.solver_id),
+        closure_reason=closure.reason,
+        last=last or branch.execution,
+        state=comparison_state(state, closure, comparisons),
     )
 
 
-def _fallback(search: _Search) -> FrameResult:
-    """Give the weak result that is left, or raise why there is none."""
-    if search.weak is not None:
-        return replace(search.weak, last=search.last or search.weak.last)
+def _planner_id(search: Search) -> str:
+    return search.planned.plan.planner_plugin_id if search.planned else ""
+
+
+def _raise_why(search: Search, found: Retrievals) -> None:
+    """Raise why a planner led to nothing."""
     if search.rejection is not None:
         raise ValidationRejected(
             f"The answer was rejected by {search.rejection.rejected_by}: {search.rejection.reason}",
@@ -233,4 +234,4 @@ def _fallback(search: _Search) -> FrameResult:
         )
     if search.failed:
         raise exhausted("goal-solver", search.failed)
-    raise exhausted("kb", search.retrievals.failed)
+    raise exhausted("kb", found.failed)

@@ -1,19 +1,20 @@
-"""Deliberation policy of a level, and how strong a result is [K-28 to K-36].
+"""Deliberation: what a level asks for before a frame may close, and how its candidates are weighed [K-28 to K-50]."""
 
-Comparison is not switched on yet: every level closes on the first valid result, and the trace reports the effective
-level 0, as the gate of [K-50] prescribes.
-"""
-
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
+from mrpvm.contracts import Descriptor
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.stages.retrieve import EvidenceView
+from mrpvm.kernel.stages.solve import Branch
 from mrpvm.values import Answer, Evidence
 
-COMPARISON_ENABLED = False
-"""The gate of [K-50]."""
-
 Strength = Literal["weak", "sufficient", "strong"]
+STRENGTHS: tuple[Strength, ...] = ("weak", "sufficient", "strong")
+OBJECTIVE = ("validation_strength", "robustness", "cost", "diversity")
+"""Criteria in the order in which they decide [K-41]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +52,37 @@ POLICIES: Mapping[int, Policy] = {
 }  # fmt: skip
 
 
-def effective_level(level: int) -> int:
-    """Give the level that acts, which is 0 while comparison is off [K-50]."""
-    return level if COMPARISON_ENABLED else 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A result that no validator rejected, with what it is compared by [K-38, K-39]."""
+
+    id: str
+    branch: Branch
+    answer: Answer
+    planner_id: str
+    family: str
+    strength: Strength
+    criteria: Mapping[str, int]
+
+    @property
+    def label(self) -> str:
+        """Give the first 80 characters of the answer."""
+        return self.answer.groups[0].answer_markdown[:80] if self.answer.groups else ""
+
+
+def family_of(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
+    """Give the structural signature of a branch; equal signatures are one alternative [K-34, V-16]."""
+    first = frame.seeds[0] if frame.seeds else None
+    roles = Counter(entry.unit.role for item in view.evidence for entry in item.entries)
+    role = min(roles, key=lambda name: (-roles[name], name), default="none")
+    if not solver.uses_llm:
+        kind = "external" if "external" in solver.tags else "symbolic"
+    else:
+        deep = solver.planner_hints is not None and solver.planner_hints.preferred_depth == "deep"
+        kind = "llm-deep" if deep else "llm-fast"
+    act = frame.intents[0].act if frame.intents else "none"
+    mode, action = (first.mode, first.action) if first else ("direct", act)
+    return "::".join((act, mode, action, kind, role, "source_grounded"))
 
 
 def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all: bool) -> Strength:
@@ -69,11 +98,13 @@ def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all:
     return "sufficient" if sufficient or any(answered) else "weak"
 
 
-def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Strength, llm_calls: int) -> dict[str, Any]:
+def criteria_of(
+    answer: Answer, evidence: tuple[Evidence, ...], strength: Strength, llm_calls: int, family_count: int = 1
+) -> dict[str, int]:
     """Give the comparison criteria of a result [K-39]; length of text is none of them."""
     sources = {entry.unit.source_id for item in evidence for entry in item.entries}
     return {
-        "validation_strength": ("weak", "sufficient", "strong").index(strength),
+        "validation_strength": STRENGTHS.index(strength),
         "robustness": sum(
             (
                 all(item.sufficient for item in evidence),
@@ -82,4 +113,51 @@ def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Streng
             )
         ),
         "cost": -llm_calls,
+        "diversity": family_count,
     }
+
+
+@dataclass(slots=True, kw_only=True)
+class Deliberation:
+    """One frame's deliberation while it lasts: candidates, families tried, evidence seen, and whether to go on."""
+
+    policy: Policy
+    candidates: list[Candidate] = field(default_factory=list)
+    families: set[str] = field(default_factory=set)
+    views: list[EvidenceView] = field(default_factory=list)
+    rejections: list[str] = field(default_factory=list)
+    attempts_after_first: int = 0
+    out_of_budget: bool = False
+
+    @property
+    def valid(self) -> list[Candidate]:
+        """Give the candidates that reach the policy's floor [K-35]."""
+        floor = STRENGTHS.index(self.policy.validation_floor)
+        return [item for item in self.candidates if STRENGTHS.index(item.strength) >= floor]
+
+    def note_attempt(self, family: str) -> None:
+        """Remember that a branch of this family was run."""
+        if self.candidates:
+            self.attempts_after_first += 1
+        self.families.add(family)
+
+    def wants(self, *, family: str | None, llm_calls: int) -> bool:
+        """Tell whether one more alternative is to be run [K-30 to K-33].
+
+        Args:
+            family: its signature; None when it cannot be known before more evidence was gathered.
+            llm_calls: model calls it may take.
+        """
+        if not self.candidates:
+            return True
+        if len(self.candidates) >= self.policy.max_frontier or family in self.families:
+            return False
+        match self.policy.level:
+            case 0:
+                return False
+            case 1:
+                return self.attempts_after_first == 0 and llm_calls == 0
+            case 2:
+                return not self.valid or len(self.families) < self.policy.min_families
+            case _:
+                return True

@@ -19,17 +19,6 @@ def independent_intents(frame: Frame) -> bool:
     return len(frame.intents) >= 2 and not any(seed.split_from for seed in frame.seeds)
 
 
-def may_open_child(run: TurnRun, frame: Frame) -> bool:
-    """Tell whether a child of the frame may exist; if not, that is recorded and the frame solves directly [K-3]."""
-    if frame.depth < run.request.limits.max_frame_depth:
-        return True
-    run.emit(
-        "backtrack.taken",
-        {"frameId": frame.id, "step": "frame", "from": frame.id, "reason": "FRAME_DEPTH_EXCEEDED"},
-    )
-    return False
-
-
 def resolve_intents(frame: Frame) -> None:
     """Fill in the decomposed intents and the context profiles that retrieval works from [I-6]."""
     frame.decomposed = tuple(decompose(intent) for intent in frame.intents)
@@ -73,7 +62,7 @@ def _child(run: TurnRun, child: Frame, detected: Execution) -> Program[FrameResu
     except MRPError as error:
         run.close_frame(child, "failed", "frontier_exhausted", {"error": error.as_record()})
         raise
-    run.close_frame(child, "succeeded", result.closure_reason, to_wire(result.answer))
+    run.close_frame(child, "succeeded", result.closure_reason, to_wire(result.answer), result.state)
     return result
 
 

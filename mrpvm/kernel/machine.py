@@ -10,8 +10,8 @@ from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import FrameResult, answer_intents
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Execution, Program
-from mrpvm.kernel.deliberation import POLICIES, effective_level
-from mrpvm.kernel.fan_out import fan_out, independent_intents, may_open_child, resolve_intents
+from mrpvm.kernel.deliberation import POLICIES
+from mrpvm.kernel.fan_out import fan_out, independent_intents, resolve_intents
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.scheduler import Scheduler
@@ -72,7 +72,7 @@ class Machine:
                 "sessionId": request.session.session_id,
                 "inputMessage": request.message[:INPUT_MESSAGE_CHARS],
                 "deliberationLevel": request.deliberation_level,
-                "effectiveLevel": effective_level(request.deliberation_level),
+                "effectiveLevel": run.effective_level,
                 "pins": to_wire(request.pins),
                 "preferences": to_wire(request.preferences),
                 "plannerCandidates": list(planner_candidates(run)),
@@ -83,7 +83,7 @@ class Machine:
     def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
         frame = Frame()
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
-        policy = to_wire(POLICIES[effective_level(run.request.deliberation_level)])
+        policy = to_wire(POLICIES[run.effective_level])
         run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
         detected, admitted = yield from detect(run, frame)
         refs = {intent.id: intent for intent in admitted.intents}
@@ -106,12 +106,12 @@ class Machine:
             )
         if admitted.units:
             run.stage_units(frame, detected.id, admitted.units)
-        if independent_intents(frame) and may_open_child(run, frame):
+        if independent_intents(frame) and run.may_open_child(frame):
             result = yield from fan_out(run, frame, detected)
         else:
             resolve_intents(frame)
             result = yield from answer_intents(run, frame, detected.then("flow"))
-        run.close_frame(frame, "succeeded", result.closure_reason, to_wire(result.answer))
+        run.close_frame(frame, "succeeded", result.closure_reason, to_wire(result.answer), result.state)
         return detected, result
 
 

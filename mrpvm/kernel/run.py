@@ -29,6 +29,7 @@ class TurnRun:
         self.budget = budget
         self.stages: list[StageRecord] = []
         self.staged_units: tuple[KnowledgeUnit, ...] = ()
+        self.effective_level = request.deliberation_level if request.limits.comparison_enabled else 0
         self.stop = StopFlag()
         self._knowledge = knowledge
         self._model = model
@@ -72,14 +73,26 @@ class TurnRun:
             {"input": given},
         )
 
-    def close_frame(self, frame: Frame, status: str, reason: str, result: Any = None) -> None:
-        """Record that a frame ends, with exactly one closure reason [K-49]."""
+    def may_open_child(self, frame: Frame) -> bool:
+        """Tell whether a child of the frame may exist; a refusal is recorded, and the frame does without [K-3]."""
+        if frame.depth < self.request.limits.max_frame_depth:
+            return True
+        self.emit(
+            "backtrack.taken",
+            {"frameId": frame.id, "step": "frame", "from": frame.id, "reason": "FRAME_DEPTH_EXCEEDED"},
+        )
+        return False
+
+    def close_frame(
+        self, frame: Frame, status: str, reason: str, result: Any = None, state: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record that a frame ends, with exactly one closure reason [K-49] and its comparison state [K-44]."""
         self._open_frames.pop(frame.id)
         self.emit(
             "frame.closed",
             {"frameId": frame.id, "status": status, "closureReason": reason},
             frame.id,
-            {"output": result, "meta": {"closureReason": reason, "depth": frame.depth}},
+            {"output": result, "meta": {"closureReason": reason, "depth": frame.depth, **(state or {})}},
         )
 
     def execution_started(self, data: dict[str, Any]) -> None:

@@ -20,7 +20,10 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | branch.finished | branchId, frameId, status, resultId, outputPreview |
 | branch.failed | branchId, frameId, failureId, reason, error, pluginId, evidenceProfileHash |
 | result.recorded | resultId, frameId, branchId, kind, validationStatus, supportIds |
-| candidate.promoted | candidateId, frameId, branchId, resultId, label, strength, selected, criteria |
+| candidate.promoted | candidateId, frameId, branchId, resultId, label, familySignature, strength, criteria |
+| candidate.selected | candidateId, frameId, suspendedBranchIds |
+| comparison.made | comparisonId, frameId, label, status, candidateIds, criterion, summary |
+| challenge.made | challengeId, frameId, targetId, label, kind, severity, prompt, status |
 | backtrack.taken | frameId, step (evidence, planner, frame), from, reason |
 | answer.delta | delta |
 | turn.finished | status, answerStatus, error |
@@ -35,7 +38,8 @@ from mrpvm.values import KnowledgeUnit
 EventName = Literal[
     "turn.started", "frame.opened", "frame.closed", "policy.set", "seed.admitted", "units.staged", "plugin.started",
     "plugin.finished", "plan.made", "units.judged", "branch.started", "branch.finished", "branch.failed",
-    "result.recorded", "candidate.promoted", "backtrack.taken", "answer.delta", "turn.finished",
+    "result.recorded", "candidate.promoted", "candidate.selected", "comparison.made", "challenge.made",
+    "backtrack.taken", "answer.delta", "turn.finished",
 ]  # fmt: skip
 
 

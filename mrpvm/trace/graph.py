@@ -167,6 +167,19 @@ def _candidate_promoted(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> Non
     fold.control_edge(data["resultId"], data["candidateId"], "derived_from")
 
 
+def _comparison_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
+    fold.control(data["comparisonId"], "comparison", data["frameId"], data["label"], data["status"])
+    fold.control_edge(data["frameId"], data["comparisonId"], "contains")
+    for candidate_id in data["candidateIds"]:
+        fold.control_edge(data["comparisonId"], candidate_id, "compares")
+
+
+def _challenge_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
+    fold.control(data["challengeId"], "challenge", data["frameId"], data["label"], data["status"])
+    fold.control_edge(data["frameId"], data["challengeId"], "contains")
+    fold.control_edge(data["challengeId"], data["targetId"], "challenges")
+
+
 _HANDLERS: Mapping[str, Callable[[_Fold, int, Mapping[str, Any]], None]] = {
     "frame.opened": _frame_opened,
     "frame.closed": _frame_closed,
@@ -179,4 +192,6 @@ _HANDLERS: Mapping[str, Callable[[_Fold, int, Mapping[str, Any]], None]] = {
     "branch.failed": _branch_failed,
     "result.recorded": _result_recorded,
     "candidate.promoted": _candidate_promoted,
+    "comparison.made": _comparison_made,
+    "challenge.made": _challenge_made,
 }

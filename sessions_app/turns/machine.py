@@ -54,4 +54,5 @@ def turn_limits() -> Limits:
         max_frame_depth=settings.MRPVM_MAX_FRAME_DEPTH,
         max_parallel_seeds=settings.MRPVM_MAX_PARALLEL_SEEDS,
         plugin_timeout_ms=settings.MRPVM_PLUGIN_TIMEOUT_MS,
+        comparison_enabled=settings.MRPVM_COMPARISON,
     )

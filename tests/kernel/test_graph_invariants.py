@@ -20,6 +20,7 @@ TURNS = st.fixed_dictionaries(
         "solvers": st.lists(st.sampled_from(sorted(REPLIES)), min_size=1, max_size=3),
         "verdict": st.sampled_from(sorted(VERDICTS)),
         "planners": st.integers(1, 2),
+        "level": st.integers(0, 3),
     }
 )
 
@@ -36,6 +37,7 @@ def play(turn) -> Ran:
         ),
         *(plugin("gs-plugin", name, REPLIES[kind]) for name, kind in zip(solvers, turn["solvers"], strict=True)),
         plugin("val-plugin", "val-a", VERDICTS[turn["verdict"]]),
+        level=turn["level"],
     )
 
 

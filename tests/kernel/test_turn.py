@@ -298,9 +298,12 @@ def test_a_defect_in_the_machine_itself_fails_the_turn_without_telling_its_text(
     assert ran.named("frame.closed")[-1]["status"] == "failed"
 
 
-def test_a_level_above_zero_reports_that_it_acts_as_zero():
+def test_without_comparison_every_level_acts_as_zero_and_says_so():
     """[K-50]"""
-    assert ok_turn(level=3).named("turn.started")[0]["effectiveLevel"] == 0
+    ran = ok_turn(level=3, limits=Limits(comparison_enabled=False))
+    assert ran.named("turn.started")[0]["deliberationLevel"] == 3
+    assert ran.named("turn.started")[0]["effectiveLevel"] == 0
+    assert ran.named("policy.set")[0]["closureMode"] == "first_valid"
 
 
 def test_a_retriever_that_says_nothing_lawful_exhausts_its_stage():

@@ -49,7 +49,7 @@ class Retrievals:
     summaries: list[RetrievalSummary] = field(default_factory=list)
 
 
-def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause) -> Program[EvidenceView | None]:
+def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
     """Give the next sufficient view, or, once nobody is left to ask, the fullest insufficient one.
 
     None when every plugin asked in this call failed.
@@ -66,7 +66,7 @@ def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause) -> Pr
     return fullest
 
 
-def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause) -> Program[EvidenceView | None]:
+def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
     plugin = run.registry.kb_retriever(found.remaining.popleft())
     request = RetrieveInput(
         intents=frame.intents,

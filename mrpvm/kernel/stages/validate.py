@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext, ResponseValidator, ValidateInput, Validation
-from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.solve import Branch
@@ -23,11 +23,12 @@ class Verdict:
     last: Execution | None
 
 
-def validate(run: TurnRun, frame: Frame, branch: Branch, answer: Answer) -> Program[Verdict]:
+def validate(run: TurnRun, frame: Frame, branch: Branch, answer: Answer, cause: Cause | None) -> Program[Verdict]:
     """Give the verdict on an answer; a validator that cannot judge neither accepts nor rejects [PL-16]."""
     request = ValidateInput(message=run.request.message, answer=answer, evidence=branch.view.evidence)
     ordered = sorted(run.registry.descriptors("val-plugin"), key=lambda item: (_COSTS.index(item.cost_class), item.id))
-    last, statuses = branch.execution, []
+    last: Execution | None = None
+    statuses: list[str] = []
     for descriptor in ordered:
         validator = run.registry.response_validator(descriptor.id)
 
@@ -39,11 +40,11 @@ def validate(run: TurnRun, frame: Frame, branch: Branch, answer: Answer) -> Prog
             frame,
             Call(
                 stage=STAGE, plugin=validator, slot=frame.next_slot(), attempt=1, given=request, invoke=invoke,
-                cause=last.then("flow"),
+                cause=last.then("flow") if last else cause,
             ),
         )  # fmt: skip
         statuses.append(last.status)
         if last.status == "rejected":
             return Verdict(rejected_by=descriptor.id, reason=last.value.reason, accepted_by_all=False, last=last)
     accepted = bool(statuses) and all(status == "accepted" for status in statuses)
-    return Verdict(rejected_by=None, reason="", accepted_by_all=accepted, last=last if statuses else None)
+    return Verdict(rejected_by=None, reason="", accepted_by_all=accepted, last=last)

@@ -1,0 +1,104 @@
+"""Weighing candidates: dominance, selection, comparisons, and a truthful reason for closing [K-40 to K-49]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mrpvm.kernel.deliberation import OBJECTIVE, Candidate, Deliberation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The selected candidate against another; `criterion` decided, None when they are equal on all [K-42]."""
+
+    selected: Candidate
+    other: Candidate
+    criterion: str | None
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether nothing decides between the two."""
+        return self.criterion is None
+
+    @property
+    def summary(self) -> str:
+        """Give the outcome in words."""
+        if self.criterion is None:
+            return "Both are equal on every criterion; the earlier one was taken."
+        ours, theirs = self.selected.criteria[self.criterion], self.other.criteria[self.criterion]
+        return f"Decided by {self.criterion}: {ours} against {theirs}."
+
+
+def dominates(one: Candidate, other: Candidate) -> bool:
+    """Tell whether `one` is nowhere worse than `other` and somewhere better [K-40]."""
+    pairs = [(one.criteria[name], other.criteria[name]) for name in OBJECTIVE]
+    return all(mine >= theirs for mine, theirs in pairs) and any(mine > theirs for mine, theirs in pairs)
+
+
+def undominated(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Give the candidates that no other dominates, in order."""
+    return [item for item in candidates if not any(dominates(other, item) for other in candidates)]
+
+
+def select(candidates: Sequence[Candidate]) -> Candidate:
+    """Give the best undominated candidate by the objective's order; ties go to the earlier one [K-41]."""
+    return max(undominated(candidates), key=lambda item: [item.criteria[name] for name in OBJECTIVE])
+
+
+def compare(selected: Candidate, candidates: Sequence[Candidate], limit: int) -> list[Comparison]:
+    """Give the comparisons of the selected candidate with the others, at most `limit` [K-42]."""
+    others = [item for item in candidates if item is not selected]
+    return [
+        Comparison(
+            selected=selected,
+            other=other,
+            criterion=next((name for name in OBJECTIVE if selected.criteria[name] != other.criteria[name]), None),
+        )
+        for other in others[:limit]
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closure:
+    """Why a frame closes, and what stays unanswered [K-44, K-49]."""
+
+    reason: str
+    open_questions: tuple[str, ...]
+
+
+def closure_of(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> Closure:
+    """Give the one true reason for closing; partial closures list what is open, others claim nothing unmet [K-49]."""
+    questions = tuple(_open_questions(state, selected, comparisons))
+    policy = state.policy
+    met = selected is not None and selected in state.valid
+    if policy.level >= 2:
+        met = met and len(state.families) >= policy.min_families
+    if policy.level >= 3:
+        met = met and not any(item.is_open for item in comparisons)
+    if not met:
+        return Closure(
+            reason="budget_exhausted" if state.out_of_budget else "frontier_exhausted", open_questions=questions
+        )
+    if state.rejections:
+        return Closure(reason="validation_fallback", open_questions=questions)
+    rivals = [item for item in state.candidates if item is not selected]
+    if selected is not None and rivals and all(dominates(selected, rival) for rival in rivals):
+        return Closure(reason="dominance_clear", open_questions=questions)
+    return Closure(reason="policy_satisfied", open_questions=questions)
+
+
+def _open_questions(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> list[str]:
+    """Give one plain sentence for each obligation that is not met [K-44]."""
+    policy, questions = state.policy, []
+    if selected is None:
+        questions.append("No answer held; the evidence did not decide the question.")
+    elif selected not in state.valid:
+        questions.append(f"The answer is {selected.strength}; the level asks for {policy.validation_floor}.")
+    if policy.level >= 2 and len(state.families) < policy.min_families:
+        questions.append(
+            f"Only {len(state.families)} of {policy.min_families} independent ways to an answer could be tried."
+        )
+    questions.extend(f"A rival answer was rejected: {reason}" for reason in state.rejections)
+    questions.extend(
+        f"A rival answer is as good on every criterion: {item.other.label}" for item in comparisons if item.is_open
+    )
+    return questions

@@ -1,0 +1,104 @@
+"""What a frame writes down about its branches, results and candidates [G-3, G-12]."""
+
+from mrpvm.kernel.comparison import Closure, Comparison
+from mrpvm.kernel.deliberation import Candidate, Deliberation
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.kernel.stages.solve import Branch
+
+
+def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status: str) -> str:
+    """Record what a branch came to; gives the result's id."""
+    result_id, answer = frame.control_id("result"), branch.answer
+    run.emit(
+        "result.recorded",
+        {
+            "resultId": result_id,
+            "frameId": frame.id,
+            "branchId": branch.id,
+            "kind": kind,
+            "validationStatus": status,
+            "supportIds": sorted({item for group in answer.groups for item in group.cited_unit_ids} if answer else ()),
+        },
+    )
+    return result_id
+
+
+def record_failure(run: TurnRun, frame: Frame, branch: Branch, reason: str, message: str | None) -> None:
+    """Record that a branch failed, and why [K-27]."""
+    run.emit(
+        "branch.failed",
+        {
+            "branchId": branch.id,
+            "frameId": frame.id,
+            "failureId": frame.control_id("failure"),
+            "reason": reason,
+            "error": message,
+            "pluginId": branch.solver_id,
+            "evidenceProfileHash": branch.view.hash,
+        },
+    )
+
+
+def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id: str) -> None:
+    """Record that a branch succeeded and its result may be selected [K-35]."""
+    branch = candidate.branch
+    run.emit(
+        "branch.finished",
+        {"branchId": branch.id, "frameId": frame.id, "status": "succeeded", "resultId": result_id},
+    )
+    run.emit(
+        "candidate.promoted",
+        {
+            "candidateId": candidate.id,
+            "frameId": frame.id,
+            "branchId": branch.id,
+            "resultId": result_id,
+            "label": candidate.label,
+            "familySignature": candidate.family,
+            "strength": candidate.strength,
+            "criteria": candidate.criteria,
+        },
+    )
+
+
+def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str:
+    """Record one comparison; gives its id [K-42]."""
+    comparison_id = frame.control_id("cmp")
+    run.emit(
+        "comparison.made",
+        {
+            "comparisonId": comparison_id,
+            "frameId": frame.id,
+            "label": f"{comparison.selected.id} against {comparison.other.id}",
+            "status": "open" if comparison.is_open else "resolved",
+            "candidateIds": [comparison.selected.id, comparison.other.id],
+            "criterion": comparison.criterion,
+            "summary": comparison.summary,
+        },
+    )
+    return comparison_id
+
+
+def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Deliberation) -> None:
+    """Record which candidate gives the frame's answer, and which units it cites."""
+    suspended = [item.branch.id for item in state.candidates if item is not selected]
+    run.emit("candidate.selected", {"candidateId": selected.id, "frameId": frame.id, "suspendedBranchIds": suspended})
+    cited = dict.fromkeys(unit_id for group in selected.answer.groups for unit_id in group.cited_unit_ids)
+    if cited:
+        evidence = selected.branch.view.evidence
+        stores = {entry.unit.id: entry.store for item in evidence for entry in item.entries}
+        rows = [{"unitId": unit_id, "step": "cited", "store": stores[unit_id]} for unit_id in cited]
+        execution_id = selected.branch.execution.id
+        run.emit("units.judged", {"frameId": frame.id, "executionId": execution_id, "rows": rows})
+
+
+def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> dict[str, object]:
+    """Give the frame's comparison state as it stands when the frame closes [K-44]."""
+    return {
+        "openComparisons": [item.other.id for item in comparisons if item.is_open],
+        "resolvedDifferences": [item.summary for item in comparisons if not item.is_open],
+        "openQuestions": list(closure.open_questions),
+        "frontierSize": len(state.candidates),
+        "familyCount": len(state.families),
+    }

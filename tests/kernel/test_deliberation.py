@@ -1,0 +1,201 @@
+"""The four levels really differ, and a frame says truthfully why it closed [K-28 to K-50]."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.contracts import CallMetadata, Validation
+from mrpvm.kernel.comparison import dominates, select, undominated
+from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, Candidate
+from mrpvm.trace.graph import fold_graph
+from mrpvm.values import Answer, Limits
+from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, run, solution
+
+
+def solver(plugin_id, *replies, llm_calls=0):
+    return plugin("gs-plugin", plugin_id, *replies, uses_llm=llm_calls > 0, max_llm_calls=llm_calls)
+
+
+def turn(level, *plugins, solvers=("gs-a", "gs-b"), kbs=("kb-a",), sufficient=True, **changes):
+    chosen = {(item.descriptor.type, item.descriptor.id): item for item in plugins}
+    defaults = [
+        plugin("sd-plugin", "sd-a", detection("why")),
+        plugin("mrp-plan-plugin", "planner-a", plan(kbs, solvers)),
+        plugin("kb-plugin", "kb-a", retrieval("fact", sufficient=sufficient)),
+    ]
+    for item in defaults:
+        if not any(kind == item.descriptor.type for kind, _ in chosen):
+            chosen[item.descriptor.type, item.descriptor.id] = item
+    return run(*chosen.values(), level=level, **changes)
+
+
+def closed(ran):
+    return next(frame for frame in fold_graph(ran.records)["frames"] if frame["id"] == "frame-0")["closureReason"]
+
+
+def state(ran):
+    ends = [event for event in ran.events if event.name == "frame.closed"]
+    return next(event for event in ends if event.data["frameId"] == "frame-0").detail["meta"]
+
+
+TWO = (solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1))
+
+
+def fresh(*solvers):
+    """Give new plugins with the same descriptors and replies: a scripted one remembers what it was asked."""
+    return [plugin("gs-plugin", item.descriptor.id, item.replies[0], uses_llm=item.descriptor.uses_llm,
+                   max_llm_calls=item.descriptor.max_llm_calls) for item in solvers]  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "asked"), [(0, [1, 0]), (1, [1, 0]), (2, [1, 1]), (3, [1, 1])])
+def test_how_far_a_level_goes_on_after_the_first_success(level, asked):
+    """[K-30 to K-33]: the alternative costs a model call, so level 1 does not take it."""
+    one, two = fresh(*TWO)
+    ran = turn(level, one, two)
+    assert [len(one.asked), len(two.asked)] == asked
+    assert ran.outcome.answer_text.startswith("First.")
+
+
+def test_level_one_takes_one_cheap_alternative_of_another_family():
+    """[K-31]: another evidence role makes another family without any model call."""
+    cheap = plugin("kb-plugin", "kb-b", retrieval("other"))
+    evidence = plugin("kb-plugin", "kb-a", retrieval("fact"))
+    ran = turn(1, solver("gs-a", solution("First.")), evidence, cheap, kbs=("kb-a", "kb-b"), solvers=("gs-a",))
+    assert ran.outcome.status == "succeeded"
+    assert closed(ran) == "policy_satisfied"
+
+
+def test_the_same_family_is_no_alternative():
+    """[K-34, V-16]"""
+    one, twin = solver("gs-a", solution("First.")), solver("gs-b", solution("Second."))
+    turn(3, one, twin)
+    assert twin.asked == []
+
+
+def test_two_candidates_are_compared_and_the_deciding_criterion_named():
+    """[K-32, K-42]: equal but for the price of a model call."""
+    second = solution("Second.")
+
+    def costly(request, context):
+        return replace(second(request, context), metadata=CallMetadata(llm_calls=1, model="m"))
+
+    ran = turn(2, solver("gs-a", solution("First.")), solver("gs-b", costly, llm_calls=1))
+    (comparison,) = ran.named("comparison.made")
+    assert (comparison["status"], comparison["criterion"]) == ("resolved", "cost")
+    assert closed(ran) == "dominance_clear"
+    assert state(ran)["openQuestions"] == []
+
+
+def test_equals_stay_an_open_comparison_and_an_open_question():
+    ran = turn(3, *fresh(*TWO))
+    assert ran.named("comparison.made")[0]["status"] == "open"
+    assert closed(ran) == "frontier_exhausted"
+    assert "as good on every criterion" in state(ran)["openQuestions"][0]
+
+
+def test_level_two_says_when_it_found_only_one_way():
+    """[K-49]: partial closure is never called satisfied."""
+    ran = turn(2, solver("gs-a", solution("First.")), solvers=("gs-a",))
+    assert closed(ran) == "frontier_exhausted"
+    assert state(ran)["openQuestions"] == ["Only 1 of 2 independent ways to an answer could be tried."]
+
+
+def test_a_family_that_cannot_be_afforded_is_budget():
+    ran = turn(2, *fresh(*TWO), limits=Limits(max_llm_calls=0))
+    assert closed(ran) == "budget_exhausted"
+
+
+def test_a_rejected_leader_leaves_the_place_to_the_next():
+    """[K-46, K-49]"""
+    one, two = fresh(*TWO)
+    validator = plugin("val-plugin", "val-a", REJECT, ACCEPT)
+    ran = turn(0, one, two, validator)
+    assert ran.outcome.answer_text.startswith("Second.")
+    assert closed(ran) == "validation_fallback"
+    assert any("rejected" in question for question in state(ran)["openQuestions"])
+
+
+def test_an_unjudged_answer_stays_below_the_floor_of_level_three():
+    """[K-37]"""
+    unsure = plugin("val-plugin", "val-a", Validation(status="error"))
+    ran = turn(3, *fresh(*TWO), unsure)
+    assert ran.outcome.status == "succeeded"
+    assert closed(ran) == "frontier_exhausted"
+    assert any("asks for strong" in question for question in state(ran)["openQuestions"])
+
+
+def test_a_weak_leader_is_challenged_with_another_retrievers_evidence():
+    """[K-43]: the challenge's frame gathers it, and the answer becomes strong."""
+    first = plugin("kb-plugin", "kb-a", retrieval("fact", sufficient=False))
+    second = plugin("kb-plugin", "kb-b", retrieval("more"))
+    third = plugin("kb-plugin", "kb-c", retrieval("still more"))
+    unsure_then_sure = plugin("val-plugin", "val-a", Validation(status="error"), ACCEPT)
+    ran = turn(
+        3, solver("gs-a", solution("First.")), first, second, third, unsure_then_sure,
+        kbs=("kb-a", "kb-b", "kb-c"), solvers=("gs-a",),
+    )  # fmt: skip
+    (challenge,) = ran.named("challenge.made")
+    assert challenge["status"] == "resolved"
+    frames = {frame["id"]: frame["purpose"] for frame in fold_graph(ran.records)["frames"]}
+    assert frames["frame-0.1"] == "challenge"
+    assert second.asked or third.asked
+
+
+def test_without_anything_left_to_ask_a_challenge_stays_open():
+    unsure = plugin("val-plugin", "val-a", Validation(status="error"))
+    ran = turn(3, solver("gs-a", solution("First.")), unsure, solvers=("gs-a",))
+    assert [item["status"] for item in ran.named("challenge.made")] == ["open"]
+
+
+def test_a_challenge_that_refutes_everything_fails_the_turn():
+    """[K-46]"""
+    verdicts = plugin("val-plugin", "val-a", Validation(status="error"), REJECT)
+    kbs = [plugin("kb-plugin", name, retrieval(name)) for name in ("kb-a", "kb-b")]
+    ran = turn(3, solver("gs-a", solution("First.")), *kbs, verdicts, kbs=("kb-a", "kb-b"), solvers=("gs-a",))
+    assert ran.outcome.error["code"] == "VALIDATION_REJECTED"
+
+
+def test_only_the_selected_candidate_counts_as_cited():
+    ran = turn(3, *fresh(*TWO))
+    cited = [row["unitId"] for data in ran.named("units.judged") for row in data["rows"] if row["step"] == "cited"]
+    assert cited == ["u:fact"]
+    assert len(ran.named("candidate.selected")) == 1
+    assert ran.named("candidate.selected")[0]["suspendedBranchIds"] == ["branch-0.2"]
+
+
+@pytest.mark.parametrize("level", range(4))
+def test_every_policy_is_the_table_of_the_specification(level):
+    """[K-28, K-29]"""
+    policy = POLICIES[level]
+    assert policy.min_families <= policy.max_frontier
+    assert policy.max_comparisons <= max(0, policy.max_frontier - 1)
+
+
+CRITERIA = st.fixed_dictionaries({name: st.integers(-2, 2) for name in OBJECTIVE})
+
+
+def candidate(place, criteria):
+    return Candidate(
+        id=f"cand-0.{place}", branch=None, answer=Answer(groups=()), planner_id="p", family="f",
+        strength="strong", criteria=criteria,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+@given(st.lists(CRITERIA, min_size=1, max_size=6))
+def test_the_selected_candidate_is_never_dominated(criteria):
+    """[K-40, K-41]"""
+    candidates = [candidate(place, item) for place, item in enumerate(criteria)]
+    chosen = select(candidates)
+    assert chosen in undominated(candidates)
+    assert not any(dominates(other, chosen) for other in candidates)
+
+
+@given(CRITERIA, CRITERIA, CRITERIA)
+def test_dominance_is_a_strict_partial_order(one, two, three):
+    a, b, c = (candidate(place, item) for place, item in enumerate((one, two, three)))
+    assert not dominates(a, a)
+    assert not (dominates(a, b) and dominates(b, a))
+    if dominates(a, b) and dominates(b, c):
+        assert dominates(a, c)
