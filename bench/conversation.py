@@ -1,35 +1,20 @@
 """What the measured client says: facts about ever new subjects, and questions about facts told before."""
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle, product
+from pathlib import Path
 
-_FIRST = ("Ana", "Boris", "Clara", "David", "Elena", "Farid", "Grace", "Hugo", "Irene", "Jonas", "Katja", "Liam", "Mira")
-_LAST = ("Adler", "Brandt", "Costa", "Dumas", "Egger", "Fontana", "Green", "Hansen", "Ito", "Jensen", "Klein", "Lopez", "Moreau")
-_WHICH = ("old", "new", "small", "second", "spare", "wooden", "rented", "heavy", "folding", "quiet", "fast", "broken", "light")
-_THINGS = ("boat", "bicycle", "guitar", "kite", "van", "telescope", "tent", "piano", "drone", "horse", "canoe", "robot", "sled")
-_DEVICES = (
-    "pump", "printer", "router", "scanner", "drill", "heater", "camera", "turbine", "sensor", "lathe", "oven", "crane",
-    "welder",
-)  # fmt: skip
-_NAMES = ("Rex", "Luna", "Comet", "Pixel", "Juno", "Max", "Nova", "Otto", "Pearl", "Rusty", "Storm", "Willow", "Zephyr")
-_COMPANIES = ("Acme", "Borealis", "Cobalt", "Dynatek", "Everline", "Fathom", "Granite", "Helios", "Ironwood", "Juniper")
-_CITIES = ("Lisbon", "Oslo", "Prague", "Quito", "Riga", "Seville", "Turin", "Utrecht", "Vienna", "Warsaw", "Zagreb")
-_PEOPLE = tuple(f"{first} {last}" for first, last in product(_FIRST, _LAST))
-
+_WORDS: dict[str, list[str]] = json.loads((Path(__file__).parent / "data" / "words.json").read_text())
 _FACTS = (
-    ("My {0} is called {1}.", "What is my {0} called?", tuple(map(" ".join, product(_WHICH, _THINGS))), _NAMES),
-    ("{0} works at {1}.", "Where does {0} work?", _PEOPLE, _COMPANIES),
-    ("{0} lives in {1}.", "Where does {0} live?", _PEOPLE, _CITIES),
-    (
-        "The {0} costs {1} euros.",
-        "How much does the {0} cost?",
-        tuple(map(" ".join, product(_WHICH, _DEVICES))),
-        tuple(str(price) for price in range(110, 990, 37)),
-    ),
+    ("My {0} is called {1}.", "What is my {0} called?", ("which", "thing"), "name"),
+    ("{0} works at {1}.", "Where does {0} work?", ("first", "last"), "company"),
+    ("{0} lives in {1}.", "Where does {0} live?", ("first", "last"), "city"),
+    ("The {0} costs {1} euros.", "How much does the {0} cost?", ("which", "device"), "price"),
 )
-"""How a fact is told and asked for, its subjects, and what may be true of them."""
+"""How a fact is told and asked for, the words of its subjects, and those of what may be true of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +50,10 @@ def conversation(seed: int) -> Iterator[Said]:
 
 def _shuffled_facts(chance: random.Random) -> Iterator[tuple[str, str, str]]:
     """Give each fact as it is told, as it is asked for, and its value, in random order."""
-    facts = [(fact, subject) for fact in _FACTS for subject in fact[2]]
+    facts = [
+        (fact, " ".join(words)) for fact in _FACTS for words in product(*(_WORDS[word_kind] for word_kind in fact[2]))
+    ]
     chance.shuffle(facts)
-    for (statement, question, _, values), subject in facts:
-        value = chance.choice(values)
+    for (statement, question, _, value_kind), subject in facts:
+        value = chance.choice(_WORDS[value_kind])
         yield statement.format(subject, value), question.format(subject), value

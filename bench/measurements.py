@@ -26,7 +26,7 @@ QUICK = Sizes(rounds=2, turns_a_round=11, deep_turns=20, pairs=4)
 """Enough to see that everything runs; too little to tell anything."""
 SHALLOW_TURN = 10
 WINDOWS = 10
-"""Parts of the deep session whose bytes are compared."""
+"""Parts of the long session whose bytes are compared."""
 
 
 @dataclass(slots=True)
@@ -149,7 +149,7 @@ def _windows(long: _Talk, turns: int) -> Iterator[Stored]:
     """Hold `turns` turns and give what each tenth of them stored."""
     before = _sizes()
     for window in range(WINDOWS):
-        count = turns * (window + 1) // WINDOWS - turns * window // WINDOWS
+        count = max(1, turns * (window + 1) // WINDOWS - turns * window // WINDOWS)
         for _ in range(count):
             long.turn()
         after = _sizes()

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 from asgiref.sync import async_to_sync
-from channels.layers import get_channel_layer
+from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import transaction
 from django.db.models import F
 
@@ -109,13 +109,13 @@ def announce_progress(session_pk: int, request_id: str, event_count: int) -> Non
 
 def send(session_pk: int, messages: Sequence[EventMessage]) -> None:
     """Send to the session's group, in order; a layer that is away costs live updates, never the change itself."""
-    layer = get_channel_layer()
-    if layer is None:
-        return
+    layer, group = get_channel_layer(), group_of(session_pk)
+    if layer is None or (isinstance(layer, InMemoryChannelLayer) and group not in layer.groups):
+        return  # nobody listens; a page that joins just now reads the rows afterwards
     if _server_loop is not None and _server_loop.is_running():
-        _server_loop.call_soon_threadsafe(_start_delivery, layer, group_of(session_pk), messages)
+        _server_loop.call_soon_threadsafe(_start_delivery, layer, group, messages)
     else:
-        async_to_sync(_deliver)(layer, group_of(session_pk), messages)
+        async_to_sync(_deliver)(layer, group, messages)
 
 
 _deliveries: set[asyncio.Task[None]] = set()

@@ -72,8 +72,7 @@ def _rows(found: "models.QuerySet[Any] | models.Manager[Any]", *replaced: str) -
     """Give the rows as columns, without the primary key and the columns that get new values."""
     left_out = {"id", "pk", *replaced}
     return [
-        {name: value for name, value in row.items() if name not in left_out}
-        for row in found.order_by("pk").values()
+        {name: value for name, value in row.items() if name not in left_out} for row in found.order_by("pk").values()
     ]
 
 

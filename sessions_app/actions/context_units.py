@@ -25,14 +25,15 @@ State = ContextUnit.State
 def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str) -> None:
     """Make `units` the session's pending ones, then tell the KB plugins [T-10, T-12].
 
+    Nothing else is pending: the turn took its slot with the leftovers of others gone [T-4], and stages once.
+
     Effects: pending rows and a ledger row each, `units.pending`, in one transaction of their own, so that an open
     page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn.
     """
     with transaction.atomic():
         session = turn.session
-        session.context_units.filter(state=State.PENDING).delete()
         ContextUnit.objects.bulk_create(ContextUnit.from_value(unit, session=session, turn=turn) for unit in units)
-        _record(turn, Step.STAGED, units, execution_id=execution_id)
+        UnitEvent.objects.bulk_create(_steps(turn, Step.STAGED, units, execution_id=execution_id))
         events.append(session, "units.pending", {"request_id": turn.request_id, "count": len(units)})
     notify(_added(session, units, "current-turn", "seed-detection"))
 
@@ -56,31 +57,32 @@ class Promotion:
         }
 
 
-def promote_units(turn: ExplainabilityTurn, session: Session, message: str) -> Promotion:
-    """Commit the turn's pending units; must run inside the commit's transaction.
+def promote_units(
+    turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str
+) -> Promotion:
+    """Commit the units that the turn staged; must run inside the commit's transaction.
 
     Equal hashes are not added again, turn-local guidance is dropped, the oldest chat units make room at the cap.
     Effects: unit rows, journal index, ledger rows, `unit_count` on the unsaved session.
     """
-    pending = list(session.context_units.filter(turn=turn, state=State.PENDING))
-    if not pending:
-        return Promotion()
-    rows = {row.unit_id: row for row in pending}
-    values = [row.to_value() for row in pending]
-    kept, dropped = promotable(values, message, known_hashes=_known_hashes(session, values))
+    kept, dropped = promotable(staged, message, known_hashes=_known_hashes(session, staged))
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
     others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))
+    pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
     if dropped:
-        ContextUnit.objects.filter(pk__in=[rows[item.unit.id].pk for item in dropped]).delete()
+        pending.filter(unit_id__in=[item.unit.id for item in dropped]).delete()
     if kept:
-        committed = ContextUnit.objects.filter(pk__in=[rows[unit.id].pk for unit in kept])
-        committed.update(state=State.COMMITTED, committed_at=timezone.now())
+        pending.update(state=State.COMMITTED, committed_at=timezone.now())
         index_units(session.journal, kept)
     session.unit_count += len(kept)
-    _record(turn, Step.COMMITTED, kept)
-    _record(turn, Step.DEDUPLICATED, duplicates, reason="the session knows it already")
-    _record(turn, Step.DISCARDED, others, reason="guidance for this turn only")
+    UnitEvent.objects.bulk_create(
+        [
+            *_steps(turn, Step.COMMITTED, kept),
+            *_steps(turn, Step.DEDUPLICATED, duplicates, reason="the session knows it already"),
+            *_steps(turn, Step.DISCARDED, others, reason="guidance for this turn only"),
+        ]
+    )
     return Promotion(
         added=tuple(kept),
         deduplicated=tuple(unit.id for unit in duplicates),
@@ -232,23 +234,21 @@ def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
     return unit_ids
 
 
-def _record(
+def _steps(
     turn: ExplainabilityTurn, step: str, units: Sequence[KnowledgeUnit], *, execution_id: str = "", reason: str = ""
-) -> None:
-    UnitEvent.objects.bulk_create(
-        [
-            UnitEvent(
-                session=turn.session,
-                turn=turn,
-                unit_id=unit.id,
-                step=step,
-                execution_id=execution_id,
-                reason=reason,
-                text=unit.text if step == Step.STAGED else "",
-            )
-            for unit in units
-        ]
-    )
+) -> list[UnitEvent]:
+    return [
+        UnitEvent(
+            session=turn.session,
+            turn=turn,
+            unit_id=unit.id,
+            step=step,
+            execution_id=execution_id,
+            reason=reason,
+            text=unit.text if step == Step.STAGED else "",
+        )
+        for unit in units
+    ]
 
 
 def _added(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:

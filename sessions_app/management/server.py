@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import fcntl
+import gc
 import os
 import signal
 import socket
@@ -41,6 +42,9 @@ class Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         use_server_loop(self._loop)
         await super().startup(sockets)
+        # What is loaded by now lives as long as the process: no garbage collection needs to walk through it again.
+        gc.collect()
+        gc.freeze()
         self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

@@ -33,8 +33,21 @@ def session(project: Project, session_id: str) -> Session:
     Raises:
         NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
     """
+    return _one(sessions(project), session_id)
+
+
+def bare_session(project: Project, session_id: str) -> Session:
+    """Give one session of the project without what it points at, for callers that read it again under a lock.
+
+    Raises:
+        NotFound: as for `session`.
+    """
+    return _one(sessions(project).select_related(None), session_id)
+
+
+def _one(found: QuerySet[Session], session_id: str) -> Session:
     try:
-        return sessions(project).get(session_id=session_id)
+        return found.get(session_id=session_id)
     except Session.DoesNotExist:
         raise NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND") from None
 

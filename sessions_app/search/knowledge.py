@@ -129,7 +129,7 @@ class SessionKnowledge:
     def _scored(
         self, pks: Sequence[int], scores: Mapping[int, float], parts: Mapping[int, Mapping[str, float]]
     ) -> list[ScoredUnit]:
-        rows = LayerUnit.objects.in_bulk(pks)
+        rows = {row.pk: row for row in LayerUnit.objects.filter(pk__in=pks).order_by()}
         found = [
             ScoredUnit(
                 unit=rows[pk].to_value(),

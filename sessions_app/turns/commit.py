@@ -49,7 +49,8 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     relock_session(session)
     if outcome.answer is None:
         raise ValueError("a successful outcome holds an answer")
-    promotion = promote_units(turn, session, call.message) if outcome.staged_units else Promotion()
+    staged = outcome.staged_units
+    promotion = promote_units(turn, session, staged, call.message) if staged else Promotion()
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)

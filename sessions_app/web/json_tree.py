@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from django.utils.safestring import SafeString, mark_safe
 
 NODES_MAX = 2_000
-"""A value with more nodes is shown as plain text: folding would not help, and the page would be slow."""
-_OPEN_DEPTH = 2
+"""A value with more nodes, or more levels, is plain text: folding would not help and the page would be slow."""
+DEPTH_MAX = 60
+_OPEN_ROWS = 60
 _SHORT_LIST = 8
 _LINE_END = re.compile(r"(?<!\\)(?:\\\\)*\\n")
 
@@ -29,11 +31,11 @@ def shown_json(value: Any, limit_bytes: int) -> ShownJson:
     """Give the value as a tree that can be folded, or as the first `limit_bytes` of its text if it is longer."""
     if value is None or value in ({}, []):
         return ShownJson(html=SafeString(""), is_empty=True)
-    text = json.dumps(value, indent=2, ensure_ascii=False)
-    size = len(text.encode("utf-8", "replace"))
-    if size > limit_bytes or node_count(value) > NODES_MAX:
+    nodes, depth = extent(value)
+    text = json.dumps(value, indent=2 if depth <= DEPTH_MAX else None, ensure_ascii=False)
+    if len(text.encode("utf-8", "replace")) > limit_bytes or nodes > NODES_MAX or depth > DEPTH_MAX:
         return shown_text(text, limit_bytes)
-    return ShownJson(html=_safe(_node(value, 0)), is_empty=False)
+    return ShownJson(html=_safe(_node(value, (), _open_paths(value))), is_empty=False)
 
 
 def shown_text(text: str, limit_bytes: int) -> ShownJson:
@@ -43,17 +45,20 @@ def shown_text(text: str, limit_bytes: int) -> ShownJson:
     return ShownJson(html=_safe(escape(kept)), is_empty=not text, left_out_bytes=len(encoded) - len(kept.encode()))
 
 
-def node_count(value: Any) -> int:
-    """Give how many values a value holds, itself included."""
-    count, waiting = 0, [value]
+def extent(value: Any) -> tuple[int, int]:
+    """Give how many values a value holds, itself included, and how many levels deep it is."""
+    count, deepest, waiting = 0, 0, [(value, 1)]
     while waiting:
-        count += 1
-        item = waiting.pop()
-        if isinstance(item, Mapping):
-            waiting.extend(item.values())
-        elif isinstance(item, list | tuple):
-            waiting.extend(item)
-    return count
+        item, depth = waiting.pop()
+        count, deepest = count + 1, max(deepest, depth)
+        waiting.extend((part, depth + 1) for part in _parts(item))
+    return count, deepest
+
+
+def _parts(value: Any) -> Sequence[Any]:
+    if isinstance(value, Mapping):
+        return list(value.values())
+    return value if isinstance(value, list | tuple) else ()
 
 
 def _safe(html: str) -> SafeString:
@@ -61,26 +66,44 @@ def _safe(html: str) -> SafeString:
     return mark_safe(html)  # noqa: S308
 
 
-def _node(value: Any, depth: int) -> str:
+type Path = tuple[int, ...]
+
+
+def _open_paths(value: Any) -> frozenset[Path]:
+    """Give the places of the parts that are open at first: level by level, as far as the rows reach."""
+    opened: set[Path] = set()
+    waiting: deque[tuple[Path, Any]] = deque([((), value)])
+    rows = _OPEN_ROWS
+    while waiting:
+        path, item = waiting.popleft()
+        parts = _parts(item)
+        if path and len(parts) > rows:
+            continue
+        rows -= len(parts)
+        opened.add(path)
+        waiting.extend(((*path, place), part) for place, part in enumerate(parts))
+    return frozenset(opened)
+
+
+def _node(value: Any, path: Path, opened: frozenset[Path]) -> str:
     if isinstance(value, Mapping) and value:
         keys = [f'<span class="json-key">{escape(json.dumps(str(key), ensure_ascii=False))}</span>: ' for key in value]
-        return _folder("{", "}", zip(keys, value.values(), strict=True), len(value), depth)
+        parts = [_node(item, (*path, place), opened) for place, item in enumerate(value.values())]
+        rows = [f"{key}{part}" for key, part in zip(keys, parts, strict=True)]
+        return _folder("{", "}", rows, "entry" if len(value) == 1 else "entries", path in opened)
     if isinstance(value, list | tuple) and value:
+        rows = [_node(item, (*path, place), opened) for place, item in enumerate(value)]
         if len(value) <= _SHORT_LIST and not any(isinstance(item, Mapping | list | tuple | str) for item in value):
-            return "[" + ", ".join(_node(item, depth) for item in value) + "]"
-        return _folder("[", "]", (("", item) for item in value), len(value), depth)
+            return "[" + ", ".join(rows) + "]"
+        return _folder("[", "]", rows, "item" if len(value) == 1 else "items", path in opened)
     return _leaf(value)
 
 
-def _folder(start: str, end: str, items: Iterable[tuple[str, Any]], count: int, depth: int) -> str:
-    rows = [f"{key}{_node(item, depth + 1)}" for key, item in items]
-    lines = ",</div><div>".join(rows)
-    state = " open" if depth < _OPEN_DEPTH or count <= 2 else ""
-    kind = "entry" if start == "{" else "item"
-    words = f"{count} {kind}" if count == 1 else f"{count} {'entries' if kind == 'entry' else 'items'}"
+def _folder(start: str, end: str, rows: Sequence[str], noun: str, is_open: bool) -> str:
     return (
-        f'<details class="json-fold"{state}><summary data-count="{words}">{start}</summary>'
-        f"<div>{lines}</div></details>{end}"
+        f'<details class="json-fold"{" open" if is_open else ""}>'
+        f'<summary data-count="{len(rows)} {noun}">{start}</summary>'
+        f"<div>{',</div><div>'.join(rows)}</div></details>{end}"
     )
 
 

@@ -33,11 +33,11 @@ class LiveSocket {
   }
 
   onOpen() {
-    const again = this.failures > 0;
     this.failures = 0;
     this.show("open", "Live");
-    // Progress has no number and is not sent again: what shows it is fetched once after a gap.
-    if (again) dispatch({ kind: "turn.progressed", sequence: null, payload: {}, resumed: true });
+    // Progress has no number and is not sent again: what shows it is fetched once after a gap, and once at the start,
+    // because the turn went on between the page and its socket.
+    dispatch({ kind: "turn.progressed", sequence: null, payload: {}, resumed: true });
   }
 
   onMessage(event) {

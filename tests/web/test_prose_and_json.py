@@ -34,6 +34,13 @@ def test_the_text_of_a_tree_is_the_json_itself(value: object) -> None:
         assert Reader(shown.html).dangers == []
 
 
+def test_a_large_value_opens_level_by_level() -> None:
+    shown = shown_json({"small": {"a": {"b": 1}}, "large": [{"n": number} for number in range(100)]}, 64_000).html
+    assert shown.count("<details") == 104
+    assert '<details class="json-fold"><summary data-count="100 items">' in shown
+    assert shown.count(" open>") == 3
+
+
 def test_lines_of_a_text_are_seen_and_the_backslash_is_no_line() -> None:
     assert shown_json({"a": "one\ntwo"}, 1_000).html.count("<br>") == 1
     assert "<br>" not in shown_json({"a": "C:\\new"}, 1_000).html
@@ -50,6 +57,13 @@ def test_a_long_value_is_cut_on_a_character_and_says_by_how_much() -> None:
 
 def test_a_value_of_very_many_nodes_is_plain_text() -> None:
     assert "<details" not in shown_json([[] for _ in range(NODES_MAX)], 64_000).html
+
+
+def test_a_very_deep_value_is_plain_text() -> None:
+    value: list[object] = []
+    for _ in range(500):
+        value = [value]
+    assert shown_json(value, 64_000).html == "[" * 501 + "]" * 501
 
 
 def test_prose_is_markdown() -> None:

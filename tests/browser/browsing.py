@@ -1,0 +1,148 @@
+"""What browser tests of the pages share: a member's browser that notices every complaint, and turns run beside it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.urls import reverse
+from playwright.sync_api import Page
+
+from mrpvm import registry
+from mrpvm.contracts import CallContext, Solution, SolveInput
+from mrpvm.errors import MRPError
+from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import Project, Session
+from sessions_app.turns.machine import install_plugins
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall
+from tests.kernel.scripted import plugin
+from tests.live import LiveServer
+
+WATCH = """
+window.complaints = [];
+window.numbers = [];
+addEventListener("securitypolicyviolation", ({ violatedDirective, sample, sourceFile }) =>
+  window.complaints.push(`${violatedDirective} ${sample} ${sourceFile}`));
+document.addEventListener("live:event", ({ detail }) =>
+  detail.sequence != null && window.numbers.push(detail.sequence));
+"""
+
+
+@dataclass
+class Browser:
+    """A logged-in browser; `complaints` holds what the console says of errors, and errors of scripts.
+
+    `is_measured`: a checker ran, whose own styles the security policy stops; complaints then say nothing of the pages.
+    """
+
+    page: Page
+    url: str
+    project: Project
+    complaints: list[str] = field(default_factory=list)
+    is_measured: bool = False
+
+    def open(self, name: str, *arguments: str, query: str = "") -> Page:
+        """Open a page by its name and wait until it follows the session, if it has one to follow."""
+        response = self.page.goto(self.url + reverse(name, args=arguments) + query)
+        assert response is not None
+        assert response.status == 200
+        assert "'unsafe" not in response.headers["content-security-policy"]
+        return self.page
+
+    def policy_breaches(self) -> list[str]:
+        """Give what the security policy stopped on the page now open."""
+        return self.page.evaluate("window.complaints ?? []")
+
+
+@pytest.fixture
+def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
+    """Give a browser logged in by a printed link; the test fails if anything complained."""
+    install_plugins()
+    project = ensure_default_project()
+    found = Browser(page, live_asgi.url, project)
+    page.on("console", lambda said: found.complaints.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.add_init_script(WATCH)
+    page.goto(live_asgi.url + reverse("login-link", args=[create_login_link(ensure_first_admin(project))]))
+    yield found
+    heard = found.policy_breaches() + found.complaints
+    assert found.is_measured or not heard, heard
+
+
+def aside[Result](act: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
+    """Give what an action gives, run as a server runs it: not on this thread, where Playwright keeps a loop."""
+
+    def work() -> Result:
+        try:
+            return act(*arguments, **named)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(work).result()
+
+
+def new_session(project: Project, **columns: Any) -> Session:
+    """Make a session beside the browser."""
+    return aside(create_session, project, **columns)
+
+
+def answer(session: Session, message: str) -> None:
+    """Run a turn in the session beside the browser, as a client of the API would; it may fail."""
+    with suppress(MRPError):
+        aside(run_turn, session, TurnCall(message=message))
+
+
+class HeldSolver:
+    """A goal solver that waits, then answers as the symbolic one does."""
+
+    descriptor = plugin("gs-plugin", "gs-held").descriptor
+
+    def __init__(self) -> None:
+        self.started = threading.Event()
+        self.go_on = threading.Event()
+
+    def solve(self, request: SolveInput, context: CallContext) -> Solution:
+        """Wait until the test lets go or the turn is stopped."""
+        self.started.set()
+        while not self.go_on.wait(0.01) and not context.stopped():
+            pass
+        return registry.installed.goal_solver("gs-symbolic").solve(request, context)
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldSolver]:
+    """Give a solver that is tried first and holds its turn until the test lets go."""
+    solver = HeldSolver()
+    install_plugins()
+    key = ("gs-plugin", solver.descriptor.id)
+    monkeypatch.setattr(registry.installed, "_plugins", {key: solver, **registry.installed._plugins})
+    yield solver
+    solver.go_on.set()
+
+
+@pytest.fixture
+def beside(held: HeldSolver) -> Iterator[Callable[..., None]]:
+    """Give a function that runs a turn on a thread of its own; the test waits for it at its end."""
+    threads: list[threading.Thread] = []
+
+    def start(session: Session, call: TurnCall) -> None:
+        def work() -> None:
+            with suppress(MRPError):
+                run_turn(session, call)
+            connections.close_all()
+
+        threads.append(threading.Thread(target=work))
+        threads[-1].start()
+
+    yield start
+    held.go_on.set()
+    for thread in threads:
+        thread.join(20)
+        assert not thread.is_alive()

@@ -1,0 +1,277 @@
+"""Talking in the browser: streamed answers, live state, a socket that is cut, stopping, undo."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from django.contrib.sessions.models import Session as Login
+from django.utils import timezone
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from sessions_app.actions.sessions import delete_session, rename_session
+from sessions_app.models import Session
+from sessions_app.turns.prepare import TurnCall
+from tests.browser.browsing import Browser, HeldSolver, answer, aside, beside, browser, held, new_session
+
+__all__ = ["beside", "browser", "held"]
+
+
+def say(page: Page, message: str) -> None:
+    page.get_by_label("Message", exact=True).fill(message)
+    page.keyboard.press("Enter")
+
+
+def live(page: Page) -> None:
+    expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "open")
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    return new_session(browser.project)
+
+
+def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
+    page = browser.page
+    expect(page.get_by_text("No conversation yet")).to_be_visible()
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    say(page, "My dog is called Rex. My cat is called Tom.")
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    say(page, "What is my dog called?")
+    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(page.locator(".exchange").last).to_contain_text("My dog is called Rex.")
+    # What was streamed has made room for the conversation itself: nothing stands there twice.
+    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.get_by_text("What is my dog called?")).to_have_count(1)
+    expect(page.locator("#session-state")).to_contain_text("My cat is called Tom.")
+    expect(page.locator("#session-state")).to_contain_text("from turn 1")
+    expect(page.get_by_role("heading", level=1)).to_have_text("My dog is called Rex. My cat is called Tom.")
+    page.get_by_role("link", name="How it came about").last.click()
+    expect(page.locator("svg.graph")).to_be_visible()
+    page.locator("svg.graph .node", has_text="Fast KB").click()
+    expect(page.locator("#detail")).to_contain_text("kb-fast")
+    assert "sel=exec-0." in page.url
+    page.get_by_role("tab", name="Output").click()
+    expect(page.locator("#panel-output")).to_contain_text("My dog is called Rex.")
+    expect(page.locator("#context")).to_contain_text("cited")
+
+
+def test_the_answer_is_streamed_beside_progress_that_overwrites_itself(
+    browser: Browser, session: Session, held: HeldSolver
+) -> None:
+    page = browser.open("session", session.session_id)
+    say(page, "Why is the sky blue?")
+    progress = page.locator("[data-turn-progress]")
+    expect(progress).to_contain_text("is working")
+    expect(progress.locator("[data-progress-text]")).to_have_count(1)
+    expect(page.locator("[data-turn-answer] .bubble--user")).to_have_text("Why is the sky blue?")
+    # The conversation knows of the running turn too and must not show it a second time.
+    expect(page.locator("#messages .is-running")).to_be_attached()
+    expect(page.locator("#messages .is-running")).to_be_hidden()
+    held.go_on.set()
+    expect(progress).to_be_hidden()
+    expect(page.locator(".exchange .bubble--assistant")).to_contain_text("do not contain enough evidence")
+    assert "is working" not in page.locator(".exchange").last.inner_text()
+
+
+def test_a_turn_of_the_api_appears_on_the_open_page(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    answer(session, "My dog is called Rex.")
+    expect(page.locator(".exchange")).to_contain_text("My dog is called Rex.")
+    expect(page.locator("#session-state .unit__text").first).to_have_text("My dog is called Rex.")
+    aside(rename_session, session, "<script>alert(1)</script>")
+    expect(page.get_by_role("heading", level=1)).to_have_text("<script>alert(1)</script>")
+    live(page)
+
+
+def test_what_happened_while_the_socket_was_away_is_made_up_for_once(browser: Browser, session: Session) -> None:
+    sockets: list[WebSocketRoute] = []
+    away = False
+
+    def on_socket(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        if away:
+            socket.close(code=1012)
+        else:
+            socket.connect_to_server()
+
+    browser.page.route_web_socket(re.compile("/live/"), on_socket)
+    page = browser.open("session", session.session_id)
+    live(page)
+    answer(session, "My dog is called Rex.")
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    away = True
+    sockets[-1].close(code=1012)
+    expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "waiting")
+    for message in ("My cat is called Tom.", "My rabbit is called Bella."):
+        answer(session, message)
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    away = False
+    live(page)
+    expect(page.locator("[data-ended]")).to_have_count(3)
+    expect(page.locator("#session-state [id^=unit-]")).to_have_count(3)
+    answer(session, "My car is red.")
+    expect(page.locator("[data-ended]")).to_have_count(4)
+    session.refresh_from_db()
+    seen = page.evaluate("window.numbers")
+    assert seen == list(range(3, session.event_sequence + 1))
+
+
+def test_a_running_turn_can_be_stopped(browser: Browser, session: Session, held: HeldSolver) -> None:
+    page = browser.open("session", session.session_id)
+    say(page, "Why is the sky blue?")
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_be_visible()
+    assert held.started.wait(10)
+    stop.click()
+    expect(page.locator(".exchange .notice")).to_contain_text("Stopped: the turn was stopped")
+    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Why is the sky blue?")
+    assert session.turns.get().status == "cancelled"
+
+
+def test_a_turn_started_elsewhere_can_be_watched_and_stopped(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    beside(session, TurnCall(message="Why is the sky blue?"))
+    running = page.locator(".exchange.is-running")
+    expect(running).to_contain_text("Working on it")
+    running.get_by_role("button", name="Stop").click()
+    expect(page.locator(".exchange .notice")).to_contain_text("Stopped")
+
+
+def test_a_busy_session_gives_the_message_back(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    page = browser.open("session", session.session_id)
+    beside(session, TurnCall(message="Why?"))
+    assert held.started.wait(10)
+    say(page, "Me too!")
+    expect(page.locator("#toasts")).to_contain_text("TURN_IN_PROGRESS")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Me too!")
+    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    held.go_on.set()
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    browser.complaints.clear()  # the browser itself notes the 409
+
+
+def test_choices_hold_for_the_message_they_stand_beside(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    page.get_by_role("button", name="Plugins, level and knowledge").click()
+    page.get_by_label("Deliberation level").select_option("2")
+    say(page, "My dog is called Rex.")
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    assert session.turns.get().deliberation_level == 2
+    expect(page.locator("#session-state")).to_contain_text(re.compile(r"Deliberation level\s*2"))
+
+
+def test_ctrl_enter_makes_a_line_and_enter_sends(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    field = page.get_by_label("Message", exact=True)
+    field.fill("one")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.type("two")
+    expect(field).to_have_value("one\ntwo")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    assert session.turns.get().user_message == "one\ntwo"
+
+
+def test_the_tab_keeps_its_session_until_a_new_one(browser: Browser, session: Session) -> None:
+    browser.open("session", session.session_id)
+    page = browser.open("sessions")
+    go_on = page.get_by_role("link", name="Continue in this tab")
+    go_on.click()
+    expect(page).to_have_url(re.compile(session.session_id))
+    page.get_by_role("button", name="New conversation").click()
+    expect(page).not_to_have_url(re.compile(session.session_id))
+    browser.open("sessions")
+    assert session.session_id not in (go_on.get_attribute("href") or "")
+
+
+def test_delete_and_undo(browser: Browser, session: Session) -> None:
+    aside(rename_session, session, "Dear")
+    page = browser.open("sessions")
+    page.get_by_role("button", name="Delete Dear").click()
+    expect(page.get_by_text("Deleted “Dear”.")).to_be_visible()
+    expect(page.get_by_role("link", name="Dear")).to_have_count(0)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("link", name="Dear")).to_be_visible()
+    session.refresh_from_db()
+    assert session.deleted_at is None
+
+
+def test_an_ended_login_asks_for_a_new_one(browser: Browser, session: Session) -> None:
+    page = browser.open("sessions")
+    Login.objects.all().delete()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible(timeout=10_000)
+
+
+def test_what_is_gone_leaves_the_page_as_it_was(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("turn", session.session_id, session.turns.get().request_id)
+    aside(delete_session, session)
+    expect(page.locator("#toasts")).to_contain_text("This session was deleted")
+    page.locator("g[data-id='exec-0.1~1'] rect").first.click()
+    expect(page.locator("#toasts")).to_contain_text("This is no longer there.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 1")
+    expect(page.locator("#detail h2")).to_have_text("Run with")
+    browser.complaints.clear()  # the browser itself notes the 404
+
+
+def test_rename_in_place(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    page.get_by_role("button", name="Rename").click()
+    page.keyboard.type("First name")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("New name")).to_be_hidden()
+    page.get_by_role("button", name="Rename").click()
+    page.get_by_label("New name").fill("Second name")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Second name")
+
+
+def test_the_list_of_sessions_is_live_and_filters(browser: Browser, session: Session) -> None:
+    page = browser.open("sessions")
+    expect(page.locator("[data-poll-row]")).to_have_count(1)
+    other = new_session(browser.project, title="Made meanwhile")
+    expect(page.get_by_role("link", name="Made meanwhile")).to_be_visible(timeout=10_000)
+    page.get_by_label("Name, first message or id").press_sequentially("mean")
+    expect(page.locator("[data-poll-row]")).to_have_count(1)
+    expect(page).to_have_url(re.compile(r"\?q=mean$"))
+    answer(other, "My dog is called Rex.")
+    expect(page.locator("[data-poll-row]")).to_contain_text("My dog is called Rex.", timeout=10_000)
+    page.reload()
+    expect(page.locator("[data-poll-row]")).to_have_count(1)
+
+
+def test_more_sessions_are_added_below(browser: Browser) -> None:
+    for _ in range(30):
+        new_session(browser.project)
+    page = browser.open("sessions")
+    expect(page.locator("[data-poll-row]")).to_have_count(25)
+    page.get_by_role("link", name="More sessions").click()
+    expect(page.locator("[data-poll-row]")).to_have_count(30)
+    expect(page.get_by_role("link", name="More sessions")).to_have_count(0)
+
+
+def test_an_open_page_sees_its_session_expire(browser: Browser, session: Session) -> None:
+    session.expires_at = timezone.now() + timezone.timedelta(seconds=3)
+    session.save()
+    page = browser.open("session", session.session_id)
+    expect(page.locator("[data-countdown]")).to_contain_text("in 0:0")
+    expect(page.get_by_text("This session has expired.")).to_be_visible(timeout=10_000)
+    expect(page.get_by_label("Message", exact=True)).to_have_count(0)
+
+
+def test_the_answer_can_be_copied(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator(".bubble__foot").get_by_role("button", name="Copy").click()
+    expect(page.locator(".bubble__foot").get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == session.messages.get(role="assistant").content

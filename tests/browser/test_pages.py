@@ -1,0 +1,141 @@
+"""Every page in a real browser: both themes, a phone, no complaint, nothing a screen reader stumbles over."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.urls import reverse
+from playwright.sync_api import Browser as Chromium
+from playwright.sync_api import expect
+
+from sessions_app.actions.api_keys import create_key
+from sessions_app.actions.forks import fork_base
+from tests.browser.browsing import Browser, answer, browser, new_session
+
+__all__ = ["browser"]
+
+SERIOUS = {"serious", "critical"}
+
+
+@pytest.fixture
+def addresses(browser: Browser) -> dict[str, str]:
+    """Give the address of every page, each with something to show."""
+    session = new_session(browser.project, title="Pets and a very-long-name-without-any-place-to-break-it-in-two")
+    for message in (
+        "My dog is called Rex. My cat is called Tom.",
+        "1. What is my dog called?\n2. What is my cat called?",
+        "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?",
+    ):
+        answer(session, message)
+    fork_base(session.mounted_kb, "A fork")
+    create_key(browser.project, "A key")
+    turns = list(session.turns.order_by("turn_index"))
+    of = session.session_id
+    return {
+        "sessions": "/",
+        "session": reverse("session", args=[of]),
+        "empty session": reverse("session", args=[new_session(browser.project).session_id]),
+        "turn": reverse("turn", args=[of, turns[1].request_id]) + "?sel=exec-0.1~1",
+        "failed turn": reverse("turn", args=[of, turns[2].request_id]),
+        "knowledge": reverse("knowledge"),
+        "knowledge base": reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
+        "plugins": reverse("plugins"),
+        "API keys": reverse("api-keys"),
+    }
+
+
+def test_a_complaint_would_be_noticed(browser: Browser) -> None:
+    browser.open("plugins")
+    browser.page.evaluate("document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\">')")
+    assert browser.policy_breaches()
+    assert browser.complaints
+    browser.is_measured = True
+
+
+def problems(browser: Browser) -> list[str]:
+    browser.is_measured = True
+    found = Axe().run(browser.page).response["violations"]
+    return [
+        f"{item['id']}: {node['html'][:150]}" for item in found if item["impact"] in SERIOUS for node in item["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_page_has_a_serious_barrier(browser: Browser, addresses: dict[str, str], theme: str) -> None:
+    browser.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    for name, address in addresses.items():
+        browser.page.goto(browser.url + address)
+        expect(browser.page.locator("html.has-script")).to_be_attached()
+        assert problems(browser) == [], name
+
+
+@pytest.mark.parametrize("width", [360, 1600])
+def test_no_page_is_wider_than_the_screen(browser: Browser, addresses: dict[str, str], width: int) -> None:
+    browser.page.set_viewport_size({"width": width, "height": 740})
+    for name, address in addresses.items():
+        browser.page.goto(browser.url + address)
+        expect(browser.page.locator("h1").first).to_be_visible()
+        assert browser.page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_the_login_page_is_usable_by_all(browser: Browser) -> None:
+    page = browser.page
+    page.get_by_label("Account of").click()
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        assert problems(browser) == []
+    page.set_viewport_size({"width": 360, "height": 640})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_the_theme_can_be_switched_and_stays(browser: Browser) -> None:
+    page = browser.page
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    page.emulate_media(color_scheme="light")
+    browser.open("sessions")
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Switch between dark and light").click()
+    assert page.evaluate(ground) != light
+    dark = page.evaluate(ground)
+    browser.open("plugins")
+    assert page.evaluate(ground) == dark
+
+
+def test_the_keys_of_a_page_are_listed(browser: Browser) -> None:
+    page = browser.open("session", new_session(browser.project).session_id)
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("Send the message")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+@pytest.fixture
+def plain_page(browser: Browser, page: object) -> Iterator[Browser]:
+    """Give the same login in a browser that runs no scripts."""
+    chromium: Chromium = browser.page.context.browser  # type: ignore[assignment]
+    context = chromium.new_context(java_script_enabled=False, storage_state=browser.page.context.storage_state())
+    yield Browser(context.new_page(), browser.url, browser.project)
+    context.close()
+
+
+def test_pages_can_be_read_and_used_without_javascript(plain_page: Browser, addresses: dict[str, str]) -> None:
+    page = plain_page.page
+    for name, address in addresses.items():
+        response = page.goto(plain_page.url + address)
+        assert response is not None
+        assert response.status == 200, name
+    page.goto(plain_page.url + addresses["turn"])
+    expect(page.locator("svg.graph .node").first).to_be_visible()
+    page.get_by_role("treeitem", name=re.compile("^Symbolic Goal Solver")).first.get_by_role("link").click()
+    expect(page.get_by_role("heading", name="Symbolic Goal Solver")).to_be_visible()
+    page.goto(plain_page.url + addresses["session"])
+    page.get_by_label("Message", exact=True).fill("What is my dog called?")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".exchange").last).to_contain_text("My dog is called Rex.")
+    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("is back.")).to_be_visible()

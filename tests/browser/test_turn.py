@@ -1,0 +1,153 @@
+"""The turn page in a browser: the graph by mouse and keyboard, the outline, and a turn that grows while one looks."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sessions_app.actions.sessions import Choices
+from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.turns.prepare import TurnCall
+from tests.browser.browsing import Browser, HeldSolver, answer, beside, browser, held, new_session
+
+__all__ = ["beside", "browser", "held"]
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    session = new_session(browser.project)
+    answer(session, "My dog is called Rex. My cat is called Tom.")
+    answer(session, "1. What is my dog called?\n2. What is my cat called?")
+    return session
+
+
+def turn_of(session: Session, number: int) -> ExplainabilityTurn:
+    return session.turns.get(turn_index=number)
+
+
+def open_turn(browser: Browser, session: Session, number: int, query: str = "") -> Page:
+    return browser.open("turn", session.session_id, turn_of(session, number).request_id, query=query)
+
+
+def zoom(page: Page) -> float:
+    found = re.search(r"scale\(([\d.]+)\)", page.locator(".viewport").get_attribute("transform") or "")
+    assert found is not None
+    return float(found[1])
+
+
+def test_a_click_opens_a_box_and_the_address_keeps_it(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    page.locator("g[data-id='exec-0.1~1'] rect").first.click()
+    expect(page.locator("#detail h2")).to_have_text("Symbolic Seed Detector")
+    expect(page.locator("[role=treeitem][aria-selected=true]")).to_have_attribute("data-id", "exec-0.1~1")
+    page.reload()
+    expect(page.locator("#detail h2")).to_have_text("Symbolic Seed Detector")
+    expect(page.locator("g.is-selected")).to_have_attribute("data-id", "exec-0.1~1")
+    page.get_by_role("tab", name="Input").press("ArrowRight")
+    expect(page.get_by_role("tab", name="Output")).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#panel-output")).to_be_visible()
+    expect(page.locator("#panel-input")).to_be_hidden()
+
+
+def test_what_is_copied_is_json_in_lines(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2, "?sel=exec-0.1~1")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("#panel-input").get_by_role("button", name="Copy").click()
+    expect(page.locator("#panel-input").get_by_role("button", name="Copied")).to_be_visible()
+    text = page.evaluate("navigator.clipboard.readText()")
+    assert json.loads(text)["message"] == "1. What is my dog called?\n2. What is my cat called?"
+    assert text.count("\n") > 5
+
+
+def test_the_whole_payload_can_be_downloaded(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2, "?sel=exec-0.1~1")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download the whole payload").click()
+    text = download.value.path().read_text()
+    assert json.loads(text)["output"]["status"] == "success"
+
+
+def test_the_graph_is_moved_by_toolbar_and_keys(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    expect(page.locator(".viewport")).to_have_attribute("transform", re.compile("scale"))
+    fitted, at_first = zoom(page), page.locator(".viewport").get_attribute("transform") or ""
+    page.get_by_role("button", name="Zoom in").click()
+    expect(page.locator(".viewport")).not_to_have_attribute("transform", at_first)
+    assert zoom(page) > fitted
+    page.locator("g[data-id='frame-0']").focus()
+    page.keyboard.press("0")
+    expect(page.locator(".viewport")).to_have_attribute("transform", at_first)
+    page.keyboard.press("ArrowDown")
+    focused = page.evaluate("document.activeElement.dataset.id")
+    assert focused not in (None, "frame-0")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detail h2")).to_be_visible()
+    assert page.url.replace("%7E", "~").endswith(f"sel={focused}")
+
+
+def test_frames_open_and_shut(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    boxes = page.locator("svg.graph .node")
+    before = boxes.count()
+    page.get_by_role("button", name=re.compile("^Collapse")).first.click()
+    expect(page.locator(".frame-hidden")).to_have_count(1)
+    assert boxes.count() < before
+    assert "shut=frame-0.1" in page.url
+    page.get_by_role("button", name=re.compile("^Open ")).click()
+    expect(boxes).to_have_count(before)
+
+
+def test_the_outline_is_walked_with_arrows(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    page.locator("[role=treeitem]").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detail h2")).to_have_text("Symbolic Seed Detector")
+    page.keyboard.press("End")
+    expect(page.locator(":focus")).to_have_attribute("role", "treeitem")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("[data-id='exec-0.1~1'][role=treeitem]")).to_be_hidden()
+
+
+def test_brackets_go_to_the_turns_beside(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    page.keyboard.press("[")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 1")
+    page.keyboard.press("]")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
+
+
+def test_a_running_turn_grows_before_one_s_eyes(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    beside(session, TurnCall(message="What is my dog called?", choices=Choices(goal_solver="gs-held")))
+    assert held.started.wait(10)
+    page = open_turn(browser, session, 3)
+    page.evaluate("window.sameDocument = true")
+    running = page.locator("svg.graph .node.status-active")
+    expect(running).to_have_count(1)
+    expect(page.get_by_role("button", name="Stop")).to_be_visible()
+    page.locator("svg.graph [data-id='exec-0.1~1'] rect").first.click()
+    expect(page.locator("#detail h2")).to_have_text("Symbolic Seed Detector")
+    held.go_on.set()
+    expect(page.locator("#turn-head")).to_contain_text("Answered")
+    expect(running).to_have_count(0)
+    expect(page.locator("svg.graph .node", has_text="Constraint Validator")).to_have_count(1)
+    expect(page.locator("#turn-outline")).to_contain_text("Constraint Validator")
+    expect(page.locator("#context")).to_contain_text("cited")
+    expect(page.locator("g.is-selected")).to_have_attribute("data-id", "exec-0.1~1")
+    expect(page.locator("[role=treeitem][aria-selected=true]")).to_have_attribute("data-id", "exec-0.1~1")
+    assert page.evaluate("window.sameDocument") is True
+
+
+def test_on_a_phone_the_detail_comes_up_and_goes(browser: Browser, session: Session) -> None:
+    browser.page.set_viewport_size({"width": 360, "height": 740})
+    page = open_turn(browser, session, 1)
+    expect(page.locator("#detail")).to_be_hidden()
+    page.locator("g[data-id='exec-0.1~1'] rect").first.click()
+    expect(page.locator("#detail")).to_be_visible()
+    page.get_by_role("button", name="Close the details").click()
+    expect(page.locator("#detail")).to_be_hidden()
