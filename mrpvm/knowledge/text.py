@@ -50,9 +50,14 @@ def _strip_edges(word: str) -> str:
 
 def words(text: str) -> list[str]:
     """Give the lower-case words of `text` in order, stop words included, edge punctuation and possessive removed."""
+    return list(_words(text))
+
+
+@lru_cache(maxsize=1_024)  # a turn asks for the words of its message, its evidence and its plugins again and again
+def _words(text: str) -> tuple[str, ...]:
     normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
     found = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))
-    return [word for word in found if word]
+    return tuple(word for word in found if word)
 
 
 def _content_words(text: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from django.db import IntegrityError
 from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.actions.histories import import_history
 from sessions_app.actions.sessions import Choices, create_session
-from sessions_app.queries.sessions import bare_session
+from sessions_app.queries.sessions import session_reference
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase, Project, Session
@@ -36,7 +36,7 @@ def chat_session(
     session_id = _usable(body.get("session_id")) or _usable(header_id)
     if session_id is not None:
         try:
-            return bare_session(project, session_id)
+            return session_reference(project, session_id)
         except NotFound:
             if session_id.startswith(OUR_START) or (_usable(header_id) is None and history is None):
                 raise
@@ -45,7 +45,7 @@ def chat_session(
         session = create_session(project, choices, base=base, client_name=session_id)
     except IntegrityError:
         # Another request used the name first, or the name belongs to a session that was deleted.
-        return bare_session(project, session_id or "")
+        return session_reference(project, session_id or "")
     if history:
         import_history(session, history)
     return session

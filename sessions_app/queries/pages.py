@@ -110,8 +110,16 @@ def neighbours(turn: ExplainabilityTurn) -> Neighbours:
     )
 
 
-def unit_texts(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str, str]:
-    """Give what units said, by id: the ledger keeps staged ones, the session its own, layers the rest.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownUnit:
+    """What a unit said, and the turn that brought it in, if it was one of this session."""
+
+    text: str
+    origin: ExplainabilityTurn | None = None
+
+
+def known_units(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str, KnownUnit]:
+    """Give units by id: the ledger keeps staged ones, the session its own, layers the rest.
 
     A unit that is gone from all three is left out.
     """
@@ -121,9 +129,10 @@ def unit_texts(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str,
     mount = session.mounts.filter(mounted_at__lte=turn.created_at).select_related("layer").order_by("-id").first()
     layers = {session.draft_id, *session.draft.ancestry, *(mount.layer.chain if mount else ())}
     based = LayerUnit.objects.filter(layer_id__in=layers, unit_id__in=unit_ids)
-    texts = {row.unit_id: row.text for row in _texts_only(based)}
-    texts |= dict(staged.order_by("id").values_list("unit_id", "text"))
-    return texts | {row.unit_id: row.text for row in _texts_only(own)}
+    found = {row.unit_id: KnownUnit(text=row.text) for row in (*_texts_only(based), *_texts_only(own))}
+    for event in staged.select_related("turn").order_by("id"):
+        found[event.unit_id] = KnownUnit(text=event.text, origin=event.turn)
+    return found
 
 
 def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[Row]:

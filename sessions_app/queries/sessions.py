@@ -36,13 +36,14 @@ def session(project: Project, session_id: str) -> Session:
     return _one(sessions(project), session_id)
 
 
-def bare_session(project: Project, session_id: str) -> Session:
-    """Give one session of the project without what it points at, for callers that read it again under a lock.
+def session_reference(project: Project, session_id: str) -> Session:
+    """Give one session of the project for a caller that reads it again under a lock: columns are read on demand.
 
     Raises:
         NotFound: as for `session`.
     """
-    return _one(sessions(project).select_related(None), session_id)
+    live = Session.objects.filter(project=project, deleted_at=None)
+    return _one(live.only("project", "session_id", "mounted_kb"), session_id)
 
 
 def _one(found: QuerySet[Session], session_id: str) -> Session:

@@ -129,6 +129,8 @@ class SessionKnowledge:
     def _scored(
         self, pks: Sequence[int], scores: Mapping[int, float], parts: Mapping[int, Mapping[str, float]]
     ) -> list[ScoredUnit]:
+        if not pks:
+            return []
         rows = {row.pk: row for row in LayerUnit.objects.filter(pk__in=pks).order_by()}
         found = [
             ScoredUnit(

@@ -177,6 +177,18 @@ def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: 
     assert '<option value="sd-symbolic">' in html
 
 
+@pytest.mark.parametrize("form", ["markdown", "json"])
+def test_the_conversation_can_be_exported(project: Project, form: str) -> None:
+    session = new_session(project)
+    add_turns(session, 1)
+    client = member_client(project, "viewer")
+    address = f"{reverse('api:export', args=[session.session_id])}?format={form}"
+    assert f'href="{address}" download' in get(client, session)
+    exported = client.get(address)
+    assert exported.status_code == 200
+    assert "assistant 1" in exported.content.decode()
+
+
 def test_an_expired_session_is_an_archive(project: Project) -> None:
     session = new_session(project, expires_at=timezone.now() - timedelta(minutes=1))
     add_turns(session, 1)

@@ -133,7 +133,11 @@ def test_the_ledger_says_what_was_offered_and_cited_and_from_which_turn_s_fact(
     first = text_of(rows[0])
     assert "My dog is called Rex." in first
     assert "cited" in first
-    assert "this session" in first
+    assert "this session, turn 1" in first
+    assert (
+        reverse("turn", args=[answered.session.session_id, answered.session.turns.get(turn_index=1).request_id])
+        in rows[0]
+    )
     assert "1 cited" in html
     assert any("My cat is called Tom." in text_of(row) and "cited" not in text_of(row) for row in rows)
 

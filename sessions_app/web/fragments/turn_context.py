@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sessions_app.queries.pages import unit_texts
+from sessions_app.queries.pages import KnownUnit, known_units
 from sessions_app.queries.turns import unit_events
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.words import STORES, why
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 LEDGER_SHOWN = 200
+_GONE = KnownUnit(text="")
 _FATES: Mapping[str, Tone] = {
     "cited": Tone.OK,
     "selected": Tone.ACTIVE,
@@ -40,6 +41,7 @@ class LedgerRow:
     score: float | None = None
     reason: str = ""
     text: str = ""
+    origin: "ExplainabilityTurn | None" = None
     steps: list[str] = field(default_factory=list)
     executions: list[str] = field(default_factory=list)
 
@@ -81,9 +83,10 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     rows = _ledger(event for event in events if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
     changes = _changes(turn, events)
-    texts = unit_texts(turn, {row.unit_id for row in shown} | {unit_id for unit_id, _, _ in changes})
+    known = known_units(turn, {row.unit_id for row in shown} | {unit_id for unit_id, _, _ in changes})
     for row in shown:
-        row.text = texts.get(row.unit_id, "")
+        unit = known.get(row.unit_id, _GONE)
+        row.text, row.origin = unit.text, unit.origin
     counts = {fate: sum(1 for row in rows if fate in row.steps) for fate in ("offered", "selected", "pruned", "cited")}
     return {
         "turn": turn,
@@ -91,7 +94,9 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "ledger": shown,
         "ledger_left_out": len(rows) - len(shown),
         "ledger_counts": counts,
-        "changes": [_change(unit_id, kind, reason, texts) for unit_id, kind, reason in changes],
+        "changes": [
+            _change(unit_id, kind, known.get(unit_id, _GONE).text, reason) for unit_id, kind, reason in changes
+        ],
     }
 
 
@@ -121,8 +126,6 @@ def _changes(turn: "ExplainabilityTurn", events: Iterable["UnitEvent"]) -> list[
     ]
 
 
-def _change(unit_id: str, kind: str, reason: str, texts: Mapping[str, str]) -> Change:
+def _change(unit_id: str, kind: str, text: str, reason: str) -> Change:
     title, tone, words = _CHANGES[kind]
-    return Change(
-        unit_id=unit_id, kind=kind, title=title, tone=tone, reason=why(reason) or words, text=texts.get(unit_id, "")
-    )
+    return Change(unit_id=unit_id, kind=kind, title=title, tone=tone, reason=why(reason) or words, text=text)
