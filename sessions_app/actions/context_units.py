@@ -40,8 +40,9 @@ def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execut
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promotion:
-    """What a commit did with a turn's units [T-21 to T-24, S-35]; every list holds unit ids."""
+    """What a commit did with a turn's units [T-21 to T-24, S-35], and the ledger's rows of that, still to be stored."""
 
+    ledger: tuple[UnitEvent, ...] = ()
     added: tuple[KnowledgeUnit, ...] = ()
     deduplicated: tuple[str, ...] = ()
     discarded: tuple[str, ...] = ()
@@ -63,7 +64,7 @@ def promote_units(
     """Commit the units that the turn staged; must run inside the commit's transaction.
 
     Equal hashes are not added again, turn-local guidance is dropped, the oldest chat units make room at the cap.
-    Effects: unit rows, journal index, ledger rows, `unit_count` on the unsaved session.
+    Effects: unit rows, journal index, `unit_count` on the unsaved session; the ledger's rows are left to the caller.
     """
     kept, dropped = promotable(staged, message, known_hashes=_known_hashes(session, staged))
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
@@ -76,14 +77,12 @@ def promote_units(
         pending.update(state=State.COMMITTED, committed_at=timezone.now())
         index_units(session.journal, kept)
     session.unit_count += len(kept)
-    UnitEvent.objects.bulk_create(
-        [
+    return Promotion(
+        ledger=(
             *_steps(turn, Step.COMMITTED, kept),
             *_steps(turn, Step.DEDUPLICATED, duplicates, reason="the session knows it already"),
             *_steps(turn, Step.DISCARDED, others, reason="guidance for this turn only"),
-        ]
-    )
-    return Promotion(
+        ),
         added=tuple(kept),
         deduplicated=tuple(unit.id for unit in duplicates),
         discarded=tuple(unit.id for unit in others),
@@ -186,9 +185,15 @@ def _remove_loaded(session: Session, source_id: str) -> None:
     session.unit_count -= len(unit_ids)
 
 
-def record_ledger(turn: ExplainabilityTurn, rows: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-    """Write what retrieval and solving did to units: `(execution id, wire row)` each; inside the commit."""
-    UnitEvent.objects.bulk_create(
+def record_ledger(
+    turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, dict[str, object]]]
+) -> None:
+    """Write the ledger of a commit: what became of the turn's units, and what retrieval and solving did to all units.
+
+    Args:
+        judged: `(execution id, wire row)` each.
+    """
+    rows = [
         UnitEvent(
             session=turn.session,
             turn=turn,
@@ -200,8 +205,9 @@ def record_ledger(turn: ExplainabilityTurn, rows: Iterable[tuple[str, Mapping[st
             score=row.get("score"),
             reason=str(row.get("reason") or "")[:300],
         )
-        for execution_id, row in rows
-    )
+        for execution_id, row in judged
+    ]
+    UnitEvent.objects.bulk_create([*promotion.ledger, *rows])
 
 
 def _known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:

@@ -64,12 +64,18 @@ def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0) -> None:
     """Add to the layer's counts, then bring the unsealed journal above a draft up to date."""
-    layer.unit_count = F("unit_count") + by.units
-    layer.evidence_count = F("evidence_count") + by.evidence
-    layer.term_count = F("term_count") + by.terms
-    layer.own_unit_count = F("own_unit_count") + own
-    layer.removed_unit_count = F("removed_unit_count") + removed
-    layer.save(update_fields=[*_COUNTS, "own_unit_count", "removed_unit_count"])
+    changes = {
+        "unit_count": by.units,
+        "evidence_count": by.evidence,
+        "term_count": by.terms,
+        "own_unit_count": own,
+        "removed_unit_count": removed,
+    }
+    changed = [name for name, change in changes.items() if change]
+    for name in changed:
+        setattr(layer, name, F(name) + changes[name])
+    if changed:
+        layer.save(update_fields=changed)
     if layer.kind == KnowledgeLayer.Kind.DRAFT:
         for above in layer.children.filter(sealed_at=None):
             restack_journal(above, layer)

@@ -58,7 +58,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     _store_success(turn)
     _add_messages(session, turn, outcome)
     trace.flush()
-    record_ledger(turn, trace.ledger)
+    record_ledger(turn, promotion, trace.ledger)
     changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
     if call.system_prompt is not None:
         session.system_prompt = call.system_prompt
