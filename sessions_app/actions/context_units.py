@@ -1,8 +1,7 @@
 """The session's units: staged by a running turn, kept or dropped when it ends, or brought in by a context load."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
