@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -184,9 +185,7 @@ def _remove_loaded(session: Session, source_id: str) -> None:
     session.unit_count -= len(unit_ids)
 
 
-def record_ledger(
-    turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, dict[str, object]]]
-) -> None:
+def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, dict[str, Any]]]) -> None:
     """Write the ledger of a commit: what became of the turn's units, and what retrieval and solving did to all units.
 
     Args:
