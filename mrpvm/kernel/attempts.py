@@ -49,18 +49,21 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
     weak: FrameResult | None = None
     error: TurnFailed | None = None
     memory = FailureMemory()
+    views: dict[str, EvidenceView] = {}
     tried = planner_candidates(run)
     for planner_id in tried:
         if frame.last_execution_id is not None and planner_id != tried[0]:
             cause = Cause(kind="retry", execution_id=frame.last_execution_id)
         try:
-            result = yield from _under_planner(run, frame, planner_id, cause, memory)
+            result = yield from _under_planner(run, frame, planner_id, cause, memory, views)
         except TurnFailed as failure:
             error = failure
             run.emit(
                 "backtrack.taken",
                 {"frameId": frame.id, "step": "planner", "from": planner_id, "reason": failure.code},
             )
+            continue
+        if result is None:
             continue
         if result.answer.status == "answered":
             return result
@@ -75,14 +78,28 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
 
 
 def _under_planner(
-    run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None, memory: FailureMemory
-) -> Program[FrameResult]:
+    run: TurnRun,
+    frame: Frame,
+    planner_id: str,
+    cause: Cause | None,
+    memory: FailureMemory,
+    views: dict[str, EvidenceView],
+) -> Program[FrameResult | None]:
+    """Give what one planner's order leads to; None when it leads to nothing that was not tried before [K-23]."""
     planned = yield from plan_first(run, frame, planner_id, cause)
     if planned is None:
         raise StageExhausted(f"Planner {planner_id} delivered no plan.", details={"stage": "planner"})
     search = _Search(
         planned=planned,
-        retrievals=Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot()),
+        retrievals=Retrievals(
+            remaining=deque(
+                kb
+                for kb in planned.plan.kb_plugin_order
+                if kb not in views or not _is_settled(run, memory, views[kb])
+            ),
+            slot=frame.next_slot(),
+            views=views,
+        ),
         memory=memory,
     )
     follows = planned.execution.then("flow")
@@ -104,6 +121,8 @@ def _under_planner(
 
 def _over_view(run: TurnRun, frame: Frame, search: _Search, view: EvidenceView) -> Program[FrameResult | None]:
     """Try the plan's solvers on one view; None when none of them gave an accepted answer."""
+    if _is_settled(run, search.memory, view):
+        return None
     search.planned = yield from plan_again(
         run, frame, search.planned, view.execution, tuple(search.retrievals.summaries), view.guidance
     )
@@ -126,6 +145,13 @@ def _over_view(run: TurnRun, frame: Frame, search: _Search, view: EvidenceView) 
         search.memory.add(solver_id, view.hash)
         follows = (search.last or branch.execution).then("retry")
     return None
+
+
+def _is_settled(run: TurnRun, memory: FailureMemory, view: EvidenceView) -> bool:
+    """Tell whether every solver that may run has failed on this evidence: nothing is left to try on it [K-23]."""
+    pin = run.request.pins.goal_solver
+    solvers = [pin] if pin else [item.id for item in run.registry.descriptors("gs-plugin")]
+    return bool(solvers) and all(memory.forbids(solver_id, view.hash) for solver_id in solvers)
 
 
 def _settle(run: TurnRun, frame: Frame, search: _Search, branch: Branch) -> Program[FrameResult | None]:
@@ -222,8 +248,8 @@ def _fail(run: TurnRun, frame: Frame, branch: Branch, reason: str, message: str 
     )
 
 
-def _fallback(search: _Search) -> FrameResult:
-    """Give the weak result that is left, or raise why there is none."""
+def _fallback(search: _Search) -> FrameResult | None:
+    """Give the weak result that is left, None if all evidence was tried before, or raise why there is none."""
     if search.weak is not None:
         return replace(search.weak, last=search.last or search.weak.last)
     if search.rejection is not None:
@@ -233,4 +259,6 @@ def _fallback(search: _Search) -> FrameResult:
         )
     if search.failed:
         raise exhausted("goal-solver", search.failed)
+    if not search.memory.is_empty:
+        return None
     raise exhausted("kb", search.retrievals.failed)
