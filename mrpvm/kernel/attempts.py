@@ -93,9 +93,7 @@ def _under_planner(
         planned=planned,
         retrievals=Retrievals(
             remaining=deque(
-                kb
-                for kb in planned.plan.kb_plugin_order
-                if kb not in views or not _is_settled(run, memory, views[kb])
+                kb for kb in planned.plan.kb_plugin_order if kb not in views or not _is_settled(run, memory, views[kb])
             ),
             slot=frame.next_slot(),
             views=views,

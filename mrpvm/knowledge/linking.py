@@ -97,9 +97,7 @@ def link_units(query_terms: Collection[str], links: Sequence[Link], limits: Clos
     strongest = max(seeds.values())
     own = [(link, link.score * points / strongest) for link, points in seeds.items()]
     kept = [*focused, *((link, score) for link, score in own if score >= MIN_SCORE)]
-    return Linking(
-        units=_by_unit(kept), fact_count=len(near), derived_count=len(derived), kept_count=len(focused)
-    )
+    return Linking(units=_by_unit(kept), fact_count=len(near), derived_count=len(derived), kept_count=len(focused))
 
 
 def _certainty(link: Link) -> tuple[float, int, tuple[str, str, str]]:

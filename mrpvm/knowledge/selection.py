@@ -179,9 +179,7 @@ def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile,
     return gives_way(unit, found_parts, breadth)
 
 
-def _diverse(
-    ranking: _Ranking, limit: int, notes_of: dict[str, tuple[str, ...]]
-) -> list[tuple[float, Candidate]]:
+def _diverse(ranking: _Ranking, limit: int, notes_of: dict[str, tuple[str, ...]]) -> list[tuple[float, Candidate]]:
     """Give the results in an order that also weighs what each adds to those before it [BP-26]."""
     pool = ranking.kept[: limit * _RERANKED_PER_RESULT]
     if len(pool) < 2:

@@ -56,9 +56,7 @@ def base_plan(signals: Signals) -> BasePlan:
     if signals.has_procedure_guidance:
         return BasePlan(kb=(balanced, fast, thinking), solvers=SOLVERS, reason="procedure guidance")
     if signals.is_retrieval_heavy and not signals.wants_speed:
-        return BasePlan(
-            kb=(balanced, fast, thinking), solvers=(llm_fast, symbolic, llm_deep), reason="retrieval-heavy"
-        )
+        return BasePlan(kb=(balanced, fast, thinking), solvers=(llm_fast, symbolic, llm_deep), reason="retrieval-heavy")
     return BasePlan(kb=KB_PLUGINS, solvers=SOLVERS, reason="default")
 
 
