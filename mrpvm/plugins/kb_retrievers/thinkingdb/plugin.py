@@ -29,8 +29,8 @@ POLICY = SelectionPolicy(max_results=12, min_score=0.12, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
 FOLLOWED_LIMIT = 16
 """Units looked up for the arguments of triples at a time."""
-FOLLOWED_TIMES = LIMITS.depth - 1
-"""The question's own search is the first step of a neighbourhood."""
+FOLLOWED_TIMES = LIMITS.depth
+"""Searches for arguments: one for each step of a neighbourhood, none where no triple is near the question."""
 
 ABOUT = """\
 @k1 ku atomic "plugin::kb-thinkingdb::unit-000"
