@@ -25,7 +25,6 @@ from mrpvm.values import (
     Plan,
     Selection,
     SessionState,
-    StageRecord,
     Store,
 )
 
@@ -164,7 +163,10 @@ class RetrievalSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanInput:
-    """What a planner decides from [PL-18]. Pins and preferences stay apart [S-22]."""
+    """What a planner decides from [PL-18]. Pins and preferences stay apart [S-22].
+
+    `utilities` are learned, by type and id of a plugin; one that was never tried has none [K-54].
+    """
 
     phase: Literal["post-seed", "post-kb", "post-solve"]
     current_message: str
@@ -181,17 +183,7 @@ class PlanInput:
     session: SessionState
     kb_descriptors: tuple[Descriptor, ...]
     goal_solver_descriptors: tuple[Descriptor, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnRecord:
-    """A finished turn as its planner learns from it [PL-19]."""
-
-    request_id: str
-    planner_plugin_id: str
-    stages: tuple[StageRecord, ...]
-    succeeded: bool
-    answer_status: str | None
+    utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 @runtime_checkable
@@ -281,12 +273,13 @@ class RetrieveInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
-    """Evidence per intent, in intent order, with the fate of every unit that was looked at."""
+    """Evidence per intent, in intent order, with the fate of every unit that was looked at; `notes` say how."""
 
     status: Literal["success", "insufficient", "error"]
     evidence: tuple[Evidence, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     considered_count: int = 0
+    notes: tuple[str, ...] = ()
     metadata: CallMetadata = field(default_factory=CallMetadata)
     error: PluginError | None = None
 

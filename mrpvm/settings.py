@@ -42,6 +42,7 @@ MRPVM_MAX_LLM_CALLS = ENVIRONMENT.whole_number("MRPVM_MAX_LLM_CALLS", 5)  # [PL-
 MRPVM_MAX_PLUGINS_PER_STAGE = ENVIRONMENT.whole_number("MRPVM_MAX_PLUGINS_PER_STAGE", 4, lowest=1)  # [PL-21]
 MRPVM_MAX_FRAME_DEPTH = ENVIRONMENT.whole_number("MRPVM_MAX_FRAME_DEPTH", 3)  # [K-3]
 MRPVM_COMPARISON = ENVIRONMENT.flag("MRPVM_COMPARISON", default=True)  # off: every level acts as 0 [K-50]
+MRPVM_LEARN = ENVIRONMENT.flag("MRPVM_LEARN", default=True)  # off: planners' statistics are frozen [K-57]
 MRPVM_MAX_PARALLEL_SEEDS = ENVIRONMENT.whole_number("MRPVM_MAX_PARALLEL_SEEDS", 4, lowest=1)  # [K-15]
 
 # --- Limits of messages, sessions and what is kept -------------------------------------------------------

@@ -331,6 +331,7 @@ class TurnRequest:
     requested_model: str | None = None
     session_model: str | None = None
     limits: Limits = field(default_factory=Limits)
+    utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -343,6 +344,7 @@ class StageRecord:
     duration_ms: int
     llm_calls: int = 0
     sufficient: bool | None = None
+    frame_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ class Search:
 
     state: Deliberation
     memory: FailureMemory = field(default_factory=FailureMemory)
+    views: dict[str, EvidenceView] = field(default_factory=dict)
     planned: Planned | None = None
     retrievals: Retrievals | None = None
     weak: tuple[Branch, Answer, str] | None = None
@@ -97,8 +98,11 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
     planned = yield from plan_first(run, frame, planner_id, cause)
     if planned is None:
         raise StageExhausted(f"Planner {planner_id} delivered no plan.", details={"stage": "planner"})
-    found = Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot())
+    untried = [kb for kb in planned.plan.kb_plugin_order if not _is_settled(run, search, search.views.get(kb))]
+    found = Retrievals(remaining=deque(untried), slot=frame.next_slot(), views=search.views)
     search.planned, search.retrievals = planned, found
+    if search.views and not untried:
+        return
     follows = planned.execution.then("flow")
     while found.remaining and search.state.wants(family=None, llm_calls=0):
         view = yield from next_view(run, frame, found, follows)
@@ -117,6 +121,8 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
 
 def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -> Program[None]:
     """Try the plan's solvers on one view, as long as the policy wants another."""
+    if _is_settled(run, search, view):
+        return
     retrievals, planned = search.retrievals, search.planned
     if retrievals is None or planned is None:
         raise ValueError("a view is solved under a plan")
@@ -146,6 +152,15 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
         search.memory.add(solver_id, view.hash)
         yield from _settle(run, frame, search, branch, family)
         follows = (search.last or branch.execution).then("retry")
+
+
+def _is_settled(run: TurnRun, search: Search, view: EvidenceView | None) -> bool:
+    """Tell whether every solver that may run has failed on this evidence: nothing is left to try on it [K-23]."""
+    if view is None:
+        return False
+    pin = run.request.pins.goal_solver
+    solvers = [pin] if pin else [item.id for item in run.registry.descriptors("gs-plugin")]
+    return bool(solvers) and all(search.memory.forbids(solver_id, view.hash) for solver_id in solvers)
 
 
 def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: str) -> Program[None]:

@@ -128,6 +128,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
         duration_ms=run.budget.elapsed_ms - started_ms,
         llm_calls=metadata.llm_calls,
         sufficient=status == "success" if call.stage == "kb" else None,
+        frame_id=frame.id,
     )
     run.execution_finished(
         execution_id, frame.id, record, metadata, to_wire(error), _snippet(output), {"input": given, "output": output}

@@ -134,9 +134,10 @@ class TurnRun:
         """Close what is still open when the turn ends early, innermost first, so that no node stays running [G-4]."""
         self.stop.set()
         for execution_id, data in list(self._open_executions.items()):
-            record = StageRecord(stage=data["stage"], plugin_id=data["pluginId"], status="error", duration_ms=0)
+            stage, plugin_id, frame_id = data["stage"], data["pluginId"], data["frameId"]
+            record = StageRecord(stage=stage, plugin_id=plugin_id, status="error", duration_ms=0, frame_id=frame_id)
             self.execution_finished(
-                execution_id, data["frameId"], record, CallMetadata(), dict(error), error["message"], {"output": None}
+                execution_id, frame_id, record, CallMetadata(), dict(error), error["message"], {"output": None}
             )
         for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
             self.close_frame(frame, "failed", reason)

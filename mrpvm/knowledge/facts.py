@@ -2,9 +2,10 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mrpvm.knowledge.pragmatics import is_task_request
-from mrpvm.knowledge.text import collapse
+from mrpvm.knowledge.text import collapse, sentences
 
 FACT_CONFIDENCE = 0.9
 """Confidence of a fact that a pattern found [IN-13]."""
@@ -60,3 +61,10 @@ def fact_of(sentence: str) -> Fact | None:
         if subject and obj and subject.lower() != obj.lower() and not _NOT_A_SUBJECT.search(subject):
             return Fact(subject, relation, obj)
     return None
+
+
+@lru_cache(maxsize=4_096)
+def facts_in(text: str) -> tuple[Fact, ...]:
+    """Give the facts that the sentences of a text state, in order."""
+    found = (fact_of(sentence) for sentence in sentences(text))
+    return tuple(dict.fromkeys(fact for fact in found if fact is not None))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from mrpvm.knowledge.diversity import diverse_order
+from mrpvm.knowledge.levels import LONG_UNIT_CHARS, gives_way, wanted_breadth
 from mrpvm.knowledge.text import terms
 from mrpvm.knowledge.units import content_hash, unit_terms
 from mrpvm.values import ContextProfile, EvidenceEntry, KnowledgeUnit, LedgerEntry, Store
@@ -15,30 +17,39 @@ BACKEND_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "turn-overlap": 1.0, "hdc":
 AGREEMENT_BONUS = 0.10
 ROLE_BOOST = 1.3
 SESSION_BOOST = 1.15
-LONG_UNIT_CHARS = 1_500
 _ORIENTATION_ACTS = ("describe", "explain")
-"""A longer unit gives way to its parts [BP-30]."""
-
+_RERANKED_PER_RESULT = 3
+"""Candidates for each result among which a diverse order is sought."""
 
 type Step = Literal["offered", "selected", "pruned"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionPolicy:
-    """A KB plugin's profile [BP-18]; it may lower an intent's number of results, never raise it [I-10]."""
+    """A KB plugin's profile [BP-18]; it may lower an intent's number of results, never raise it [I-10].
+
+    `is_diverse` reranks so that the results are not all of a kind [BP-26]; `chooses_level` takes summaries, sections
+    or statements as the question asks, instead of statements wherever they were found [BP-30].
+    """
 
     max_results: int
     min_score: float
+    is_diverse: bool = False
+    chooses_level: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A unit that matched, with each backend's score in [0, 1] and what matched, in words."""
+    """A unit that matched, with each backend's score in [0, 1] and what matched, in words.
+
+    `proof` are notes that show, line by line, how the unit is linked to the question.
+    """
 
     unit: KnowledgeUnit
     store: Store
     scores: Mapping[str, float]
     matched: str = ""
+    proof: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +130,20 @@ def choose(
         else:
             ranking.kept.append((score, candidate))
             told[_digest(candidate.unit)] = candidate.unit.id
-    if profile.act_boost not in _ORIENTATION_ACTS:
-        _give_way_to_parts(ranking)
+    _give_way_to_parts(ranking, profile, policy)
     limit = min(policy.max_results, profile.max_results)
-    for rank, (score, candidate) in enumerate(ranking.kept[limit:], limit + 1):
+    chosen = _diverse(ranking, limit, notes_of) if policy.is_diverse else ranking.kept[:limit]
+    taken_ids = {candidate.unit.id for _, candidate in chosen}
+    surplus = [item for item in ranking.kept if item[1].unit.id not in taken_ids]
+    for rank, (score, candidate) in enumerate(surplus, len(chosen) + 1):
         ranking.prune(rank, score, candidate, f"over the limit of {limit} results")
-    chosen = ranking.kept[:limit]
     for rank, (score, candidate) in enumerate(chosen, 1):
         reason = "; ".join(part for part in (candidate.matched, ", ".join(notes_of[candidate.unit.id])) if part)
         ranking.ledger.append(_row(candidate, "selected", rank, score, reason))
     entries = tuple(
-        EvidenceEntry(unit=item.unit, score=_shown(score), store=item.store, notes=notes_of[item.unit.id])
+        EvidenceEntry(
+            unit=item.unit, score=_shown(score), store=item.store, notes=(*notes_of[item.unit.id], *item.proof)
+        )
         for score, item in chosen
     )
     return Choice(entries, tuple(ranking.ledger))
@@ -146,15 +160,39 @@ def _reason_against(candidate: Candidate, score: float, told: Mapping[str, str],
     return f"says the same as {twin}" if twin else ""
 
 
-def _give_way_to_parts(ranking: _Ranking) -> None:
-    """Leave out a summary or an over-long unit whose own parts were found as well [BP-30]."""
+def _give_way_to_parts(ranking: _Ranking, profile: ContextProfile, policy: SelectionPolicy) -> None:
+    """Leave out a summary, section or over-long unit whose own parts were found and serve better [BP-30]."""
+    if not policy.chooses_level and profile.act_boost in _ORIENTATION_ACTS:
+        return
     found = {candidate.unit.id for _, candidate in ranking.kept}
     for rank, (score, candidate) in enumerate(tuple(ranking.kept), 1):
-        unit = candidate.unit
-        part = next((child for child in unit.child_unit_ids if child in found), None)
-        if part and (unit.ku_type != "atomic" or len(unit.text) > LONG_UNIT_CHARS):
+        parts = [child for child in candidate.unit.child_unit_ids if child in found]
+        if parts and _is_replaced(candidate.unit, len(parts), profile, policy):
             ranking.kept.remove((score, candidate))
-            ranking.prune(rank, score, candidate, f"its part {part} says it more exactly")
+            ranking.prune(rank, score, candidate, f"its part {parts[0]} says it more exactly")
+
+
+def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile, policy: SelectionPolicy) -> bool:
+    if not policy.chooses_level:
+        return unit.ku_type != "atomic" or len(unit.text) > LONG_UNIT_CHARS
+    breadth = wanted_breadth(profile.act_boost, profile.query_terms, set(unit_terms(unit)))
+    return gives_way(unit, found_parts, breadth)
+
+
+def _diverse(ranking: _Ranking, limit: int, notes_of: dict[str, tuple[str, ...]]) -> list[tuple[float, Candidate]]:
+    """Give the results in an order that also weighs what each adds to those before it [BP-26]."""
+    pool = ranking.kept[: limit * _RERANKED_PER_RESULT]
+    if len(pool) < 2:
+        return pool[:limit]
+    picks = diverse_order(
+        [score for score, _ in pool], [frozenset(unit_terms(candidate.unit)) for _, candidate in pool], limit
+    )
+    for pick in picks:
+        unit_id = pool[pick.place][1].unit.id
+        if pick.closest is not None:
+            told = f"overlap {pick.overlap:.2f} with {pool[pick.closest][1].unit.id}"
+            notes_of[unit_id] = (*notes_of[unit_id], told)
+    return [pool[pick.place] for pick in picks]
 
 
 def _shown(score: float) -> float:

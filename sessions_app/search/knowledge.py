@@ -60,10 +60,15 @@ class EffectiveView:
 
 
 class SessionKnowledge:
-    """`mrpvm.contracts.KnowledgePort` over one resolved view; safe to use from several threads at once."""
+    """`mrpvm.contracts.KnowledgePort` over one resolved view; safe to use from several threads at once.
+
+    The view never changes, so what was found once is found again without asking the database: the KB plugins of a
+    turn put the same questions.
+    """
 
     def __init__(self, view: EffectiveView) -> None:
         self.view = view
+        self._found: dict[tuple[object, ...], tuple[ScoredUnit, ...]] = {}
 
     @classmethod
     def of(cls, session: Session) -> Self:
@@ -73,11 +78,17 @@ class SessionKnowledge:
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
 
-        Two more when units with equal scores stand at the cut.
+        Two more when units with equal scores stand at the cut; none when it was asked before.
         """
         wanted = {term: weight for term, weight in terms.items() if weight > 0}
         if limit < 1 or not wanted or not self.view.term_count:
             return []
+        asked = (limit, *sorted(wanted.items()))
+        if asked not in self._found:
+            self._found[asked] = tuple(self._search(wanted, limit))
+        return list(self._found[asked])
+
+    def _search(self, wanted: Mapping[str, float], limit: int) -> list[ScoredUnit]:
         postings = self._postings(wanted)
         gains = {term: self._gain(weight, len(postings[term])) for term, weight in wanted.items()}
         scores: dict[int, float] = {}
@@ -90,7 +101,13 @@ class SessionKnowledge:
         return self._scored(best, scores, self._parts(best, postings, gains))
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give the newest visible units that instruct a phase, with score 0; two queries."""
+        """Give the newest visible units that instruct a phase, with score 0; two queries, none when asked before."""
+        asked = ("guidance", limit)
+        if asked not in self._found:
+            self._found[asked] = tuple(self._newest_guidance(limit))
+        return list(self._found[asked])
+
+    def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
         newest = LayerUnit.objects.filter(layer_id__in=self.view.chain, is_guidance=True).order_by("-pk")
         examined = newest.values_list("pk", flat=True)[: max(limit, 0) + len(self.view.hidden)]
         pks = [pk for pk in examined if pk not in self.view.hidden][: max(limit, 0)]

@@ -13,6 +13,7 @@ from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from mrpvm.values import TurnOutcome
 from sessions_app.actions.context_units import stage_units
+from sessions_app.actions.plugin_statistics import record_turn
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns import shutdown
@@ -52,6 +53,7 @@ def run_turn(session: Session, call: TurnCall, *, wait_ms: int = 0, listen: List
     2. prepare: slot, snapshot [T-2]
     3. run the machine; units it finds are stored as pending and announced before retrieval [T-10, T-12]
     4. commit, or fail with nothing kept but the entry [T-20, T-28]
+    5. let planners learn from it, whatever its end [K-57]
 
     Raises:
         MRPError: before the turn existed; no entry is left.
@@ -65,6 +67,8 @@ def run_turn(session: Session, call: TurnCall, *, wait_ms: int = 0, listen: List
     error = outcome.error or _commit(prepared.turn, call, outcome, trace)
     if error is not None:
         fail_turn(prepared.turn, error, outcome.used, trace)
+    _learn(prepared.turn, outcome, error)
+    if error is not None:
         raise TurnError(prepared.turn, error)
     return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records)
 
@@ -116,3 +120,16 @@ def _commit(
         logger.exception("the commit of turn %s failed", turn.request_id)
         return MRPError(f"The turn could not be stored ({type(error).__name__}).").as_record()
     return None
+
+
+_TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
+
+
+def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, Any] | None) -> None:
+    """Record how the plugins did, unless somebody stopped them; failing to do so is no failure of the turn [T-35]."""
+    if not settings.MRPVM_LEARN or (error is not None and error["code"] in _TELLS_NOTHING):
+        return
+    try:
+        record_turn(turn.session.project_id, outcome.stages, turn_failed=error is not None)
+    except Exception:
+        logger.exception("what turn %s teaches planners could not be stored", turn.request_id)

@@ -17,6 +17,7 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
+from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
@@ -150,4 +151,5 @@ def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
             deliberation_level=session.preferred_deliberation_level,
         ),
         limits=turn_limits(),
+        utilities=utilities(session.project_id),
     )

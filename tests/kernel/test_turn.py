@@ -143,6 +143,49 @@ def test_the_same_solver_never_sees_the_same_evidence_twice():
     assert ran.outcome.answer_status == "no-context"
 
 
+def test_a_heavier_planner_tries_only_what_is_new():
+    """[K-21, K-23]: evidence on which every solver failed is neither retrieved nor planned for again."""
+    first = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
+    second = plugin("mrp-plan-plugin", "planner-b", plan(kbs=("kb-c", "kb-b", "kb-a")))
+    kbs = [kb(retrieval(f"fact {name}"), plugin_id=f"kb-{name}") for name in "abc"]
+    stubborn = solver(solution(None))
+    ran = run(detector(detection("why")), *kbs, stubborn, first, second)
+    assert [len(item.asked) for item in kbs] == [1, 1, 1]
+    assert [request.phase for request in first.asked] == ["post-seed", "post-kb", "post-kb"]
+    assert [request.phase for request in second.asked] == ["post-seed", "post-kb"]
+    assert len(stubborn.asked) == 3
+    assert ran.outcome.answer_status == "no-context"
+    assert ran.outcome.used.planner == "planner-a"
+
+
+def test_a_heavier_planner_without_anything_new_ends_quietly():
+    second = plugin("mrp-plan-plugin", "planner-b", plan())
+    first = plugin("mrp-plan-plugin", "planner-a", plan())
+    ran = run(detector(detection("why")), kb(retrieval("fact")), solver(solution(None)), first, second)
+    assert ran.outcome.answer_status == "no-context"
+    assert len(second.asked) == 1
+    assert ran.named("backtrack.taken") == []
+    assert {node["status"] for node in fold_graph(ran.records)["pluginExecutions"]} <= {"success", "no-context"}
+
+
+def test_a_view_that_was_passed_over_is_used_without_asking_again():
+    """A planner's fullest insufficient view goes first; the others wait for the next planner."""
+    first = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
+    second = plugin("mrp-plan-plugin", "planner-b", plan(kbs=("kb-a",)))
+    small, full = kb(retrieval("x", sufficient=False)), kb(retrieval("y", "z", sufficient=False), plugin_id="kb-b")
+    answers = solver(solution(None), solution("Because."))
+    ran = run(detector(detection("why")), small, full, answers, first, second)
+    assert (len(small.asked), len(full.asked)) == (1, 1)
+    assert ran.outcome.answer_status == "answered"
+    assert ran.outcome.used == Selection(planner="planner-b", seed_detector="sd-a", kb="kb-a", goal_solver="gs-a")
+
+
+def test_without_a_solver_the_turn_fails():
+    ran = run(detector(detection("why")), kb(retrieval("fact")))
+    assert ran.outcome.status == "failed"
+    assert "planner" not in ran.outcome.error["message"].lower()
+
+
 def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried():
     """[K-12, T-19]"""
     second = plugin("mrp-plan-plugin", "planner-b", plan())

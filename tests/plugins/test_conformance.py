@@ -18,6 +18,22 @@ FIGURES = {
     # id: cost, latency ms, relative cost, acts, topics, confidence [BP-1]
     "sd-symbolic": ("cheap", 30, 0.05, "verify define identify describe explain", "symbolic technical", 0.82),
     "kb-fast": ("cheap", 50, 0.08, "define identify describe explain", "technical procedural", 0.70),
+    "kb-balanced": (
+        "moderate",
+        120,
+        0.22,
+        "compare define describe explain identify recommend",
+        "technical legal literature procedural",
+        0.76,
+    ),
+    "kb-thinkingdb": (
+        "expensive",
+        220,
+        0.35,
+        "compare diagnose explain recommend verify",
+        "symbolic technical legal",
+        0.84,
+    ),
     "gs-symbolic": (
         "cheap",
         25,
@@ -45,6 +61,21 @@ def test_priors_are_those_of_the_catalogue(plugin_id: str) -> None:
     assert set(hints.supported_acts) == set(acts.split())
     assert set(hints.topic_tags) == set(topics.split())
     assert hints.confidence_when_matched == confidence
+
+
+@pytest.mark.parametrize(
+    ("plugin_id", "depth", "role", "styles"),
+    [
+        ("kb-fast", "shallow", "cheap-probe", ("lexical",)),
+        ("kb-balanced", "medium", "default", ("lexical", "hybrid")),
+        ("kb-thinkingdb", "deep", "heavy-recovery", ("hybrid", "symbolic-facts")),
+    ],
+)
+def test_kb_plugins_are_told_apart(plugin_id: str, depth: str, role: str, styles: tuple[str, ...]) -> None:
+    """[BP-1, BP-2]"""
+    hints = next(plugin.descriptor for plugin in BUILTIN_PLUGINS if plugin.descriptor.id == plugin_id).planner_hints
+    assert hints is not None
+    assert (hints.preferred_depth, hints.fallback_role, hints.evidence_style) == (depth, role, styles)
 
 
 def test_every_plugin_describes_itself_to_planners() -> None:

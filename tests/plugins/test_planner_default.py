@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from mrpvm.contracts import Descriptor, PlanInput, PlannerHints
+from mrpvm.learning import untried, utility
 from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
 from mrpvm.plugins.planners.default import DefaultPlanner
@@ -30,14 +31,14 @@ DEEP = candidate(
 )  # fmt: skip
 
 
-def plan(message: str, phase: str = "post-seed", planner: DefaultPlanner | None = None, **fields: Any) -> Plan:
+def plan(message: str, phase: str = "post-seed", **fields: Any) -> Plan:
     context = call_context()
     request = replace(
         plan_input(message, phase, context),
         kb_descriptors=(FAST, BALANCED),
         goal_solver_descriptors=(DEEP, SYMBOLIC),
     )
-    found = (planner or DefaultPlanner()).plan(replace(request, **fields), context)
+    found = DefaultPlanner().plan(replace(request, **fields), context)
     assert found is not None
     return found
 
@@ -70,8 +71,22 @@ def test_retrieval_heavy_questions_prefer_hybrid_search() -> None:
 
 
 def test_learned_utility_moves_a_candidate_up() -> None:
-    learned = DefaultPlanner({"gs-llm-deep": 1.1, "gs-symbolic": 0.2})
-    assert plan("What is rust?", planner=learned).goal_solver_order[0] == "gs-llm-deep"
+    learned = {("gs-plugin", "gs-llm-deep"): 1.1, ("gs-plugin", "gs-symbolic"): 0.2}
+    assert plan("What is rust?", utilities=learned).goal_solver_order[0] == "gs-llm-deep"
+
+
+def test_experience_with_one_type_says_nothing_about_another() -> None:
+    learned = {("kb-plugin", "gs-llm-deep"): 9.0, ("kb-plugin", "kb-fast"): 1.0}
+    found = plan("What is rust?", utilities=learned)
+    assert found.goal_solver_order[0] == "gs-symbolic"
+    assert any(note.startswith("kb-fast ") and "history +1.00" in note for note in found.notes)
+
+
+def test_an_untried_plugin_counts_as_the_cold_start_says() -> None:
+    """[K-54, K-55]: 0.7 + 0.15 x 0.7 - 250/5000."""
+    cold = utility("kb-plugin", untried("kb-plugin"))
+    assert cold == pytest.approx(0.755)
+    assert plan("What is rust?") == plan("What is rust?", utilities={("kb-plugin", "kb-balanced"): cold})
 
 
 def test_irrelevant_candidates_are_dropped_and_named() -> None:
@@ -142,5 +157,5 @@ def test_every_candidates_score_is_explained() -> None:
 
 def test_planning_is_pure() -> None:
     request: PlanInput = replace(plan_input("What is rust?", "post-kb", call_context()), kb_descriptors=(FAST,))
-    planner = DefaultPlanner({"kb-fast": 0.9})
+    planner = DefaultPlanner()
     assert planner.plan(request, call_context()) == planner.plan(request, call_context())

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from mrpvm.learning import Experience
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import (
     ApiKey,
@@ -22,6 +23,7 @@ from sessions_app.models import (
     LoginLink,
     Membership,
     Message,
+    PluginStatistics,
     Project,
     Session,
     TurnDetail,
@@ -53,6 +55,9 @@ def add_rows_of_every_kind(how_many: int) -> None:
         session = create_session(project, title=f"{HOSTILE} {number}")
         _add_knowledge(session.mounted_kb)
         _add_people(project, number)
+        row = PluginStatistics(project=project, plugin_type="kb-plugin", plugin_id=f"{HOSTILE} {number}")
+        row.experience = Experience()
+        row.save()
         _add_conversation(session)
 
 

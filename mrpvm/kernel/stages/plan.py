@@ -88,6 +88,7 @@ def _call(
         session=run.request.session,
         kb_descriptors=tuple(run.registry.descriptors("kb-plugin")),
         goal_solver_descriptors=tuple(run.registry.descriptors("gs-plugin")),
+        utilities=run.request.utilities,
     )
 
     def invoke(context: CallContext) -> Plan | None:

@@ -39,10 +39,14 @@ class EvidenceView:
 
 @dataclass(slots=True, kw_only=True)
 class Retrievals:
-    """The frame's retrieval so far: plugins still to ask, what was found, who failed."""
+    """The frame's retrieval so far: plugins still to ask, what was found, who failed.
+
+    `views` holds what each plugin found for the frame, under whichever planner: asked again it would find the same.
+    """
 
     remaining: deque[str]
     slot: int
+    views: dict[str, EvidenceView] = field(default_factory=dict)
     attempt: int = 0
     last: Execution | None = None
     failed: list[Execution] = field(default_factory=list)
@@ -68,6 +72,10 @@ def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
 
 def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
     plugin = run.registry.kb_retriever(found.remaining.popleft())
+    known = found.views.get(plugin.descriptor.id)
+    if known is not None:
+        found.summaries.append(_summary(known))
+        return known
     request = RetrieveInput(
         intents=frame.intents,
         decomposed=frame.decomposed,
@@ -93,14 +101,19 @@ def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
         return None
     retrieval: Retrieval = execution.value
     view = EvidenceView(execution=execution, evidence=retrieval.evidence, sufficient=retrieval.status == "success")
-    found.summaries.append(
-        RetrievalSummary(plugin_id=execution.plugin_id, sufficient=view.sufficient, evidence_count=view.entry_count)
-    )
+    found.views[execution.plugin_id] = view
+    found.summaries.append(_summary(view))
     run.emit(
         "units.judged",
         {"frameId": frame.id, "executionId": execution.id, "rows": to_wire(_fates(retrieval.ledger))},
     )
     return view
+
+
+def _summary(view: EvidenceView) -> RetrievalSummary:
+    return RetrievalSummary(
+        plugin_id=view.execution.plugin_id, sufficient=view.sufficient, evidence_count=view.entry_count
+    )
 
 
 def _fates(ledger: tuple[LedgerEntry, ...]) -> tuple[LedgerEntry, ...]:

@@ -5,10 +5,8 @@ from dataclasses import dataclass
 
 from mrpvm.contracts import Descriptor
 from mrpvm.knowledge.text import words
-from mrpvm.plugins.planners.default.signals import Signals
-
-COLD_UTILITY = 0.755
-"""Utility of a plugin nobody has tried: 0.7 + 0.15 x 0.7 - 250/5000 [K-54, K-55]."""
+from mrpvm.learning import PluginKey, untried, utility
+from mrpvm.plugins.planners.signals import Signals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,10 +25,14 @@ class Ranked:
 
 
 def rank(
-    descriptors: Sequence[Descriptor], plan: Sequence[str], signals: Signals, history: Mapping[str, float]
+    descriptors: Sequence[Descriptor], plan: Sequence[str], signals: Signals, utilities: Mapping[PluginKey, float]
 ) -> list[Ranked]:
-    """Give the candidates by score, then plan position, then id [BP-48]."""
-    ranked = [_scored(descriptor, plan, signals, history) for descriptor in descriptors]
+    """Give the candidates by score, then plan position, then id [BP-48].
+
+    Args:
+        utilities: learned ones; a plugin without one counts as untried [K-54, K-55].
+    """
+    ranked = [_scored(descriptor, plan, signals, utilities) for descriptor in descriptors]
     return sorted(ranked, key=lambda item: (-item.score, _position(item.descriptor.id, plan), item.descriptor.id))
 
 
@@ -38,10 +40,13 @@ def _position(plugin_id: str, plan: Sequence[str]) -> int:
     return list(plan).index(plugin_id) if plugin_id in plan else len(plan)
 
 
-def _scored(descriptor: Descriptor, plan: Sequence[str], signals: Signals, history: Mapping[str, float]) -> Ranked:
+def _scored(
+    descriptor: Descriptor, plan: Sequence[str], signals: Signals, utilities: Mapping[PluginKey, float]
+) -> Ranked:
     known = descriptor.id in plan
+    learned = utilities.get((descriptor.type, descriptor.id))
     parts = [
-        ("history", history.get(descriptor.id, COLD_UTILITY)),
+        ("history", utility(descriptor.type, untried(descriptor.type)) if learned is None else learned),
         ("plan", max(0.0, 0.18 - 0.04 * _position(descriptor.id, plan)) if known else -0.02),
         *_hint_parts(descriptor, signals),
         ("description", _description_share(descriptor, signals)),

@@ -1,0 +1,184 @@
+"""Bounded forward closure over triples, every derived link with its proof [BP-24, BP-25]."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mrpvm.knowledge.text import terms
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`A first B` and `B second C` give `A gives C`; the weight is what a step costs in certainty."""
+
+    first: str
+    second: str
+    gives: str
+    weight: float
+
+    @property
+    def name(self) -> str:
+        """Give the rule's name in proofs."""
+        return f"{self.first}+{self.second}"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("uses", "provides", "has_capability", 0.95),
+    Rule("has_capability", "relevant_for", "relevant_for", 0.90),
+    Rule("provides", "relevant_for", "relevant_for", 0.88),
+    Rule("depends_on", "depends_on", "depends_on", 0.92),
+    Rule("depends_on", "has_capability", "has_capability", 0.90),
+    Rule("depends_on", "relevant_for", "relevant_for", 0.85),
+    Rule("supports", "relevant_for", "relevant_for", 0.88),
+    Rule("causes", "causes", "causes", 0.90),
+)
+"""The shipped rules [BP-25]."""
+_RULE_OF: Mapping[tuple[str, str], Rule] = {(rule.first, rule.second): rule for rule in RULES}
+PREFERRED_RELATIONS = frozenset(rule.gives for rule in RULES)
+"""Relations that say what the question is usually after: relevant_for, has_capability, depends_on, causes [BP-24]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClosureLimits:
+    """Bounds of one closure [BP-24]; `depth` bounds both the neighbourhood and the height of a proof."""
+
+    depth: int = 3
+    derived_count: int = 64
+    proof_count: int = 32
+    seed_count: int = 8
+    focused_count: int = 12
+
+
+LIMITS = ClosureLimits()
+type LinkKey = tuple[str, str, str]
+
+
+@lru_cache(maxsize=16_384)
+def argument_key(argument: str) -> str:
+    """Give the form in which two arguments are the same: their stemmed content terms in order."""
+    return " ".join(terms(argument))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A triple that a unit states, or one that a rule derives from two others.
+
+    `unit_id` is None and `rule` is set on a derived link; `score` is then the product of its premises' scores and the
+    rule's weight.
+    """
+
+    subject: str
+    relation: str
+    object: str
+    score: float
+    unit_id: str | None = None
+    rule: Rule | None = None
+    premises: tuple["Link", ...] = ()
+
+    @property
+    def key(self) -> LinkKey:
+        """Give what makes two links the same."""
+        return argument_key(self.subject), self.relation, argument_key(self.object)
+
+    @property
+    def stated(self) -> tuple["Link", ...]:
+        """Give the links of units that the proof rests on, in the order of the chain."""
+        return tuple(leaf for premise in self.premises for leaf in premise.stated) if self.premises else (self,)
+
+    @property
+    def step_count(self) -> int:
+        """Give how many rules were applied: the length of the path."""
+        return len(self.stated) - 1
+
+    @property
+    def text(self) -> str:
+        """Give the triple in words, with its score."""
+        return f"{self.subject} {self.relation} {self.object} {self.score:.4f}"
+
+
+def closure(stated: Iterable[Link], limits: ClosureLimits = LIMITS) -> list[Link]:
+    """Give the links that the rules derive, one proof each: lower proofs first, the more certain before the others.
+
+    Nothing is derived twice, none says what a unit states, none leads from a thing to itself. The result does not
+    depend on the order of the input.
+    """
+    known = best_by_key(stated)
+    by_subject: defaultdict[str, list[Link]] = defaultdict(list)
+    by_object: defaultdict[str, list[Link]] = defaultdict(list)
+    derived: list[Link] = []
+    newest = list(known.values())
+    for _ in range(limits.depth):
+        for link in newest:
+            by_subject[link.key[0]].append(link)
+            by_object[link.key[2]].append(link)
+        pairs = [
+            *((link, second) for link in newest for second in by_subject[link.key[2]]),
+            *((first, link) for link in newest for first in by_object[link.key[0]]),
+        ]
+        applied = (_apply(first, second) for first, second in pairs)
+        found = best_by_key(link for link in applied if link is not None and link.key not in known)
+        newest = sorted(found.values(), key=_order)[: limits.derived_count - len(derived)]
+        known |= {link.key: link for link in newest}
+        derived += newest
+    return derived
+
+
+def _apply(first: Link, second: Link) -> Link | None:
+    rule = _RULE_OF.get((first.relation, second.relation))
+    if rule is None or first.key[0] == second.key[2]:
+        return None
+    return Link(
+        subject=first.subject,
+        relation=rule.gives,
+        object=second.object,
+        score=first.score * second.score * rule.weight,
+        rule=rule,
+        premises=(first, second),
+    )
+
+
+def best_by_key(links: Iterable[Link]) -> dict[LinkKey, Link]:
+    """Give each link once, in its most certain form; links with an argument that says nothing are left out."""
+    best: dict[LinkKey, Link] = {}
+    for link in sorted(links, key=_order):
+        if link.key[0] and link.key[2]:
+            best.setdefault(link.key, link)
+    return best
+
+
+def _order(link: Link) -> tuple[float, LinkKey, tuple[str, ...], str, str]:
+    return -link.score, link.key, tuple(leaf.unit_id or "" for leaf in link.stated), link.subject, link.object
+
+
+def neighbourhood(seeds: Sequence[Link], links: Iterable[Link], depth: int = LIMITS.depth) -> list[Link]:
+    """Give the links that hang together with the seeds over at most `depth` shared arguments, seeds included."""
+    touching: defaultdict[str, list[Link]] = defaultdict(list)
+    for link in links:
+        for argument in {link.key[0], link.key[2]}:
+            touching[argument].append(link)
+    reached = {link.key: link for link in seeds}
+    edge = list(reached.values())
+    for _ in range(depth):
+        arguments = dict.fromkeys(argument for link in edge for argument in (link.key[0], link.key[2]))
+        edge = [link for argument in arguments for link in touching[argument] if link.key not in reached]
+        reached |= {link.key: link for link in edge}
+    return list(reached.values())
+
+
+def proof_lines(link: Link) -> tuple[str, ...]:
+    """Give a proof that can be checked by hand: each stated link with its unit, then each step with its rule.
+
+    fact [unit id]: subject relation object score
+    step: subject relation object score = first+second weight x (first premise) x (second premise)
+    """
+    facts = [f"fact [{leaf.unit_id}]: {leaf.text}" for leaf in link.stated]
+    return tuple(dict.fromkeys([*facts, *_steps(link)]))
+
+
+def _steps(link: Link) -> list[str]:
+    if link.rule is None:
+        return []
+    before = [line for premise in link.premises for line in _steps(premise)]
+    first, second = link.premises
+    return [*before, f"step: {link.text} = {link.rule.name} {link.rule.weight} x ({first.text}) x ({second.text})"]

@@ -1,0 +1,59 @@
+"""The retriever: BM25 with a lower bar, diverse results, and the level of detail that the question asks for."""
+
+from typing import Literal
+
+from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
+from mrpvm.knowledge.selection import SelectionPolicy
+from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
+
+POLICY = SelectionPolicy(max_results=12, min_score=0.15, is_diverse=True, chooses_level=True)
+"""Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
+RANKED_BY = "ranked by shared words alone: no embedding backend is installed"
+
+ABOUT = """\
+@k1 ku atomic "plugin::kb-balanced::unit-000"
+@a1 set $k1 sourceId "plugin::kb-balanced"
+@a2 set $k1 chunkId "plugin::kb-balanced"
+@a3 set $k1 role Description
+@a4 set $k1 topic "kb-balanced"
+@a5 set $k1 claim "kb-balanced finds more units than kb-fast, of different kinds and at the level a question asks for."
+@a6 set $k1 utilityNote "Good for comparisons and overviews; ranks by shared words, so it too is blind to paraphrase."
+@a7 set $k1 phaseScopes [kb-plugin mrp-plan-plugin]
+"""
+"""What planners may know of this plugin, as a control document [PL-3]."""
+
+
+class BalancedKBRetriever:
+    """Finds evidence by shared words, and prefers what adds something to what it has [BP-26, BP-30]."""
+
+    descriptor = Descriptor(
+        id="kb-balanced",
+        type="kb-plugin",
+        name="Balanced KB Retrieval",
+        version="1.0.0",
+        description="Finds more evidence than the fast search, not all of a kind, and as broad or narrow as asked."
+        " Ranks by shared words (BM25) as long as no embedding backend is installed.",
+        cost_class="moderate",
+        tags=("lexical", "diverse", "deterministic"),
+        planner_hints=PlannerHints(
+            expected_latency_ms=120,
+            expected_llm_calls=0,
+            relative_cost=0.22,
+            supported_acts=("compare", "define", "describe", "explain", "identify", "recommend"),
+            topic_tags=("technical", "legal", "literature", "procedural"),
+            preferred_depth="medium",
+            fallback_role="default",
+            evidence_style=("lexical", "hybrid"),
+            confidence_when_matched=0.76,
+        ),
+        provides=("evidence", "guidance"),
+    )
+    about = ABOUT
+
+    def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
+        """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        return retrieve_evidence(request, context, POLICY, find_lexically, notes=(RANKED_BY,))
+
+    def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
+        """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
+        return "skipped"

@@ -1,0 +1,113 @@
+"""The way from intents to evidence that all KB plugins share; a plugin adds its policy and its backends [BP-17]."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
+from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
+from mrpvm.knowledge.levels import BREADTH
+from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
+from mrpvm.values import ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
+
+CANDIDATE_LIMIT = 50
+MAX_QUERY_TERMS = 32
+"""A whole text as a question is searched by its first terms only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the backends of a plugin offer for one intent, and what they say about it."""
+
+    candidates: Sequence[Candidate]
+    seen_count: int
+    notes: tuple[str, ...] = ()
+
+
+type Find = Callable[[ContextProfile, Sequence[KnowledgeUnit], CallContext], Found]
+"""Gives the stored candidates of one intent; the units of the running turn are there to be reasoned with."""
+
+
+def retrieve_evidence(
+    request: RetrieveInput, context: CallContext, policy: SelectionPolicy, find: Find, notes: tuple[str, ...] = ()
+) -> Retrieval:
+    """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at.
+
+    Args:
+        notes: what holds for the whole retrieval; the notes of each intent follow.
+    """
+    guidance = _as_guidance(context.knowledge.guidance(GUIDANCE_LIMIT))
+    evidence: list[Evidence] = []
+    ledger: list[LedgerEntry] = []
+    seen_count = 0
+    said = list(notes)
+    for intent, decomposed, profile in zip(request.intents, request.decomposed, request.profiles, strict=True):
+        told = choose(turn_candidates(request.current_turn_units, profile.query_terms), profile, policy)
+        found = find(profile, request.current_turn_units, context)
+        stored = choose(found.candidates, profile, policy, taken=told.entries)
+        seen_count += found.seen_count + len(request.current_turn_units)
+        ledger += (*told.ledger, *stored.ledger)
+        entries = (*told.entries, *stored.entries)
+        said += [f"intent {intent.group_number}: {note}" for note in (*found.notes, *_levels(entries))]
+        evidence.append(
+            Evidence(
+                intent=intent,
+                decomposed=decomposed,
+                profile=profile,
+                current_turn_units=told.entries,
+                session_units=tuple(entry for entry in stored.entries if entry.store == "session"),
+                kb_units=tuple(entry for entry in stored.entries if entry.store != "session"),
+                guidance=guidance_for(intent, request.current_turn_units, guidance),
+                sufficient=is_sufficient(entries, profile.needed_roles),
+            )
+        )
+    return Retrieval(
+        status="success" if all(item.sufficient for item in evidence) else "insufficient",
+        evidence=tuple(evidence),
+        ledger=tuple(ledger),
+        considered_count=seen_count,
+        notes=tuple(said),
+    )
+
+
+def lexical_hits(profile: ContextProfile, context: CallContext) -> Sequence[ScoredUnit]:
+    """Give the units that share a term with the intent, best first [BP-20, BP-22]."""
+    terms = profile.query_terms[:MAX_QUERY_TERMS]
+    hits = context.knowledge.search(dict.fromkeys(terms, 1.0), CANDIDATE_LIMIT) if terms else ()
+    return [hit for hit in hits if hit.unit.is_evidence and hit.score > 0]
+
+
+def lexical_candidates(hits: Sequence[ScoredUnit]) -> list[Candidate]:
+    """Give the hits with BM25 relative to the best of them [BP-22]."""
+    best = max((hit.score for hit in hits), default=0.0)
+    return [
+        Candidate(unit=hit.unit, store=hit.store, scores={"bm25": hit.score / best}, matched=_matched(hit))
+        for hit in hits
+    ]
+
+
+def find_lexically(profile: ContextProfile, turn_units: Sequence[KnowledgeUnit], context: CallContext) -> Found:
+    """Give what one search for the intent's terms finds."""
+    hits = lexical_hits(profile, context)
+    return Found(lexical_candidates(hits), len(hits))
+
+
+def _matched(hit: ScoredUnit) -> str:
+    shares = sorted(hit.term_scores.items(), key=lambda item: (-item[1], item[0]))
+    listed = ", ".join(f"{term} {score:.2f}" for term, score in shares if score > 0)
+    return f"BM25 {hit.score:.2f}" + (f" ({listed})" if listed else "")
+
+
+def _levels(entries: Sequence[EvidenceEntry]) -> tuple[str, ...]:
+    """Give the levels of the chosen units in words, broadest first [BP-30]."""
+    counts = Counter(entry.unit.ku_type for entry in entries)
+    ordered = sorted(counts, key=lambda level: (-BREADTH.get(level, 0), level))
+    return (f"levels used: {', '.join(f'{level} {counts[level]}' for level in ordered)}",) if ordered else ()
+
+
+def _as_guidance(hits: Sequence[ScoredUnit]) -> tuple[EvidenceEntry, ...]:
+    return tuple(
+        EvidenceEntry(unit=hit.unit, score=0.0, store=hit.store, notes=("lasting guidance",))
+        for hit in hits
+        if hit.unit.is_guidance
+    )

@@ -1,0 +1,139 @@
+"""The retriever: what shares words with the question, and what follows from it by rules over triples [BP-24, BP-25]."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from mrpvm.contracts import (
+    CallContext,
+    Descriptor,
+    LifecycleEvent,
+    PlannerHints,
+    Retrieval,
+    RetrieveInput,
+    ScoredUnit,
+)
+from mrpvm.knowledge.closure import LIMITS, Link, neighbourhood
+from mrpvm.knowledge.linking import Linked, link_units, links_of, seeds_of
+from mrpvm.knowledge.selection import Candidate, SelectionPolicy
+from mrpvm.knowledge.text import terms
+from mrpvm.plugins.kb_retrievers.pipeline import (
+    MAX_QUERY_TERMS,
+    Found,
+    lexical_candidates,
+    lexical_hits,
+    retrieve_evidence,
+)
+from mrpvm.values import ContextProfile, KnowledgeUnit
+
+POLICY = SelectionPolicy(max_results=12, min_score=0.12, chooses_level=True)
+"""Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
+FOLLOWED_LIMIT = 16
+"""Units looked up for the arguments of triples at a time."""
+FOLLOWED_TIMES = LIMITS.depth
+"""Searches for arguments: one for each step of a neighbourhood, none where no triple is near the question."""
+
+ABOUT = """\
+@k1 ku atomic "plugin::kb-thinkingdb::unit-000"
+@a1 set $k1 sourceId "plugin::kb-thinkingdb"
+@a2 set $k1 chunkId "plugin::kb-thinkingdb"
+@a3 set $k1 role Description
+@a4 set $k1 topic "kb-thinkingdb"
+@a5 set $k1 claim "kb-thinkingdb follows triples from the question over several units and shows each proof."
+@a6 set $k1 utilityNote "Good for dependencies, causes and capabilities that no single unit states."
+@a7 set $k1 phaseScopes [kb-plugin mrp-plan-plugin]
+"""
+"""What planners may know of this plugin, as a control document [PL-3]."""
+
+
+class ThinkingDBKBRetriever:
+    """Finds evidence by shared words and by links, each link with a proof in the entry's notes."""
+
+    descriptor = Descriptor(
+        id="kb-thinkingdb",
+        type="kb-plugin",
+        name="ThinkingDB KB Retrieval",
+        version="1.0.0",
+        description="Follows subject-relation-object triples from unit to unit by a few fixed rules, within bounds, and"
+        " notes the proof of every link. Also finds what a lexical search finds.",
+        cost_class="expensive",
+        tags=("lexical", "symbolic", "deterministic"),
+        planner_hints=PlannerHints(
+            expected_latency_ms=220,
+            expected_llm_calls=0,
+            relative_cost=0.35,
+            supported_acts=("compare", "diagnose", "explain", "recommend", "verify"),
+            topic_tags=("symbolic", "technical", "legal"),
+            preferred_depth="deep",
+            fallback_role="heavy-recovery",
+            evidence_style=("hybrid", "symbolic-facts"),
+            confidence_when_matched=0.84,
+        ),
+        provides=("evidence", "guidance"),
+    )
+    about = ABOUT
+
+    def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
+        """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        return retrieve_evidence(request, context, POLICY, find_with_links)
+
+    def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
+        """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
+        return "skipped"
+
+
+def find_with_links(profile: ContextProfile, turn_units: Sequence[KnowledgeUnit], context: CallContext) -> Found:
+    """Give what one search finds and what triples link to it; the turn's own units are reasoned with alone [BP-24]."""
+    hits = lexical_hits(profile, context)
+    told = [link for unit in turn_units if unit.is_evidence for link in links_of(unit)]
+    links, followed = _follow(profile, [*told, *(link for hit in hits for link in links_of(hit.unit))], hits, context)
+    linking = link_units(profile.query_terms, links)
+    candidates = [_joined(item, linking.units.get(item.unit.id)) for item in lexical_candidates(hits)]
+    known = {hit.unit.id for hit in hits}
+    candidates += [
+        _joined(Candidate(unit=hit.unit, store=hit.store, scores={}), linking.units[hit.unit.id])
+        for hit in followed
+        if hit.unit.id in linking.units and hit.unit.id not in known
+    ]
+    note = (
+        f"{linking.fact_count} triples near the question, {linking.derived_count} derived from them,"
+        f" {linking.kept_count} of these tied to it"
+    )
+    return Found(candidates, len(hits) + len(followed), (note,))
+
+
+def _follow(
+    profile: ContextProfile, links: Sequence[Link], hits: Sequence[ScoredUnit], context: CallContext
+) -> tuple[list[Link], list[ScoredUnit]]:
+    """Give all links, and the units found under the arguments of triples that hang together with the question."""
+    wanted = frozenset(profile.query_terms)
+    found = list(links)
+    known = {hit.unit.id for hit in hits}
+    asked = set(wanted)
+    followed: list[ScoredUnit] = []
+    for _ in range(FOLLOWED_TIMES):
+        near = neighbourhood(tuple(seeds_of(found, wanted)), found)
+        arguments = dict.fromkeys(term for link in near for side in (link.subject, link.object) for term in terms(side))
+        new = [term for term in arguments if term not in asked][:MAX_QUERY_TERMS]
+        if not new or context.stopped():
+            break
+        asked.update(new)
+        more = context.knowledge.search(dict.fromkeys(new, 1.0), FOLLOWED_LIMIT)
+        fresh = [hit for hit in more if hit.unit.is_evidence and hit.unit.id not in known]
+        known.update(hit.unit.id for hit in fresh)
+        followed += fresh
+        found += [link for hit in fresh for link in links_of(hit.unit)]
+    return found, followed
+
+
+def _joined(candidate: Candidate, linked: Linked | None) -> Candidate:
+    """Give the candidate with its symbolic score and proof beside what it had."""
+    if linked is None:
+        return candidate
+    shows = f"linked: {linked.shows}"
+    return Candidate(
+        unit=candidate.unit,
+        store=candidate.store,
+        scores={**candidate.scores, "thinkingdb": linked.score},
+        matched=f"{candidate.matched}; {shows}" if candidate.matched else shows,
+        proof=linked.proof,
+    )

@@ -1,0 +1,86 @@
+"""A plan from a base plan: candidates scored and arranged, with every reason in the notes [BP-48 to BP-52, K-51]."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from mrpvm.contracts import Descriptor, PlanInput
+from mrpvm.plugins.planners.ranking import Ranked, rank
+from mrpvm.plugins.planners.signals import Signals
+from mrpvm.values import Plan
+
+KB_PLUGINS = ("kb-fast", "kb-balanced", "kb-thinkingdb")
+SOLVERS = ("gs-symbolic", "gs-llm-fast", "gs-llm-deep")
+"""Default plans [BP-3]."""
+DISPATCH_CONFIDENCE = 0.7
+"""Confidence from which metadata alone justify direct dispatch [K-51]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BasePlan:
+    """The order that a planner has in mind before anything is scored, and why."""
+
+    kb: tuple[str, ...]
+    solvers: tuple[str, ...]
+    reason: str
+
+
+type Arrange = Callable[[Sequence[Ranked], Signals], Sequence[Ranked]]
+"""Gives those of the ranked candidates that are to be tried, in order."""
+
+
+def make_plan(planner_id: str, request: PlanInput, signals: Signals, base: BasePlan, arrange: Arrange) -> Plan:
+    """Give the order of candidates, what was left out, and why."""
+    kb_order, kb_notes = _order(request, request.kb_descriptors, base.kb, signals, arrange)
+    solver_order, solver_notes = _order(request, request.goal_solver_descriptors, base.solvers, signals, arrange)
+    decompose, purpose, why = _decomposition(request, signals)
+    return Plan(
+        planner_plugin_id=planner_id,
+        kb_plugin_order=kb_order,
+        goal_solver_order=solver_order,
+        decompose=decompose,
+        frame_purpose=purpose,
+        notes=(f"base plan: {base.reason}", *kb_notes, *solver_notes, *why, *_dispatch(request, solver_order)),
+    )
+
+
+def _order(
+    request: PlanInput, descriptors: Sequence[Descriptor], plan: Sequence[str], signals: Signals, arrange: Arrange
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    ranked = rank(descriptors, plan, signals, request.utilities)
+    kept = arrange(ranked, signals)
+    dropped = [item.descriptor.id for item in ranked if item not in kept]
+    notes = [item.note for item in kept]
+    if dropped:
+        notes.append(f"left out as irrelevant: {', '.join(dropped)}")
+    return tuple(item.descriptor.id for item in kept), tuple(notes)
+
+
+def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | None, tuple[str, ...]]:
+    """Give whether to decompose, the child frame's purpose, and the reason [BP-52]."""
+    if request.phase == "post-seed":
+        return False, None, ()
+    if request.pins.goal_solver:
+        return False, None, ("not decomposed: the solver is pinned",)
+    if signals.forbids_split:
+        return False, None, ("not decomposed: guidance forbids it",)
+    if signals.asks_split:
+        return True, "subtask-decomposition", ("decomposed: guidance asks for it",)
+    return False, None, ()
+
+
+def _dispatch(request: PlanInput, solver_order: Sequence[str]) -> tuple[str, ...]:
+    """Give the basis on which the first solver may be dispatched directly [K-51]."""
+    if request.pins.goal_solver:
+        return (f"direct dispatch of {request.pins.goal_solver}: pinned",)
+    if not solver_order:
+        return ()
+    first = solver_order[0]
+    hints = next((item.planner_hints for item in request.goal_solver_descriptors if item.id == first), None)
+    acts = {intent.act for intent in request.intents}
+    if hints and acts <= set(hints.supported_acts) and hints.confidence_when_matched >= DISPATCH_CONFIDENCE:
+        return (
+            f"direct dispatch of {first}: supports {', '.join(sorted(acts))} with {hints.confidence_when_matched:.2f}",
+        )
+    if request.guidance.planner or request.guidance.goal_solver:
+        return (f"direct dispatch of {first}: guidance prescribes the method",)
+    return (f"{first} first, for want of a solver whose metadata match strongly",)
