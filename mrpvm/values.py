@@ -317,7 +317,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """Everything a turn may look at, frozen by preparation [T-2]."""
+    """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1]."""
 
     request_id: str
     message: str
@@ -329,6 +329,8 @@ class TurnRequest:
     deliberation_level: int = 0
     requested_model: str | None = None
     session_model: str | None = None
+    grounding: Literal["strict", "open"] = "strict"
+    is_streamed: bool = False
     limits: Limits = field(default_factory=Limits)
 
 
@@ -381,9 +383,7 @@ def to_wire(value: Any) -> Any:
     if type(value) in _PLAIN:
         return value
     if (named := _wire_fields(type(value))) is not None:
-        return {
-            wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named
-        }
+        return {wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named}
     if isinstance(value, tuple | list | set | frozenset):
         return [to_wire(item) for item in value]
     if isinstance(value, Enum):

@@ -56,6 +56,8 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
         try:
             result = yield from _under_planner(run, frame, planner_id, cause, memory)
         except TurnFailed as failure:
+            if run.has_streamed:
+                raise
             error = failure
             run.emit(
                 "backtrack.taken",
@@ -141,13 +143,15 @@ def _settle(run: TurnRun, frame: Frame, search: _Search, branch: Branch) -> Prog
         _record_result(run, frame, branch, "answer", "rejected")
         _fail(run, frame, branch, "validation_rejected", verdict.reason)
         return None
-    if execution.status == "no-context" and answer is not None:
+    if execution.status == "no-context" and answer is not None and not run.has_streamed:
         _record_result(run, frame, branch, "no-context", "no-context")
         search.weak = search.weak or _result(search, branch, answer, "frontier_exhausted")
         _fail(run, frame, branch, "no-context", None)
         return None
     search.failed.append(execution)
     _fail(run, frame, branch, execution.status, execution.error.message if execution.error else None)
+    if run.has_streamed:  # somebody has read the beginning of this answer: no other one may follow it [O-1]
+        raise exhausted("goal-solver", [execution])
     return None
 
 
