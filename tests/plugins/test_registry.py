@@ -29,7 +29,7 @@ def test_descriptors_are_sorted_by_type_then_id() -> None:
 
 def test_listing_one_type() -> None:
     plugins = Registry(BUILTIN_PLUGINS)
-    assert [item.id for item in plugins.descriptors("gs-plugin")] == ["gs-symbolic"]
+    assert [item.id for item in plugins.descriptors("gs-plugin")] == ["gs-llm-deep", "gs-llm-fast", "gs-symbolic"]
     assert plugins.descriptors("chat-plugin") == []
 
 
@@ -73,7 +73,7 @@ def test_a_taken_id_is_refused_and_the_first_stays() -> None:
     plugins = Registry(BUILTIN_PLUGINS)
     with pytest.raises(RegistryError):
         plugins.register(DefaultPlanner())
-    assert plugins.planner("planner-default") is BUILTIN_PLUGINS[4]
+    assert plugins.planner("planner-default") is BUILTIN_PLUGINS[-1]
 
 
 def test_one_id_may_serve_two_types() -> None:
@@ -103,7 +103,11 @@ def test_several_planners_and_validators_live_side_by_side() -> None:
     other.descriptor = replace(ConstraintValidator.descriptor, id="val-other")
     plugins = Registry([*BUILTIN_PLUGINS, planner(id="planner-other"), other])
     assert [item.id for item in plugins.descriptors("mrp-plan-plugin")] == ["planner-default", "planner-other"]
-    assert [item.id for item in plugins.descriptors("val-plugin")] == ["val-constraints", "val-other"]
+    assert [item.id for item in plugins.descriptors("val-plugin")] == [
+        "val-constraints",
+        "val-llm",
+        "val-other",
+    ]
 
 
 @pytest.fixture
