@@ -116,10 +116,14 @@ def create_session(
         session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
     )
     events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
+    _notify_of_creation(session, base)
+    return session
+
+
+def _notify_of_creation(session: Session, base: KnowledgeBase) -> None:
     created = LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
     notify_on_commit(created)
     notify_on_commit(kb_loaded(session, base, reason="session-create"))
-    return session
 
 
 def clean_title(title: str | None) -> str | None:

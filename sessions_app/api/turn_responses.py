@@ -102,6 +102,7 @@ class Usage(serializers.Serializer):
     prompt_tokens = Int()
     completion_tokens = Int()
     total_tokens = Int()
+    estimated = Bool(required=False)
 
 
 class ChatCompletion(serializers.Serializer):

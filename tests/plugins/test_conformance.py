@@ -53,7 +53,7 @@ def test_shipped_plugins_conform(plugin: Plugin) -> None:
 WILD_REPLIES = (
     "It is so. [1]",
     "It is [9] so [1][2], see [1](https://example.org).\nCITED: 2, 9",
-    "NO_CONTEXT",
+    "UNANSWERABLE",
     "=== GROUP 1 ===\nYes. [2]\n=== GROUP 7 ===\nNo.",
     '{"verdict": "accepted", "reason": ""}',
     '{"verdict": "rejected"}',

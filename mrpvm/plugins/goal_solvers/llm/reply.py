@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-NO_CONTEXT = "NO_CONTEXT"
+UNANSWERABLE = "UNANSWERABLE"
 """What the model writes in place of an answer that it has no grounds for."""
 _MARK = re.compile(r"(?P<space>[ \t]*)(?<!\\)\[(?P<places>\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()")
 _OPEN_MARK = re.compile(r"\s*\[[\d,\s]*\]?\Z")
@@ -71,7 +71,8 @@ class AnswerReader:
         begun = written.lstrip()
         if begun.startswith("=") and "\n" not in begun:
             return ""
-        if NO_CONTEXT.startswith(begun) or begun.startswith(NO_CONTEXT):
+        begun = _HEADING.sub("", written).lstrip()
+        if UNANSWERABLE.startswith(begun) or begun.startswith(UNANSWERABLE):
             return ""
         if closing := _CITED.search(written):
             return written[: closing.start()]
@@ -82,7 +83,7 @@ class AnswerReader:
         closing = _CITED.search(written)
         listed = [int(place) for place in re.findall(r"\d{1,3}", closing["places"])] if closing else []
         body = (written[: closing.start()] if closing else written).strip()
-        if body.startswith(NO_CONTEXT) or not body:
+        if body.startswith(UNANSWERABLE) or not body:
             return Reading(text="", places=(), unknown=(), is_no_context=True)
         counted = _Counted(self._offered_count)
         if self._has_marks:

@@ -35,7 +35,7 @@ def read_sections(reply: str, *, wants_intents: bool) -> Sections:
     Raises:
         Refused: a section is missing, or its document is refused; the diagnostics of both are in it.
     """
-    parts = _HEADING.split(reply)
+    parts = _HEADING.split(reply.replace("\r\n", "\n"))
     found = {parts[place].lower(): _text(parts[place + 1]) for place in range(1, len(parts), 2)}
     wanted = ("intents", "context") if wants_intents else ("context",)
     diagnostics = [NO_SECTION.format(name=name) for name in wanted if name not in found]
