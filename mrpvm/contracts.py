@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from mrpvm.llm.port import LanguageModel as LanguageModel  # the port's place for plugins is this page
 from mrpvm.values import (
     Answer,
     ContextProfile,
@@ -102,20 +103,13 @@ class KnowledgePort(Protocol):
         """Give units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0 [BP-29]."""
 
 
-class LanguageModel(Protocol):
-    """The one bridge to language models; raises `Unavailable` with LLM_NOT_AVAILABLE when none is set [L-6, L-8]."""
-
-    @property
-    def available(self) -> bool:
-        """Tell whether a model is configured."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallContext:
     """What every plugin call gets beside its own input [PL-5].
 
     `remaining_ms` is the time left for this call. `stopped()` turns true when the turn was cancelled or ran out of
-    time: long plugins look at it and return early.
+    time: long plugins look at it and return early. A solver with one intent may hand its answer's text to `write`
+    piece by piece while it comes; joined, the pieces begin what it returns [O-1].
     """
 
     request_id: str
@@ -127,6 +121,7 @@ class CallContext:
     knowledge: KnowledgePort
     model: LanguageModel
     stopped: Callable[[], bool]
+    write: Callable[[str], None] = field(default=lambda text: None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,7 +319,7 @@ class KBRetriever(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveInput:
-    """The resolved intents to answer [PL-13]."""
+    """The resolved intents to answer [PL-13]; `grounding` tells whether an answer may go beyond evidence [O-12]."""
 
     message: str
     evidence: tuple[Evidence, ...]
@@ -332,6 +327,7 @@ class SolveInput:
     system_prompt: str | None = None
     requested_model: str | None = None
     session_model: str | None = None
+    grounding: Literal["strict", "open"] = "strict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,8 @@
     ├── Conflict                it is busy, dirty or was changed meanwhile
     ├── TooLarge                a documented limit was passed
     ├── Unavailable             cannot be served now, may be later
+    ├── ModelFailed             a language model's provider did not deliver
+    │   └── ModelTimeout        it took too long
     ├── RegistryError           a plugin cannot be registered
     ├── ControlLanguageError    a control document was refused (mrpvm.lang)
     └── TurnFailed              a turn ended without an answer
@@ -81,6 +83,23 @@ class Unavailable(MRPError):
 
     default_code = "UNAVAILABLE"
     module = "conversation"
+
+
+class ModelFailed(MRPError):
+    """A language model's provider failed, refused or answered something unreadable [O-7]."""
+
+    default_code = "LLM_PROVIDER_ERROR"
+    module = "llm"
+
+
+class ModelTimeout(ModelFailed):
+    """A language model did not answer in time [O-7]."""
+
+    default_code = "LLM_TIMEOUT"
+
+
+MODEL_ERROR_CODES = frozenset({"LLM_NOT_AVAILABLE", "LLM_PROVIDER_ERROR", "LLM_TIMEOUT"})
+"""Codes that blame the model; a turn or source that fails for want of one keeps it, and with it its status [O-7]."""
 
 
 class RegistryError(MRPError):

@@ -77,6 +77,11 @@ MRPVM_LLM_BASE_URL = ENVIRONMENT.web_address("MRPVM_LLM_BASE_URL")
 MRPVM_LLM_API_KEY = ENVIRONMENT.text("MRPVM_LLM_API_KEY")
 MRPVM_LLM_MODEL = ENVIRONMENT.text("MRPVM_LLM_MODEL")
 MRPVM_LLM_API = ENVIRONMENT.choice("MRPVM_LLM_API", ("chat", "responses"))
+MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, lowest=1)  # one attempt [L-6]
+MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport [L-6]
+MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  # [L-7]
+MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say [O-12]
+MRPVM_DISABLED_PLUGINS = ENVIRONMENT.name_list("MRPVM_DISABLED_PLUGINS")  # shipped ones, by id [PL-31]
 
 # --- Safety ---------------------------------------------------------------------------------------------
 

@@ -318,7 +318,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """Everything a turn may look at, frozen by preparation [T-2]."""
+    """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1]."""
 
     request_id: str
     message: str
@@ -330,6 +330,8 @@ class TurnRequest:
     deliberation_level: int = 0
     requested_model: str | None = None
     session_model: str | None = None
+    grounding: Literal["strict", "open"] = "strict"
+    is_streamed: bool = False
     limits: Limits = field(default_factory=Limits)
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
@@ -388,10 +390,8 @@ def to_wire(value: Any) -> Any:
         return {wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named}
     if isinstance(value, tuple | list | set | frozenset):
         return [to_wire(item) for item in value]
-    if isinstance(value, Enum):
-        return value.value
     if isinstance(value, str | int | float):
-        return value
+        return value.value if isinstance(value, Enum) else value
     if isinstance(value, Mapping):
         return {str(key): to_wire(item) for key, item in value.items()}
     if isinstance(value, Sequence):

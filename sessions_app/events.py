@@ -24,7 +24,7 @@ EventKind = Literal[
     "session.created", "session.renamed", "session.expired", "session.deleted", "session.restored",
     "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted",
     "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
-    "preferences.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
+    "preferences.changed", "model-config.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
 ]  # fmt: skip
 """Events with a number [PL-46, O-37, O-50]. `turn.progressed` has none: it only says that the trace grew."""
 

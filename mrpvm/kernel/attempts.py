@@ -73,6 +73,8 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
         try:
             yield from _under_planner(run, frame, search, planner_id, cause)
         except TurnFailed as failure:
+            if run.has_streamed:
+                raise
             error = failure
             run.emit(
                 "backtrack.taken",
@@ -178,7 +180,7 @@ def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: 
         record_result(run, frame, branch, "answer", "rejected")
         record_failure(run, frame, branch, "validation_rejected", verdict.reason)
         return
-    if execution.status == "no-context" and answer is not None:
+    if execution.status == "no-context" and answer is not None and not run.has_streamed:
         record_result(run, frame, branch, "no-context", "no-context")
         search.weak = search.weak or (branch, answer, _planner_id(search))
         record_failure(run, frame, branch, "no-context", None)
@@ -186,6 +188,8 @@ def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: 
     search.failed.append(execution)
     search.state.out_of_budget |= execution.status == "skipped-budget"
     record_failure(run, frame, branch, execution.status, execution.error.message if execution.error else None)
+    if run.has_streamed:  # somebody has read the beginning of this answer: no other one may follow it [O-1]
+        raise exhausted("goal-solver", [execution])
 
 
 def _promote(

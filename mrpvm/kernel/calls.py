@@ -27,12 +27,13 @@ SNIPPET_CHARS = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginCall:
-    """Ask: run one plugin call on a thread."""
+    """Ask: run one plugin call on a thread; `writes` is what its `answer.delta` events carry, None for none."""
 
     execution_id: str
     frame: Frame
     descriptor: Descriptor
     invoke: Callable[[CallContext], Any]
+    writes: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ class Call:
     invoke: Callable[[CallContext], Any]
     cause: Cause | None = None
     judge: Callable[[Any], PluginError | None] = lambda value: None
+    writes: Mapping[str, Any] | None = None
 
 
 def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
@@ -116,10 +118,10 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     )
     started_ms = run.budget.elapsed_ms
     reply: CallReturn = yield PluginCall(
-        execution_id=execution_id, frame=frame, descriptor=descriptor, invoke=call.invoke
+        execution_id=execution_id, frame=frame, descriptor=descriptor, invoke=call.invoke, writes=call.writes
     )
     status, error = _status(descriptor.type, reply, call.judge)
-    metadata: CallMetadata = getattr(reply.value, "metadata", None) or CallMetadata()
+    metadata = run.metadata_of(execution_id, getattr(reply.value, "metadata", None) or CallMetadata())
     output = to_wire(reply.value)
     record = StageRecord(
         stage=call.stage,

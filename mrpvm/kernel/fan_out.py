@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from mrpvm.errors import MRPError, StageExhausted
+from mrpvm.errors import MODEL_ERROR_CODES, MRPError, StageExhausted
 from mrpvm.kernel.attempts import FrameResult, answer_intents
 from mrpvm.kernel.calls import Execution, Fork, Program
 from mrpvm.kernel.frame import Frame
@@ -38,8 +38,10 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
     results: list[FrameResult | MRPError] = yield Fork(tuple(_child(run, child, detected) for child in children))
     good = [item for item in results if isinstance(item, FrameResult)]
     if not good:
+        codes = [item.code for item in results if isinstance(item, MRPError)]
         raise StageExhausted(
             "None of the questions could be worked on.",
+            code=next((code for code in codes if code in MODEL_ERROR_CODES), None),
             details={"stage": "goal-solver", "diagnostics": [str(item) for item in results]},
         )
     groups = tuple(

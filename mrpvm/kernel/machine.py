@@ -4,7 +4,7 @@ import logging
 from dataclasses import replace
 from typing import Literal
 
-from mrpvm.contracts import Clock, KnowledgePort, LanguageModel
+from mrpvm.contracts import Clock, KnowledgePort
 from mrpvm.conversation.answers import answer_text
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import FrameResult, answer_intents
@@ -18,6 +18,7 @@ from mrpvm.kernel.scheduler import Scheduler
 from mrpvm.kernel.stages.detect import detect, detector_candidates
 from mrpvm.kernel.stages.plan import planner_candidates
 from mrpvm.kernel.workers import Workers
+from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit
 from mrpvm.values import Selection, TurnOutcome, TurnRequest, to_wire
@@ -31,14 +32,19 @@ INPUT_MESSAGE_CHARS = 500
 class Machine:
     """Runs turns over a registry of plugins; holds nothing of any conversation."""
 
-    def __init__(self, registry: Registry, workers: Workers, clock: Clock, model: LanguageModel) -> None:
+    def __init__(self, registry: Registry, workers: Workers, clock: Clock, model: ModelSource) -> None:
         self.registry = registry
         self._workers = workers
         self._clock = clock
         self._model = model
 
     def run_turn(
-        self, request: TurnRequest, knowledge: KnowledgePort, emit: Emit, tick: Tick = lambda: None
+        self,
+        request: TurnRequest,
+        knowledge: KnowledgePort,
+        emit: Emit,
+        tick: Tick = lambda: None,
+        model: ModelSource | None = None,
     ) -> TurnOutcome:
         """Answer one message.
 
@@ -51,8 +57,10 @@ class Machine:
         Args:
             emit: takes the machine's events, on the calling thread.
             tick: called while the turn waits; may raise `TurnCancelled`.
+            model: this turn's snapshot of the model roles [L-5]; the machine's own when None.
         """
-        run = TurnRun(request, self.registry, Budget(self._clock, request.limits), knowledge, self._model, emit)
+        budget = Budget(self._clock, request.limits)
+        run = TurnRun(request, self.registry, budget, knowledge, model or self._model, emit)
         self._started(run)
         try:
             detected, result = Scheduler(run, self._workers, tick).run(self._answer(run))
@@ -73,6 +81,7 @@ class Machine:
                 "inputMessage": request.message[:INPUT_MESSAGE_CHARS],
                 "deliberationLevel": request.deliberation_level,
                 "effectiveLevel": run.effective_level,
+                "grounding": request.grounding,
                 "pins": to_wire(request.pins),
                 "preferences": to_wire(request.preferences),
                 "plannerCandidates": list(planner_candidates(run)),

@@ -1,12 +1,15 @@
 """One turn while it runs: its ports, its budget, and the pen that writes its events."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Event as StopFlag
 from typing import Any
 
-from mrpvm.contracts import CallContext, CallMetadata, KnowledgePort, LanguageModel
+from mrpvm.contracts import CallContext, CallMetadata, Descriptor, KnowledgePort
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.frame import Frame
+from mrpvm.llm.port import CallScope, ModelSource
+from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, EventName
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
@@ -21,7 +24,7 @@ class TurnRun:
         registry: Registry,
         budget: Budget,
         knowledge: KnowledgePort,
-        model: LanguageModel,
+        model: ModelSource,
         emit: Emit,
     ) -> None:
         self.request = request
@@ -31,11 +34,18 @@ class TurnRun:
         self.staged_units: tuple[KnowledgeUnit, ...] = ()
         self.effective_level = request.deliberation_level if request.limits.comparison_enabled else 0
         self.stop = StopFlag()
+        self.has_streamed = False
         self._knowledge = knowledge
         self._model = model
         self._emit = emit
         self._open_frames: dict[str, Frame] = {}
         self._open_executions: dict[str, dict[str, Any]] = {}
+        self._recorders: dict[str, Recorder] = {}
+
+    def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
+        """Give the descriptors of the plugins that can work now, and of the pinned one in any case [PL-31]."""
+        found = self.registry.descriptors(plugin_type)
+        return [item for item in found if self._model.available or not item.uses_llm or item.id == pin]
 
     def emit(
         self, name: EventName, data: Mapping[str, Any], ref: str | None = None, detail: Mapping[str, Any] | None = None
@@ -128,22 +138,56 @@ class TurnRun:
         meta = {**{key: data[key] for key in ("llmCalls", "sufficient", "model", "modelRole")}}
         if metadata.warnings:
             meta["warnings"] = list(metadata.warnings)
+        recorder = self._recorders.pop(execution_id, None)
+        if recorder is not None and recorder.usage is not None:
+            data["usage"] = meta["usage"] = recorder.usage.as_record()
+        if recorder is not None and (requests := recorder.as_records()):
+            meta["requests"] = requests
         self.emit("plugin.finished", data, execution_id, {**payload, "error": error, "meta": meta})
 
     def abandon(self, error: Mapping[str, Any], reason: str) -> None:
         """Close what is still open when the turn ends early, innermost first, so that no node stays running [G-4]."""
         self.stop.set()
         for execution_id, data in list(self._open_executions.items()):
-            stage, plugin_id, frame_id = data["stage"], data["pluginId"], data["frameId"]
-            record = StageRecord(stage=stage, plugin_id=plugin_id, status="error", duration_ms=0, frame_id=frame_id)
+            used = self.metadata_of(execution_id, CallMetadata())
+            frame_id = data["frameId"]
+            record = StageRecord(
+                stage=data["stage"],
+                plugin_id=data["pluginId"],
+                status="error",
+                duration_ms=0,
+                llm_calls=used.llm_calls,
+                frame_id=frame_id,
+            )
             self.execution_finished(
-                execution_id, frame_id, record, CallMetadata(), dict(error), error["message"], {"output": None}
+                execution_id, frame_id, record, used, dict(error), error["message"], {"output": None}
             )
         for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
             self.close_frame(frame, "failed", reason)
 
-    def context(self, frame: Frame, timeout_ms: int) -> CallContext:
+    def metadata_of(self, execution_id: str, told: CallMetadata) -> CallMetadata:
+        """Give what a call used: what its plugin told, corrected by what was recorded [PL-26].
+
+        A plugin that raised or did not come back told nothing, and its calls count too.
+        """
+        recorder = self._recorders.get(execution_id)
+        if recorder is None or recorder.call_count == 0:
+            return told
+        return replace(
+            told,
+            llm_calls=max(told.llm_calls, recorder.call_count),
+            model=told.model or recorder.model,
+            model_role=told.model_role or recorder.role,
+        )
+
+    def context(
+        self, execution_id: str, frame: Frame, descriptor: Descriptor, timeout_ms: int, write: Callable[[str], None]
+    ) -> CallContext:
         """Give the read-only context of one plugin call [PL-5]."""
+        recorder = self._recorders[execution_id] = Recorder()
+        scope = CallScope(
+            timeout_ms=timeout_ms, max_calls=descriptor.max_llm_calls, stopped=self.stop.is_set, recorder=recorder
+        )
         return CallContext(
             request_id=self.request.request_id,
             session=self.request.session,
@@ -152,8 +196,9 @@ class TurnRun:
             remaining_ms=timeout_ms,
             remaining_llm_calls=self.budget.remaining_llm_calls,
             knowledge=self._knowledge,
-            model=self._model,
+            model=self._model.bind(scope),
             stopped=self.stop.is_set,
+            write=write,
         )
 
 

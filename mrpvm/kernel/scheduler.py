@@ -44,7 +44,7 @@ class Scheduler:
         self._tick = tick
         self._ready: deque[tuple[_Task, Any]] = deque()
         self._pending: dict[str, _Pending] = {}
-        self._returned: SimpleQueue[tuple[str, CallReturn]] = SimpleQueue()
+        self._returned: SimpleQueue[tuple[str, CallReturn | str]] = SimpleQueue()
 
     def run(self, program: Program[Any]) -> Any:
         """Give the program's result.
@@ -112,7 +112,12 @@ class Scheduler:
             self._ready.append((task, CallReturn(skipped=True, error=error)))
             return
         timeout_ms = budget.call_timeout_ms(call.descriptor.timeout_ms)
-        context = self._run.context(call.frame, timeout_ms)
+
+        def write(text: str) -> None:
+            if call.writes is not None and text:
+                self._returned.put((call.execution_id, text))
+
+        context = self._run.context(call.execution_id, call.frame, call.descriptor, timeout_ms, write)
 
         def returned(future: Any) -> None:
             error = future.exception()
@@ -130,13 +135,22 @@ class Scheduler:
         except Empty:
             self._give_up_overdue()
         else:
-            pending = self._pending.pop(execution_id, None)
-            if pending is not None:
+            if isinstance(reply, str):
+                self._pass_on(execution_id, reply)
+                self._give_up_overdue()
+            elif (pending := self._pending.pop(execution_id, None)) is not None:
                 self._resume(pending, reply)
         self._tick()
         if self._run.budget.remaining_ms <= 0:
             limit = self._run.request.limits.request_timeout_ms
             raise EngineTimeout(f"The turn took longer than {limit} ms.", details={"limit_ms": limit})
+
+    def _pass_on(self, execution_id: str, text: str) -> None:
+        """Tell a piece of an answer that a plugin writes; one that was given up is no longer listened to [O-1]."""
+        pending = self._pending.get(execution_id)
+        if pending is not None and pending.call.writes is not None:
+            self._run.has_streamed |= not pending.call.writes["isDraft"]
+            self._run.emit("answer.delta", {**pending.call.writes, "executionId": execution_id, "delta": text})
 
     def _patience_seconds(self) -> float:
         first = min((pending.deadline for pending in self._pending.values()), default=0.0)

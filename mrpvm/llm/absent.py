@@ -1,7 +1,27 @@
 """No model: what the machine is given when no provider is configured [L-8]."""
 
+from typing import NoReturn, Self
+
+from mrpvm.errors import Unavailable
+from mrpvm.llm.port import CallScope, OnText, Prompt
+
 
 class AbsentModel:
-    """A language model that is not there; plugins that need one see so and say so."""
+    """A language model that is not there, for a turn and for each call of it."""
 
-    available = False
+    @property
+    def available(self) -> bool:
+        """Say that there is none."""
+        return False
+
+    def bind(self, scope: CallScope) -> Self:
+        """Give the same absence."""
+        return self
+
+    def call(self, prompt: Prompt, on_text: OnText | None = None) -> NoReturn:
+        """Refuse at once.
+
+        Raises:
+            Unavailable: LLM_NOT_AVAILABLE.
+        """
+        raise Unavailable("No language model is configured.", code="LLM_NOT_AVAILABLE")

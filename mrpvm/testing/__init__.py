@@ -5,6 +5,6 @@ def test_my_plugin(): check_plugin(MyPlugin())
 """
 
 from mrpvm.testing.conformance import check_plugin
-from mrpvm.testing.ports import InMemoryKnowledge, NoModel, call_context, unit
+from mrpvm.testing.ports import InMemoryKnowledge, NoModel, ScriptedModel, call_context, unit
 
-__all__ = ["InMemoryKnowledge", "NoModel", "call_context", "check_plugin", "unit"]
+__all__ = ["InMemoryKnowledge", "NoModel", "ScriptedModel", "call_context", "check_plugin", "unit"]

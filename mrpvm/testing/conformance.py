@@ -15,6 +15,7 @@ from mrpvm.contracts import (
     DetectInput,
     GoalSolver,
     KBRetriever,
+    LanguageModel,
     LifecycleEvent,
     PlanInput,
     Planner,
@@ -67,8 +68,11 @@ def expect(holds: bool, promise: str) -> None:
         raise NotConforming(promise)
 
 
-def check_plugin(plugin: Plugin) -> None:
+def check_plugin(plugin: Plugin, model: LanguageModel | None = None) -> None:
     """Run a plugin through the contract of its family.
+
+    Args:
+        model: what a plugin that needs a language model talks to; none when left out.
 
     Raises:
         NotConforming: with the promise that was broken.
@@ -79,7 +83,7 @@ def check_plugin(plugin: Plugin) -> None:
     expect(descriptor.timeout_ms > 0, "timeout_ms is positive")
     expect(descriptor.uses_llm or descriptor.max_llm_calls == 0, "a plugin without a model reserves no calls")
     expect(bool(descriptor.model_roles) or not descriptor.uses_llm, "a plugin with a model names its roles")
-    _CHECKS[descriptor.type](plugin)
+    _CHECKS[descriptor.type](plugin, model)
 
 
 def repeatable[T](call: Callable[[], T], inputs: Sequence[Any]) -> T:
@@ -96,9 +100,9 @@ def _legal(plugin: Plugin, status: str) -> None:
     expect(status in legal, f"status {status!r} is one of {', '.join(sorted(legal))} [PL-24]")
 
 
-def _check_detector(plugin: Plugin) -> None:
+def _check_detector(plugin: Plugin, model: LanguageModel | None) -> None:
     detector = cast(SeedDetector, plugin)
-    context = call_context()
+    context = call_context(model=model)
     for message in ODD_MESSAGES:
         request = DetectInput(message=message)
         detection = repeatable(partial(detector.detect, request, context), [request])
@@ -115,11 +119,11 @@ def _check_detector(plugin: Plugin) -> None:
             admit(normal.context_document, "context")
 
 
-def _check_retriever(plugin: Plugin) -> None:
+def _check_retriever(plugin: Plugin, model: LanguageModel | None) -> None:
     retriever = cast(KBRetriever, plugin)
     for message in ODD_MESSAGES:
         request = retrieve_input([message])
-        context = call_context(_knowledge())
+        context = call_context(_knowledge(), model=model)
         retrieval = repeatable(partial(retriever.retrieve, request, context), [request])
         _legal(plugin, retrieval.status)
         if retrieval.status == "error":
@@ -136,11 +140,11 @@ def _check_retriever(plugin: Plugin) -> None:
         expect(reply in ("accepted", "skipped"), "a lifecycle event is accepted or skipped [PL-10]")
 
 
-def _check_solver(plugin: Plugin) -> None:
+def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:
     solver = cast(GoalSolver, plugin)
     for message in ODD_MESSAGES:
         for request in (solve_input(message, ()), solve_input(message, _UNITS)):
-            context = call_context(_knowledge())
+            context = call_context(_knowledge(), model=model)
             solution = repeatable(partial(solver.solve, request, context), [request])
             _legal(plugin, solution.status)
             if solution.status not in ("success", "no-context"):
@@ -162,22 +166,22 @@ def _check_answer(answer: Answer, request: SolveInput, status: str) -> None:
             expect(bool(group.cited_unit_ids), "a grounded answer cites its evidence [R-9]")
 
 
-def _check_validator(plugin: Plugin) -> None:
+def _check_validator(plugin: Plugin, model: LanguageModel | None) -> None:
     validator = cast(ResponseValidator, plugin)
     for message in ODD_MESSAGES:
         request = solve_input(message, _UNITS)
         for text, cited in ((message or "-", ()), ("My dog is called Rex. [1]", (_UNITS[0].id,))):
             groups = tuple(_group(item, text, cited) for item in request.evidence)
             asked = ValidateInput(message=message, answer=Answer(groups=groups), evidence=request.evidence)
-            context = call_context(_knowledge())
+            context = call_context(_knowledge(), model=model)
             verdict = repeatable(partial(validator.validate, asked, context), [asked])
             _legal(plugin, verdict.status)
             expect(bool(verdict.reason) or verdict.status != "rejected", "a rejection says why [PL-15]")
 
 
-def _check_planner(plugin: Plugin) -> None:
+def _check_planner(plugin: Plugin, model: LanguageModel | None) -> None:
     planner = cast(Planner, plugin)
-    context = call_context(_knowledge())
+    context = call_context(_knowledge(), model=model)
     for message in ODD_MESSAGES:
         for phase in ("post-seed", "post-kb", "post-solve"):
             request = plan_input(message, phase, context)
@@ -193,7 +197,7 @@ def _check_planner(plugin: Plugin) -> None:
             expect(plan.planner_plugin_id == planner.descriptor.id, "a plan names its planner [PL-17]")
 
 
-_CHECKS: dict[str, Callable[[Plugin], None]] = {
+_CHECKS: dict[str, Callable[[Plugin, LanguageModel | None], None]] = {
     "sd-plugin": _check_detector,
     "kb-plugin": _check_retriever,
     "gs-plugin": _check_solver,

@@ -1,13 +1,16 @@
 """Ports in memory, and a call context made of them."""
 
+import copy
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mrpvm.contracts import CallContext, KnowledgePort, LanguageModel, ScoredUnit
-from mrpvm.errors import Unavailable
 from mrpvm.knowledge.units import content_hash, unit_terms
+from mrpvm.llm.absent import AbsentModel
+from mrpvm.llm.port import CallScope, OnText, Prompt, Reply
+from mrpvm.llm.recorder import Usage
 from mrpvm.values import KnowledgeUnit, SessionState, Store
 
 _K1, _B = 1.2, 0.75
@@ -52,16 +55,46 @@ class InMemoryKnowledge:
         return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
 
 
-class NoModel:
+class NoModel(AbsentModel):
     """A language model that is not configured."""
 
-    @property
-    def available(self) -> bool:
-        """Say that there is none."""
-        return False
 
-    def __getattr__(self, name: str) -> object:
-        raise Unavailable("No language model is configured.", code="LLM_NOT_AVAILABLE")
+class ScriptedModel:
+    """A language model that says what a test wrote, for a turn or for one call; keeps what it was asked.
+
+    Args:
+        replies: texts, exceptions to raise, or functions of the prompt that give one; the last one stays in force.
+        piece_chars: how many characters come at a time to who reads along.
+    """
+
+    available = True
+
+    def __init__(self, *replies: str | Exception | Callable[[Prompt], str], piece_chars: int = 7) -> None:
+        self._replies = deque(replies)
+        self._piece_chars = piece_chars
+        self._scope: CallScope | None = None
+        self.prompts: list[Prompt] = []
+
+    def bind(self, scope: CallScope) -> "ScriptedModel":
+        """Give the same script for one plugin call, counted there."""
+        bound = copy.copy(self)
+        bound._scope = scope
+        return bound
+
+    def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Give the next reply."""
+        self.prompts.append(prompt)
+        if self._scope is not None:
+            self._scope.recorder.call_began("scripted", prompt.role, ())
+        reply = self._replies.popleft() if len(self._replies) > 1 else self._replies[0]
+        text = reply(prompt) if callable(reply) else reply
+        if isinstance(text, Exception):
+            raise text
+        for start in range(0, len(text) if on_text else 0, self._piece_chars):
+            if on_text is not None:
+                on_text(text[start : start + self._piece_chars])
+        usage = Usage(input_tokens=1, output_tokens=1)
+        return Reply(text=text, model="scripted", role=prompt.role, finish_reason="stop", usage=usage)
 
 
 def unit(unit_id: str, text: str, **fields: object) -> KnowledgeUnit:

@@ -6,14 +6,14 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 
 | event | data |
 |---|---|
-| turn.started | requestId, sessionId, inputMessage, deliberationLevel, effectiveLevel, pins, preferences |
+| turn.started | requestId, sessionId, inputMessage, deliberationLevel, effectiveLevel, grounding, pins, ... |
 | frame.opened | frameId, parentFrameId, purpose, label, depth, openedBy (execution id or null), intentRefs |
 | frame.closed | frameId, status, durationMs, closureReason |
 | policy.set | policyId, frameId, level, closureMode, maxFrontier, minFamilies, maxComparisons, validationFloor |
 | seed.admitted | seedId, frameId, intentRef, act, mode, action, focus, implicit |
 | units.staged | frameId, executionId, unitIds |
 | plugin.started | executionId, frameId, stage, pluginId, pluginName, pluginType, cause {kind, from}, attempt, ... |
-| plugin.finished | executionId, frameId, status, durationMs, llmCalls, sufficient, model, modelRole, error, ... |
+| plugin.finished | executionId, frameId, status, durationMs, llmCalls, sufficient, model, modelRole, usage, ... |
 | plan.made | frameId, executionId, phase, plan |
 | units.judged | frameId, executionId, rows of the ledger |
 | branch.started | branchId, frameId, intentRefs, seedIds, pluginId, kbPluginId, plannerPluginId, ... |
@@ -25,7 +25,7 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | comparison.made | comparisonId, frameId, label, status, candidateIds, criterion, summary |
 | challenge.made | challengeId, frameId, targetId, label, kind, severity, prompt, status |
 | backtrack.taken | frameId, step (evidence, planner, frame), from, reason |
-| answer.delta | delta |
+| answer.delta | frameId, executionId, pluginId, delta, isDraft, used; goes to who reads along, is not stored |
 | turn.finished | status, answerStatus, error |
 """
 

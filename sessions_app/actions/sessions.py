@@ -19,6 +19,7 @@ from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
+from sessions_app.queries.model_roles import shared_config
 
 TITLE_CHARS = 200
 UNDO_PERIOD = timedelta(minutes=10)
@@ -27,7 +28,7 @@ UNDO_PERIOD = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """Plugin, level and model choices of a session or turn; None where nothing was chosen [S-19]."""
+    """Plugin, level, model and grounding of a session or turn; None where nothing was chosen [S-19, O-12]."""
 
     planner: str | None = None
     seed_detector: str | None = None
@@ -35,6 +36,7 @@ class Choices:
     goal_solver: str | None = None
     deliberation_level: int | None = None
     model: str | None = None
+    grounding: str | None = None
 
 
 _PLUGIN_TYPES = {
@@ -100,6 +102,8 @@ def create_session(
         preferred_goal_solver_plugin=choices.goal_solver,
         preferred_deliberation_level=choices.deliberation_level or 0,
         preferred_model=choices.model,
+        model_config=shared_config(project)[0],
+        grounding=choices.grounding or "",
         mounted_kb=base,
         mounted_layer_id=base.head_id,
         draft=draft,
@@ -112,10 +116,14 @@ def create_session(
         session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
     )
     events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
+    _notify_of_creation(session, base)
+    return session
+
+
+def _notify_of_creation(session: Session, base: KnowledgeBase) -> None:
     created = LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
     notify_on_commit(created)
     notify_on_commit(kb_loaded(session, base, reason="session-create"))
-    return session
 
 
 def clean_title(title: str | None) -> str | None:

@@ -21,7 +21,7 @@ class ProjectAdmin(admin.ModelAdmin):
     list_display = ("name", "slug", "is_default", "created_at")
     list_filter = ("is_default",)
     search_fields = ("name", "slug")
-    fields = ("name", "slug", "is_default", "created_at", "lists")
+    fields = ("name", "slug", "grounding", "is_default", "created_at", "lists")
     readonly_fields = ("is_default", "created_at", "lists")
     prepopulated_fields = {"slug": ("name",)}
     show_full_result_count = False

@@ -9,8 +9,9 @@ from rest_framework.response import Response
 
 from sessions_app.api import schemas
 from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session
-from sessions_app.api.completion import answer_events, completion
+from sessions_app.api.completion import completion
 from sessions_app.api.errors import body_of, error_body
+from sessions_app.api.live_answer import LiveAnswer
 from sessions_app.api.requests import ChatRequest, choices_of
 from sessions_app.api.running_turns import running_turns
 from sessions_app.api.sse import Feed, event_stream
@@ -52,6 +53,7 @@ class ChatCompletions(ApiView):
             system_prompt=said.get("system"),
             choices=choices_of(body),
             base=None if kb_id is None else knowledge_base(self.project, kb_id),
+            is_streamed=body["stream"],
         )
 
     def _session(self, body: dict[str, Any], call: TurnCall) -> "Session":
@@ -63,6 +65,7 @@ class ChatCompletions(ApiView):
     def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
         """Answer once the turn has begun: what is refused before is a plain error [API-5]."""
         feed = Feed()
+        live = LiveAnswer(feed)
         refused: list[Exception] = []
 
         def prepare() -> Callable[[], None]:
@@ -72,10 +75,10 @@ class ChatCompletions(ApiView):
                 feed.put("progress", payload)
 
             def answer() -> Iterator[tuple[str, Any]]:
-                result = run_turn(session, call, wait_ms=body["wait_ms"], listen=listen)
-                yield from answer_events(result, body.get("include", ()))
+                result = run_turn(session, call, wait_ms=body["wait_ms"], listen=listen, read=live.read)
+                yield from live.rest(result, body.get("include", ()))
 
-            return lambda: self._feed(feed, answer, refused)
+            return lambda: self._feed(feed, live, answer, refused)
 
         running_turns.start(prepare)
         first = feed.first()
@@ -84,14 +87,20 @@ class ChatCompletions(ApiView):
         self.request_id = first[1].get("requestId", self.request_id)
         return event_stream(feed, self._last_words(), {"X-Request-Id": self.request_id})
 
-    def _feed(self, feed: Feed, answer: Callable[[], Iterator[tuple[str, Any]]], refused: list[Exception]) -> None:
+    def _feed(
+        self,
+        feed: Feed,
+        live: LiveAnswer,
+        answer: Callable[[], Iterator[tuple[str, Any]]],
+        refused: list[Exception],
+    ) -> None:
         """Put a turn's events into the feed, on the turn's thread; an error is the last of them."""
         try:
             for name, data in answer():
                 feed.put(name, data)
         except Exception as error:
             if feed.has_begun:
-                feed.put("error", body_of(error, self.request_id, self.session_id))
+                feed.put("error", live.voided(body_of(error, self.request_id, self.session_id)))
             else:
                 refused.append(error)
         finally:

@@ -1,13 +1,17 @@
 """What a turn's answer looks like to the client who asked: the chat completion and the events of a stream."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mrpvm.conversation.answers import response_markdown
 from mrpvm.trace.record import execution_trace
+from mrpvm.values import Selection
 from sessions_app.api.entries import structure, with_details
 from sessions_app.api.errors import wire_time
 from sessions_app.turns.pipeline import TurnResult
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
 
 DELTA_CHARS = 160
 
@@ -23,7 +27,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         "id": f"mrp-{turn.request_id}",
         "object": "chat.completion",
         "created": int(turn.created_at.timestamp()),
-        **_head(result),
+        **head(turn, outcome.used),
         "expires_at": session.expires_at,
         "choices": [
             {
@@ -32,7 +36,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
                 "finish_reason": "stop",
             }
         ],
-        "usage": {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0},
+        "usage": _usage(result),
         "response_document": turn.response_document,
         "execution_trace": trace,
         "workspace_dirty": session.draft.is_dirty,
@@ -42,11 +46,19 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
     return response
 
 
-def answer_events(result: TurnResult, include: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Give the events that follow a commit: meta, the text in pieces, the whole [API-14, API-16, O-1]."""
-    yield "response.meta", _head(result)
+def answer_events(
+    result: TurnResult, include: Collection[str], sent: str = ""
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Give the events that follow a commit: meta, the text in pieces, the whole [API-14, API-16, O-1].
+
+    Args:
+        sent: what of the text has gone out while it was written, after the meta.
+    """
     text = result.outcome.answer_text
-    for start in range(0, max(1, len(text)), DELTA_CHARS):
+    if not sent:
+        yield "response.meta", head(result.turn, result.outcome.used)
+    unsent = len(sent) if text.startswith(sent) else len(text)
+    for start in range(unsent, max(1, len(text)), DELTA_CHARS):
         yield "response.delta", {"delta": text[start : start + DELTA_CHARS]}
     whole = completion(result, include)
     if whole["expires_at"] is not None:
@@ -54,8 +66,8 @@ def answer_events(result: TurnResult, include: Collection[str]) -> Iterator[tupl
     yield "response.completed", whole
 
 
-def _head(result: TurnResult) -> dict[str, Any]:
-    turn, used = result.turn, result.outcome.used
+def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:
+    """Give who answers a turn, in which session, over which base [API-16]."""
     return {
         "request_id": turn.request_id,
         "session_id": turn.session.session_id,
@@ -67,3 +79,11 @@ def _head(result: TurnResult) -> dict[str, Any]:
         "kb_id": turn.session.mounted_kb.kb_id,
         "kb_name": turn.session.mounted_kb.name,
     }
+
+
+def _usage(result: TurnResult) -> dict[str, Any]:
+    """Give the tokens of all model calls of the turn; `estimated` where a provider did not count [O-32]."""
+    used = [data["usage"] for name, _, data in result.records if name == "plugin.finished" and "usage" in data]
+    prompt, completion = (sum(item[name] for item in used) for name in ("inputTokens", "outputTokens"))
+    counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    return counts | ({"estimated": True} if any(item["estimated"] for item in used) else {})

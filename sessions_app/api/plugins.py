@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -11,11 +10,12 @@ from mrpvm.contracts import Descriptor, PlannerHints
 from sessions_app.api import schemas
 from sessions_app.api.requests import PluginListQuery
 from sessions_app.api.views import ApiView
+from sessions_app.turns.language_model import NO_MODEL, is_configured, model_names
 
 
 def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
     """Give a plugin's descriptor as it is spelled on the wire, and whether the plugin can be used now."""
-    available = not descriptor.uses_llm or bool(settings.MRPVM_LLM_BASE_URL and settings.MRPVM_LLM_MODEL)
+    available = not descriptor.uses_llm or is_configured()
     return {
         "id": descriptor.id,
         "type": descriptor.type,
@@ -32,7 +32,7 @@ def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
         "provides": list(descriptor.provides),
         "accepts": list(descriptor.accepts),
         "available": available,
-        "unavailableReason": None if available else "No language model is configured.",
+        "unavailableReason": None if available else NO_MODEL,
     }
 
 
@@ -67,7 +67,14 @@ class Models(ApiView):
 
     @schemas.model_list
     def get(self, request: Request) -> Response:
-        """List models; none unless one is configured [O-28]."""
-        configured = settings.MRPVM_LLM_BASE_URL and settings.MRPVM_LLM_MODEL
-        models = [{"id": settings.MRPVM_LLM_MODEL, "provider": "configured", "tags": []}] if configured else []
+        """List the configured model and those of its provider; none unless one is configured [O-28]."""
+        names = model_names()
+        models = [
+            {
+                "id": name,
+                "provider": "configured" if place == 0 else "listed",
+                "tags": ["default"] if place == 0 else [],
+            }
+            for place, name in enumerate(names)
+        ]
         return Response({"models": models})

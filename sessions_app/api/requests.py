@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.conf import settings
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.errors import InvalidInput
@@ -45,6 +46,7 @@ class ChoicesFields(Coded):
     goal_solver_plugin = Text(required=False, allow_null=True)
     deliberation_level = WholeNumber(required=False, allow_null=True, min_value=0, max_value=3)
     model = Text(required=False, allow_null=True, max_length=200)
+    grounding = serializers.ChoiceField(("strict", "open"), required=False, allow_null=True)
     kb_id = Text(required=False, allow_null=True)
 
     codes = {
@@ -65,6 +67,7 @@ def choices_of(body: dict[str, Any]) -> Choices:
         goal_solver=body.get("goal_solver_plugin"),
         deliberation_level=body.get("deliberation_level"),
         model=body.get("model"),
+        grounding=body.get("grounding"),
     )
 
 
@@ -115,6 +118,44 @@ class KBCreateRequest(Coded):
     """A new knowledge base [API-9]."""
 
     name = Text(allow_blank=True, allow_null=True, required=False)
+
+
+def _entry(*names: str) -> dict[str, Any]:
+    """Give the schema of an object with one of these texts."""
+    one_of = [
+        {
+            "type": "object",
+            "properties": {name: {"type": "string", "maxLength": 200}},
+            "required": [name],
+            "additionalProperties": False,
+        }
+        for name in names
+    ]
+    return {"oneOf": one_of} if len(one_of) > 1 else one_of[0]
+
+
+@extend_schema_field({"type": "object", "additionalProperties": _entry("model")})
+class RolesField(serializers.JSONField):
+    """A model for each role."""
+
+
+@extend_schema_field({"type": "object", "additionalProperties": _entry("role", "model")})
+class OverridesField(serializers.JSONField):
+    """A role or a model for each plugin."""
+
+
+class ModelRolesRequest(serializers.Serializer):
+    """A table of model roles [L-2]; its shapes are checked where it is stored [L-4]."""
+
+    roles = RolesField(required=False, help_text="By role; an empty model means automatic.")
+    pluginOverrides = OverridesField(required=False, help_text="By plugin id; a role or a model.")
+    temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
+
+
+class ModelConfigRequest(ModelRolesRequest):
+    """A change of a session's table [O-46]."""
+
+    take_current_roles = Truth(required=False, default=False)
 
 
 class PageQuery(serializers.Serializer):

@@ -277,6 +277,28 @@ class ModelList(serializers.Serializer):
     models = ModelObject(many=True)
 
 
+class ModelTable(serializers.Serializer):
+    """Which model answers in which role [L-2]."""
+
+    roles = Anything(help_text="By role: `{model}`, empty for automatic.")
+    pluginOverrides = Anything(help_text="By plugin id: `{role}` or `{model}`.")
+    temperature = serializers.FloatField(allow_null=True)
+
+
+class ModelRolesSnapshot(ModelTable):
+    """The project's table and the models there are."""
+
+    updatedAt = nullable(Time)
+    availableModels = serializers.ListField(child=Str())
+
+
+class ModelConfig(ModelTable):
+    """A session's own table."""
+
+    session_id = Str()
+    model = nullable(Str)
+
+
 class HealthReport(serializers.Serializer):
     """Alive."""
 

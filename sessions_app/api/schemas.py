@@ -212,6 +212,30 @@ plugin_list = _operation(
 model_list = _operation(
     "list_models", "server", "Lists the language models; none unless one is configured.", {200: responses.ModelList}
 )
+model_roles_read = _operation(
+    "read_llm_roles", "server", "Reads which model answers in which role.", {200: responses.ModelRolesSnapshot}
+)
+model_roles_write = _operation(
+    "write_llm_roles",
+    "server",
+    "Replaces the project's table of model roles as a whole; what is left out falls back to its default, an empty "
+    "model means automatic. Sessions made from now on take it over.",
+    {200: responses.ModelRolesSnapshot},
+    request=requests.ModelRolesRequest,
+)
+model_config_read = _operation(
+    "read_model_config", "sessions", "Reads the session's own table of model roles.", {200: responses.ModelConfig}, 404
+)
+model_config_write = _operation(
+    "change_model_config",
+    "sessions",
+    "Replaces what is named in the session's table; with `take_current_roles` the project's table first.",
+    {200: responses.ModelConfig},
+    404,
+    409,
+    410,
+    request=requests.ModelConfigRequest,
+)
 health = extend_schema(
     operation_id="health",
     tags=["server"],

@@ -97,11 +97,12 @@ class CompletionChoice(serializers.Serializer):
 
 
 class Usage(serializers.Serializer):
-    """Tokens of the wire format; zeros, because no model was called."""
+    """Tokens of all model calls of the turn [O-32]."""
 
     prompt_tokens = Int()
     completion_tokens = Int()
     total_tokens = Int()
+    estimated = Bool(required=False)
 
 
 class ChatCompletion(serializers.Serializer):

@@ -3,7 +3,7 @@
 from django.urls import path, re_path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.api import docs, health, knowledge, plugins, session_contents, sessions, turns
+from sessions_app.api import docs, health, knowledge, model_settings, plugins, session_contents, sessions, turns
 from sessions_app.api.chat import ChatCompletions
 from sessions_app.api.views import UnknownPath
 
@@ -31,10 +31,12 @@ urlpatterns = [
     path("sessions/<id:session_id>/turns/<id:request_id>", turns.OneTurn.as_view(), name="turn"),
     path("sessions/<id:session_id>/turns/<id:request_id>/cancel", turns.CancelTurn.as_view(), name="cancel"),
     path("sessions/<id:session_id>/turns/<id:request_id>/details/<id:ref>", turns.TurnDetail.as_view(), name="detail"),
+    path("sessions/<id:session_id>/model-config", model_settings.SessionModelConfig.as_view(), name="model-config"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
     path("plugins", plugins.Plugins.as_view(), name="plugins"),
     path("models", plugins.Models.as_view(), name="models"),
+    path("settings/llm-roles", model_settings.ModelRolesSettings.as_view(), name="llm-roles"),
     path("health", health.health, name="health"),
     path("ready", health.ready, name="ready"),
     path("schema", docs.Schema.as_view(), name="schema"),

@@ -133,8 +133,10 @@ def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callab
     for handled in (signal.SIGINT, signal.SIGTERM):
         signal.signal(handled, lambda *_: None)
     # The models behind it can be imported only once Django is set up.
+    from sessions_app.turns import language_model
     from sessions_app.turns.sweep import Sweeper
 
+    language_model.warm()
     sweeper = Sweeper()
     sweeper.start()
     Server(config, grace_seconds, on_started).run(sockets=[bound])

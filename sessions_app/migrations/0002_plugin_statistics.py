@@ -6,33 +6,43 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('sessions_app', '0001_initial'),
+        ("sessions_app", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='PluginStatistics',
+            name="PluginStatistics",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('plugin_type', models.CharField(max_length=20)),
-                ('plugin_id', models.CharField(max_length=100)),
-                ('attempt_count', models.PositiveIntegerField()),
-                ('success_count', models.PositiveIntegerField()),
-                ('failure_count', models.PositiveIntegerField()),
-                ('refusal_count', models.PositiveIntegerField()),
-                ('success', models.FloatField()),
-                ('sufficiency', models.FloatField()),
-                ('latency_ms', models.FloatField()),
-                ('llm_calls', models.FloatField()),
-                ('updated_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('project', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='plugin_statistics', to='sessions_app.project')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("plugin_type", models.CharField(max_length=20)),
+                ("plugin_id", models.CharField(max_length=100)),
+                ("attempt_count", models.PositiveIntegerField()),
+                ("success_count", models.PositiveIntegerField()),
+                ("failure_count", models.PositiveIntegerField()),
+                ("refusal_count", models.PositiveIntegerField()),
+                ("success", models.FloatField()),
+                ("sufficiency", models.FloatField()),
+                ("latency_ms", models.FloatField()),
+                ("llm_calls", models.FloatField()),
+                ("updated_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "project",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="plugin_statistics",
+                        to="sessions_app.project",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'plugin statistics',
-                'ordering': ['project_id', 'plugin_type', 'plugin_id'],
-                'constraints': [models.UniqueConstraint(fields=('project', 'plugin_type', 'plugin_id'), name='plugin_statistics_unique')],
+                "verbose_name_plural": "plugin statistics",
+                "ordering": ["project_id", "plugin_type", "plugin_id"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("project", "plugin_type", "plugin_id"), name="plugin_statistics_unique"
+                    )
+                ],
             },
         ),
     ]

@@ -12,6 +12,7 @@ from sessions_app.models.knowledge import (
     Posting,
 )
 from sessions_app.models.message import Message
+from sessions_app.models.model_roles import ModelRoles
 from sessions_app.models.plugin_statistics import PluginStatistics
 from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.session import Session, SessionEvent
@@ -29,6 +30,7 @@ __all__ = [
     "LoginLink",
     "Membership",
     "Message",
+    "ModelRoles",
     "PluginStatistics",
     "Posting",
     "Project",

@@ -25,12 +25,20 @@ def digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
+class Grounding(models.TextChoices):
+    """Whether model-backed solvers may answer without evidence [O-12]; empty where nobody has chosen."""
+
+    OPEN = "open", "Open: the model may answer without evidence, and the answer says so"
+    STRICT = "strict", "Strict: evidence or no answer"
+
+
 class Project(models.Model):
     """The owner of sessions, knowledge bases and API keys."""
 
     name = models.CharField(max_length=200)
     slug = models.SlugField(max_length=80, unique=True)
     is_default = models.BooleanField(default=False)
+    grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from sessions_app.models.identifiers import new_session_id
 from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
-from sessions_app.models.project import Project
+from sessions_app.models.project import Grounding, Project
 
 
 class Session(models.Model):
@@ -13,7 +13,8 @@ class Session(models.Model):
 
     The three `*_sequence` columns count what was ever appended and never go back, so that a number is never used
     twice [S-36]. `mounted_layer` is the head of the base at the time of the mount; `draft` lies on top of it;
-    `journal` holds what turns and context loads committed [O-34].
+    `journal` holds what turns and context loads committed [O-34]. `model_config` is the role table that the project
+    had when the session was made [O-46].
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
@@ -33,6 +34,8 @@ class Session(models.Model):
     preferred_goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     preferred_deliberation_level = models.PositiveSmallIntegerField(default=0)
     preferred_model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    model_config = models.JSONField(default=dict, blank=True)
+    grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
     system_prompt = models.TextField(null=True, blank=True)  # noqa: DJ001
 
     mounted_kb = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounted_in")

@@ -2,7 +2,9 @@
 
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -22,8 +24,10 @@ from sessions_app.actions.knowledge import add_source, free_source_id
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session
+from sessions_app.queries.model_roles import shared_config
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.turns import shutdown
+from sessions_app.turns.language_model import is_configured, model_source
 from sessions_app.turns.normalisation import ChunkWork, normalise_chunks
 
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
@@ -70,7 +74,7 @@ def load_context(
         session_context_unit_count=session.unit_count,
         deliberation_level=session.preferred_deliberation_level,
     )
-    found = _units_of(content, name, source_id, detector, state, SessionKnowledge.of(session))
+    found = _units_of(content, name, source_id, detector, state, SessionKnowledge.of(session), session.model_config)
     load = add_context(session, found.units, name, source_id)
     return LoadedContext(load=load, source_id=source_id, seed_detector=detector)
 
@@ -95,7 +99,7 @@ def load_source(
     )
     source_id = source_id or free_source_id(base.head, name)
     knowledge = SessionKnowledge(EffectiveView.of_layer(base.head))
-    found = _units_of(content, name, source_id, detector, state, knowledge)
+    found = _units_of(content, name, source_id, detector, state, knowledge, shared_config(base.project)[0])
     return add_source(base, name, content, found.units, source_id=source_id, chunk_count=found.chunk_count)
 
 
@@ -110,12 +114,22 @@ def _checked(content: str, source_id: str | None, pin: str | None, preference: s
             code="INVALID_SOURCE_ID",
         )
     check_choices(Choices(seed_detector=pin))
-    registered = [item.id for item in registry.installed.descriptors("sd-plugin")]
-    return candidates(pin, preference, DEFAULT_SEED_DETECTORS, registered, 1)[0]
+    usable = [
+        item.id
+        for item in registry.installed.descriptors("sd-plugin")
+        if is_configured() or not item.uses_llm or item.id == pin
+    ]
+    return candidates(pin, preference, DEFAULT_SEED_DETECTORS, usable, 1)[0]
 
 
 def _units_of(
-    content: str, name: str, source_id: str, detector: str, state: SessionState, knowledge: SessionKnowledge
+    content: str,
+    name: str,
+    source_id: str,
+    detector: str,
+    state: SessionState,
+    knowledge: SessionKnowledge,
+    roles: Mapping[str, Any],
 ) -> _Units:
     """Give the source's unit tree [IN-1]."""
     limits = IngestLimits(
@@ -138,7 +152,11 @@ def _units_of(
         stopped=lambda: False,
     )
     work = ChunkWork(
-        detector=registry.installed.seed_detector(detector), context=context, source_id=source_id, source_name=name
+        detector=registry.installed.seed_detector(detector),
+        context=context,
+        models=model_source(roles),
+        source_id=source_id,
+        source_name=name,
     )
     units = normalise_chunks(work, chunks)
     return _Units(units=build_unit_tree(source, chunks, units, limits), chunk_count=len(chunks))

@@ -10,9 +10,9 @@ from django.db import connections
 from mrpvm import registry
 from mrpvm.kernel.machine import Machine
 from mrpvm.kernel.workers import Workers
-from mrpvm.llm.absent import AbsentModel
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.values import Limits
+from sessions_app.turns.language_model import model_source
 
 workers = Workers(leave=connections.close_all)
 """Threads of plugin calls. Each keeps its database connection, as request threads do."""
@@ -35,14 +35,15 @@ def install_plugins() -> None:
     if registry.installed.descriptors():
         return
     for plugin in BUILTIN_PLUGINS:
-        registry.installed.register(plugin)
+        if plugin.descriptor.id not in settings.MRPVM_DISABLED_PLUGINS:
+            registry.installed.register(plugin)
     registry.installed.register_entry_points()
 
 
 @cache
 def machine() -> Machine:
     """Give the process's machine."""
-    return Machine(registry.installed, workers, SystemClock(), AbsentModel())
+    return Machine(registry.installed, workers, SystemClock(), model_source())
 
 
 def turn_limits() -> Limits:

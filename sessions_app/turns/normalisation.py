@@ -4,26 +4,27 @@ import functools
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
+from threading import Event
 from typing import Any
 
 from django.conf import settings
 
 from mrpvm.contracts import CallContext, ChunkInput, Normalisation, SeedDetector
-from mrpvm.errors import EngineTimeout, MRPError, TurnFailed
+from mrpvm.errors import MODEL_ERROR_CODES, EngineTimeout, MRPError, TurnFailed
 from mrpvm.kernel.admission import unit_of
 from mrpvm.knowledge.chunking import Chunk
 from mrpvm.knowledge.ingest import chunk_id_of
 from mrpvm.lang import ControlLanguageError, admit
+from mrpvm.llm.port import CallScope, ModelSource
+from mrpvm.llm.recorder import Recorder
 from mrpvm.values import KnowledgeUnit
 from sessions_app.turns import shutdown
 from sessions_app.turns.machine import workers
 
 CHUNKS_AT_ONCE = 4
 _PATIENCE_SECONDS = 0.1
-_MODEL_CODES = {"LLM_NOT_AVAILABLE", "LLM_TIMEOUT", "LLM_PROVIDER_ERROR"}
-"""Errors of the model's provider keep their own code, and with it their status [O-7]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,7 @@ class ChunkWork:
 
     detector: SeedDetector
     context: CallContext
+    models: ModelSource
     source_id: str
     source_name: str
 
@@ -57,6 +59,7 @@ class _Run:
         self._chunks = chunks
         self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
         self._returned: SimpleQueue[tuple[int, Future[Normalisation]]] = SimpleQueue()
+        self._stopped = Event()
         self._running: dict[int, tuple[float, Callable[[], None]]] = {}
 
     def all_units(self) -> list[tuple[KnowledgeUnit, ...]]:
@@ -75,6 +78,7 @@ class _Run:
 
     def abandon(self) -> None:
         """Give up what still runs."""
+        self._stopped.set()
         for _, give_up in self._running.values():
             give_up()
 
@@ -86,7 +90,14 @@ class _Run:
             chunk_id=chunk_id_of(self._work.source_id, place),
             section_title=self._chunks[place].section_title,
         )
-        call = functools.partial(self._work.detector.normalise, chunk, self._work.context)
+        scope = CallScope(
+            timeout_ms=settings.MRPVM_PLUGIN_TIMEOUT_MS,
+            max_calls=self._work.detector.descriptor.max_llm_calls,
+            stopped=self._stopped.is_set,
+            recorder=Recorder(),
+        )
+        context = replace(self._work.context, model=self._work.models.bind(scope), stopped=self._stopped.is_set)
+        call = functools.partial(self._work.detector.normalise, chunk, context)
         until = time.monotonic() + settings.MRPVM_PLUGIN_TIMEOUT_MS / 1000
         self._running[place] = (until, workers.submit(call, lambda future: self._returned.put((place, future))))
 
@@ -137,6 +148,6 @@ class _Run:
         plugin_id = self._work.detector.descriptor.id
         return TurnFailed(
             f"{plugin_id} could not read part {place + 1} of {len(self._chunks)}: {message}.",
-            code=code if code in _MODEL_CODES else "NORMALIZER_VALIDATION_FAILED",
+            code=code if code in MODEL_ERROR_CODES else "NORMALIZER_VALIDATION_FAILED",
             details={"plugin_id": plugin_id, "chunk_index": place, "plugin_code": code, **more},
         )

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 Listener = Callable[[Mapping[str, Any]], None]
 """Takes progress payloads [API-15] while the turn works, on the turn's thread."""
+Reader = Callable[[ExplainabilityTurn, Mapping[str, Any]], None]
+"""Takes the data of `answer.delta` events that are no drafts, on the turn's thread [O-1]."""
 
 
 class TurnError(MRPError):
@@ -46,7 +48,14 @@ class TurnResult:
     records: Sequence[Record]
 
 
-def run_turn(session: Session, call: TurnCall, *, wait_ms: int = 0, listen: Listener | None = None) -> TurnResult:
+def run_turn(
+    session: Session,
+    call: TurnCall,
+    *,
+    wait_ms: int = 0,
+    listen: Listener | None = None,
+    read: Reader | None = None,
+) -> TurnResult:
     """Answer one message in a session.
 
     1. refuse what needs no turn to be refused [T-1]
@@ -63,7 +72,7 @@ def run_turn(session: Session, call: TurnCall, *, wait_ms: int = 0, listen: List
     check_call(call)
     prepared = waiting_for_slot(wait_ms, lambda: prepare(session, call))
     trace = TraceWriter(prepared.turn)
-    outcome = _run_machine(prepared, trace, listen)
+    outcome = _run_machine(prepared, trace, listen, read)
     error = outcome.error or _commit(prepared.turn, call, outcome, trace)
     if error is not None:
         fail_turn(prepared.turn, error, outcome.used, trace)
@@ -73,12 +82,14 @@ def run_turn(session: Session, call: TurnCall, *, wait_ms: int = 0, listen: List
     return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records)
 
 
-def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None) -> TurnOutcome:
+def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:
     turn = prepared.turn
     watch = _Watch(turn)
 
     def emit(event: Event) -> None:
         trace.add(event)
+        if read is not None and event.name == "answer.delta" and not event.data["isDraft"]:
+            read(turn, event.data)
         if listen is not None and (payload := progress_of(turn, event)) is not None:
             listen(payload)
         if event.name == "units.staged":
@@ -90,7 +101,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
         shutdown.interrupt_if_over()
         watch.look()
 
-    return machine().run_turn(prepared.request, prepared.knowledge, emit, tick)
+    return machine().run_turn(prepared.request, prepared.knowledge, emit, tick, prepared.models)
 
 
 class _Watch:

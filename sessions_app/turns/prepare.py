@@ -10,6 +10,7 @@ from django.utils import timezone
 from mrpvm.contracts import KnowledgePort
 from mrpvm.conversation.window import history_window
 from mrpvm.errors import InvalidInput, TooLarge
+from mrpvm.llm.port import ModelSource
 from mrpvm.values import HistoryMessage, Selection, SessionState, TurnRequest
 from sessions_app import events
 from sessions_app.actions import kb_mounts
@@ -19,6 +20,7 @@ from sessions_app.actions.slots import lock_session, running_turn, turn_in_progr
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
 
@@ -27,12 +29,16 @@ FIRST_MESSAGE_CHARS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCall:
-    """What somebody asks of a session: the message and this turn's own choices, which are hard pins [S-20]."""
+    """What somebody asks of a session: the message and this turn's own choices, which are hard pins [S-20].
+
+    `is_streamed`: the answer is read while it is written [O-1].
+    """
 
     message: str
     system_prompt: str | None = None
     choices: Choices = field(default_factory=Choices)
     base: KnowledgeBase | None = None
+    is_streamed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +48,7 @@ class Prepared:
     turn: ExplainabilityTurn
     request: TurnRequest
     knowledge: KnowledgePort
+    models: ModelSource
 
 
 def check_call(call: TurnCall) -> None:
@@ -77,7 +84,12 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
         recover_abandoned(session)
         kb_mounts.mount_base(session, call.base, reason="chat")
     turn = _take_slot(session, call)
-    return Prepared(turn=turn, request=_freeze(turn, call), knowledge=SessionKnowledge.of(turn.session))
+    return Prepared(
+        turn=turn,
+        request=_freeze(turn, call),
+        knowledge=SessionKnowledge.of(turn.session),
+        models=model_source(turn.session.model_config),
+    )
 
 
 def _take_slot(session: Session, call: TurnCall) -> ExplainabilityTurn:
@@ -142,6 +154,8 @@ def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
         deliberation_level=turn.deliberation_level,
         requested_model=choices.model,
         session_model=session.preferred_model,
+        grounding=grounding_of(session, choices.grounding),
+        is_streamed=call.is_streamed,
         session=SessionState(
             session_id=session.session_id,
             mounted_kb_id=session.mounted_kb.kb_id,

@@ -34,6 +34,8 @@ class TraceWriter:
 
     def add(self, event: Event) -> None:
         """Take one event."""
+        if event.name == "answer.delta":  # read along with, never read again: the answer itself is stored
+            return
         if event.name == "units.judged":
             self.ledger.extend((event.data["executionId"], row) for row in event.data["rows"])
         else:

@@ -13,6 +13,8 @@ _CODES: Mapping[str, str] = {
     "TURN_CANCELLED": "the turn was stopped",
     "TURN_INTERRUPTED": "the server stopped while the turn was running",
     "LLM_NOT_AVAILABLE": "a plugin needs a language model and none is set",
+    "LLM_PROVIDER_ERROR": "the language model's provider failed",
+    "LLM_TIMEOUT": "the language model took too long",
     "SERVER_INTERNAL_ERROR": "the server met an error of its own",
 }
 

@@ -69,6 +69,10 @@ class Caller:
         """Give the answer to a PATCH of JSON."""
         return self._send("patch", path, body, {})
 
+    def put(self, path: str, body: Any) -> Any:
+        """Give the answer to a PUT of JSON."""
+        return self._send("put", path, body, {})
+
     def chat(self, message: str, session_id: str | None = None, **more: Any) -> Any:
         """Give the answer to one message."""
         body = {"messages": [{"role": "user", "content": message}], **more}

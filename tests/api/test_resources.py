@@ -61,7 +61,10 @@ def test_plugins_by_type(editor: Caller) -> None:
     every = editor.get("/api/plugins").json()["plugins"]
     assert [(row["type"], row["id"]) for row in every] == sorted((row["type"], row["id"]) for row in every)
     assert {row["type"] for row in every} == {"sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin"}
-    assert [row["id"] for row in editor.get("/api/plugins?type=sd-plugin").json()["plugins"]] == ["sd-symbolic"]
+    detectors = editor.get("/api/plugins?type=sd-plugin").json()["plugins"]
+    assert [row["id"] for row in detectors] == ["sd-llm-deep", "sd-llm-fast", "sd-symbolic"]
+    assert [row["available"] for row in detectors] == [False, False, True]
+    assert detectors[0]["unavailableReason"] == "No language model is configured."
     assert editor.get("/api/plugins?type=nope").json() == {"plugins": []}
     assert len(editor.get("/api/plugins?type=").json()["plugins"]) == len(every)
     assert all(row["available"] or row["usesLLM"] for row in every)

@@ -19,6 +19,7 @@ from mrpvm.kernel.machine import Machine
 from mrpvm.kernel.workers import Workers
 from mrpvm.lang import ControlWriter
 from mrpvm.llm.absent import AbsentModel
+from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Event
 from mrpvm.values import (
@@ -212,17 +213,20 @@ def run(
     clock: StepClock | None = None,
     tick: Callable[[], None] = lambda: None,
     level: int = 0,
+    model: ModelSource | None = None,
+    is_validated: bool = True,
+    is_streamed: bool = False,
 ) -> Ran:
     """Run one turn over scripted plugins; a planner and an accepting validator are there unless given."""
     registry = Registry(plugins)
     if not registry.descriptors("mrp-plan-plugin"):
         registry.register(plugin("mrp-plan-plugin", "planner-a", plan()))
-    if not registry.descriptors("val-plugin"):
+    if is_validated and not registry.descriptors("val-plugin"):
         registry.register(plugin("val-plugin", "val-a", ACCEPT))
     events: list[Event] = []
     workers = Workers()
     try:
-        machine = Machine(registry, workers, clock or StepClock(), AbsentModel())
+        machine = Machine(registry, workers, clock or StepClock(), model or AbsentModel())
         request = TurnRequest(
             request_id="req-1",
             message=message,
@@ -237,6 +241,7 @@ def run(
             pins=pins or Selection(),
             limits=limits or Limits(),
             deliberation_level=level,
+            is_streamed=is_streamed,
         )
         return Ran(machine.run_turn(request, EmptyKnowledge(), events.append, tick), events)
     finally:

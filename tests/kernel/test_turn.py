@@ -7,6 +7,7 @@ import pytest
 
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
 from mrpvm.errors import TurnCancelled
+from mrpvm.testing import ScriptedModel
 from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Limits, Selection
 from tests.kernel.scripted import (
@@ -326,7 +327,12 @@ def test_a_plugin_over_budget_is_skipped():
     planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
     greedy = solver(solution("x"), max_llm_calls=6, uses_llm=True)
     ran = run(
-        detector(detection("why")), kb(retrieval("fact")), greedy, solver(solution("Yes."), plugin_id="gs-b"), planner
+        detector(detection("why")),
+        kb(retrieval("fact")),
+        greedy,
+        solver(solution("Yes."), plugin_id="gs-b"),
+        planner,
+        model=ScriptedModel("never asked"),
     )
     assert greedy.asked == []
     assert "skipped-budget" in statuses(ran).values()

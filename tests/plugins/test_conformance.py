@@ -1,17 +1,18 @@
 """Every shipped plugin keeps its family's contract, and the suite notices one that does not [PL-1 to PL-3, PL-22]."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from mrpvm.contracts import CallContext, Plugin, Solution, SolveInput
-from mrpvm.errors import RegistryError
+from mrpvm.contracts import CallContext, DetectInput, Plugin, Solution, SolveInput, ValidateInput
+from mrpvm.errors import ModelTimeout, RegistryError
 from mrpvm.lang import admit
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS, self_descriptions
 from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
-from mrpvm.testing import check_plugin
-from mrpvm.testing.conformance import NotConforming
-from mrpvm.values import PHASE_SCOPES
+from mrpvm.testing import ScriptedModel, call_context, check_plugin, unit
+from mrpvm.testing.conformance import NotConforming, solve_input
+from mrpvm.values import PHASE_SCOPES, Answer
 
 IDS = [plugin.descriptor.id for plugin in BUILTIN_PLUGINS]
 FIGURES = {
@@ -42,12 +43,71 @@ FIGURES = {
         "symbolic technical procedural",
         0.78,
     ),
-}
+    "sd-llm-fast": (
+        "moderate", 800, 0.35, "compare define explain identify recommend verify", "general technical literature", 0.72
+    ),
+    "sd-llm-deep": (
+        "expensive", 1800, 0.75, "compare diagnose explain recommend verify", "general technical legal literature", 0.80
+    ),
+    "gs-llm-fast": (
+        "moderate", 900, 0.40, "compare define describe diagnose explain identify recommend",
+        "general technical literature legal", 0.74,
+    ),
+    "gs-llm-deep": (
+        "expensive", 2200, 0.78, "compare diagnose explain recommend verify",
+        "general technical literature legal symbolic", 0.82,
+    ),
+    "val-llm": ("moderate", 800, 0.35, "", "", 0.80),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("plugin", BUILTIN_PLUGINS, ids=IDS)
 def test_shipped_plugins_conform(plugin: Plugin) -> None:
     check_plugin(plugin)
+
+
+WILD_REPLIES = (
+    "It is so. [1]",
+    "It is [9] so [1][2], see [1](https://example.org).\nCITED: 2, 9",
+    "UNANSWERABLE",
+    "=== GROUP 1 ===\nYes. [2]\n=== GROUP 7 ===\nNo.",
+    '{"verdict": "accepted", "reason": ""}',
+    '{"verdict": "rejected"}',
+    '{"verdict": ["no"]} {',
+    "--- intents ---\n--- context ---\n",
+    "\u0000\u202e [",
+)
+"""What a model may say to a plugin, fitting or not."""
+
+
+@pytest.mark.parametrize("reply", [*WILD_REPLIES, ModelTimeout("too slow")], ids=lambda reply: repr(reply)[:24])
+@pytest.mark.parametrize(
+    "plugin",
+    [plugin for plugin in BUILTIN_PLUGINS if plugin.descriptor.uses_llm],
+    ids=lambda plugin: plugin.descriptor.id,
+)
+def test_plugins_with_a_model_conform_whatever_it_says(plugin: Plugin, reply: str | Exception) -> None:
+    check_plugin(plugin, ScriptedModel(reply))
+
+
+@pytest.mark.parametrize(
+    "plugin",
+    [plugin for plugin in BUILTIN_PLUGINS if plugin.descriptor.uses_llm],
+    ids=lambda plugin: plugin.descriptor.id,
+)
+def test_without_a_model_they_say_so_at_no_cost(plugin: Any) -> None:
+    """[L-8]"""
+    request = solve_input("Who is Rex?", [unit("u-1", "Rex is a dog.")])
+    asked: dict[str, Any] = {
+        "sd-plugin": lambda: plugin.detect(DetectInput(message="Who is Rex?"), call_context()),
+        "gs-plugin": lambda: plugin.solve(request, call_context()),
+        "val-plugin": lambda: plugin.validate(
+            ValidateInput(message="Who is Rex?", answer=Answer(groups=()), evidence=request.evidence), call_context()
+        ),
+    }
+    result = asked[plugin.descriptor.type]()
+    assert (result.status, result.error.code) == ("error", "LLM_NOT_AVAILABLE")
+    assert (result.metadata.llm_calls, result.metadata.model) == (0, None)
 
 
 @pytest.mark.parametrize("plugin_id", FIGURES)
@@ -56,8 +116,10 @@ def test_priors_are_those_of_the_catalogue(plugin_id: str) -> None:
     hints = descriptor.planner_hints
     assert hints is not None
     cost, latency, relative, acts, topics, confidence = FIGURES[plugin_id]
-    assert (descriptor.cost_class, descriptor.max_llm_calls) == (cost, 0)
-    assert (hints.expected_latency_ms, hints.relative_cost, hints.expected_llm_calls) == (latency, relative, 0)
+    calls = {"sd-plugin": 2}.get(descriptor.type, 1) if "llm" in plugin_id else 0
+    assert (descriptor.cost_class, descriptor.max_llm_calls) == (cost, calls)
+    assert (hints.expected_latency_ms, hints.relative_cost) == (latency, relative)
+    assert hints.expected_llm_calls == min(calls, 1)
     assert set(hints.supported_acts) == set(acts.split())
     assert set(hints.topic_tags) == set(topics.split())
     assert hints.confidence_when_matched == confidence
@@ -83,10 +145,10 @@ def test_every_plugin_describes_itself_to_planners() -> None:
     assert list(described) == IDS
     for plugin in BUILTIN_PLUGINS:
         units = admit(described[plugin.descriptor.id], "context").kus.values()
-        for unit in units:
-            assert "mrp-plan-plugin" in unit.phase_scopes
-            assert plugin.descriptor.type in unit.phase_scopes
-            assert set(unit.phase_scopes) <= set(PHASE_SCOPES)
+        for about in units:
+            assert "mrp-plan-plugin" in about.phase_scopes
+            assert plugin.descriptor.type in about.phase_scopes
+            assert set(about.phase_scopes) <= set(PHASE_SCOPES)
 
 
 class UncitingSolver(SymbolicGoalSolver):

@@ -29,7 +29,7 @@ def test_descriptors_are_sorted_by_type_then_id() -> None:
 
 def test_listing_one_type() -> None:
     plugins = Registry(BUILTIN_PLUGINS)
-    assert [item.id for item in plugins.descriptors("gs-plugin")] == ["gs-symbolic"]
+    assert [item.id for item in plugins.descriptors("gs-plugin")] == ["gs-llm-deep", "gs-llm-fast", "gs-symbolic"]
     assert plugins.descriptors("chat-plugin") == []
 
 
@@ -104,7 +104,8 @@ def test_several_planners_and_validators_live_side_by_side() -> None:
     plugins = Registry([*BUILTIN_PLUGINS, planner(id="planner-other"), other])
     planners = [item.id for item in plugins.descriptors("mrp-plan-plugin")]
     assert planners == ["planner-default", "planner-depth", "planner-other"]
-    assert [item.id for item in plugins.descriptors("val-plugin")] == ["val-constraints", "val-other"]
+    validators = [item.id for item in plugins.descriptors("val-plugin")]
+    assert validators == ["val-constraints", "val-llm", "val-other"]
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Detect and admit: seed detectors in order until one delivers documents that hold [T-7, T-8]."""
 
 from mrpvm.contracts import CallContext, DetectInput, Detection, PluginError, SeedDetector
-from mrpvm.errors import StageExhausted
+from mrpvm.errors import MODEL_ERROR_CODES, StageExhausted
 from mrpvm.kernel.admission import Admitted, admit_detection, refusal
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
@@ -18,7 +18,7 @@ def detector_candidates(run: TurnRun) -> tuple[str, ...]:
         run.request.pins.seed_detector,
         run.request.preferences.seed_detector,
         DEFAULT_SEED_DETECTORS,
-        [item.id for item in run.registry.descriptors("sd-plugin")],
+        [item.id for item in run.usable("sd-plugin", run.request.pins.seed_detector)],
         run.request.limits.max_plugins_per_stage,
     )
 
@@ -71,13 +71,15 @@ def detect(run: TurnRun, frame: Frame) -> Program[tuple[Execution, Admitted]]:
 def exhausted(
     stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
 ) -> StageExhausted:
-    """Give the error of a stage whose candidates all failed [API-19]."""
+    """Give the error of a stage whose candidates all failed [API-19]; a failed model provider gives the code [O-7]."""
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
+    codes = [execution.error.code for execution in tried if execution.error]
+    blamed = next((code for code in reversed(codes) if code in MODEL_ERROR_CODES), None)
     diagnostics = [{"pluginId": item.plugin_id, "status": item.status, **_said(item)} for item in tried]
     names = ", ".join(item.plugin_id for item in tried) or "none was registered"
     return StageExhausted(
         f"No plugin of the stage {stage} delivered (tried: {names}).",
-        code=empty_code if empty else None,
+        code=empty_code if empty else blamed,
         details={"stage": stage, "pluginsTried": [item.plugin_id for item in tried], "diagnostics": diagnostics},
     )
 

@@ -26,7 +26,7 @@ def planner_candidates(run: TurnRun) -> tuple[str, ...]:
         run.request.pins.planner,
         run.request.preferences.planner,
         DEFAULT_PLANNERS,
-        [item.id for item in run.registry.descriptors("mrp-plan-plugin")],
+        [item.id for item in run.usable("mrp-plan-plugin", run.request.pins.planner)],
         run.request.limits.max_plugins_per_stage,
     )
 
@@ -86,8 +86,8 @@ def _call(
         pins=run.request.pins,
         preferences=run.request.preferences,
         session=run.request.session,
-        kb_descriptors=tuple(run.registry.descriptors("kb-plugin")),
-        goal_solver_descriptors=tuple(run.registry.descriptors("gs-plugin")),
+        kb_descriptors=tuple(run.usable("kb-plugin", run.request.pins.kb)),
+        goal_solver_descriptors=tuple(run.usable("gs-plugin", run.request.pins.goal_solver)),
         utilities=run.request.utilities,
     )
 
@@ -118,9 +118,10 @@ def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: 
     limit = run_request.limits.max_plugins_per_stage
 
     def fitted(pin: str | None, preference: str | None, order: tuple[str, ...], family: str) -> tuple[str, ...]:
-        registered = [plugin_id for plugin_id in order if run.registry.has(family, plugin_id)]
+        usable = {item.id for item in run.usable(family, pin)}
+        registered = [plugin_id for plugin_id in order if plugin_id in usable]
         for wanted in (pin, preference):
-            if wanted and run.registry.has(family, wanted) and wanted not in registered:
+            if wanted in usable and wanted not in registered:
                 registered.append(wanted)
         return candidates(pin, preference, (), registered, limit)
 

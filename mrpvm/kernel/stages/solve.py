@@ -1,13 +1,14 @@
 """Solve: one branch is one solver over one evidence view [T-15, K-13]."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from mrpvm.contracts import CallContext, PluginError, Solution, SolveInput
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView
-from mrpvm.values import Answer
+from mrpvm.values import Answer, Selection, to_wire
 
 STAGE = "goal-solver"
 
@@ -50,6 +51,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
         system_prompt=run.request.system_prompt,
         requested_model=run.request.requested_model,
         session_model=run.request.session_model,
+        grounding=run.request.grounding,
     )
     branch_id = frame.control_id("branch")
 
@@ -78,10 +80,30 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
         frame,
         Call(
             stage=STAGE, plugin=solver, slot=attempt.slot, attempt=attempt.number, given=request, invoke=invoke,
-            cause=attempt.cause, judge=judge,
+            cause=attempt.cause, judge=judge, writes=_writes(run, frame, attempt),
         ),
     )  # fmt: skip
     return Branch(id=branch_id, solver_id=attempt.solver_id, view=attempt.view, execution=execution, seed_ids=seed_ids)
+
+
+def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> dict[str, Any] | None:
+    """Give what the deltas of this attempt carry, None where nobody reads along or there are several texts [O-1].
+
+    They are drafts unless the text will be the turn's answer as it stands: of the root frame, with no validator to
+    approve it and no rival to compare it with.
+    """
+    if not run.request.is_streamed or len(frame.intents) != 1:
+        return None
+    is_final = frame.parent is None and not run.usable("val-plugin")
+    is_final = is_final and run.effective_level == 0
+    detector = next(item.plugin_id for item in run.stages if item.stage == "seed-detector" and item.status == "success")
+    used = Selection(
+        planner=attempt.planner_id,
+        seed_detector=detector,
+        kb=attempt.view.execution.plugin_id,
+        goal_solver=attempt.solver_id,
+    )
+    return {"frameId": frame.id, "pluginId": attempt.solver_id, "isDraft": not is_final, "used": to_wire(used)}
 
 
 def _complaint(frame: Frame, solution: Solution) -> PluginError | None:

@@ -1,0 +1,151 @@
+"""One logical call from prompt to answer: model, cache, deadline, retries with back-off, record [L-3, L-6, L-7]."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout
+from mrpvm.llm.dialect import Completion
+from mrpvm.llm.endpoint import AttemptFailed, Endpoint
+from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply
+from mrpvm.llm.recorder import Usage, estimated_tokens
+from mrpvm.llm.roles import ModelConfig, Resolved, resolve_model
+
+FIRST_WAIT_MS = 1_000
+LONGEST_WAIT_MS = 10_000
+"""Waits between attempts double from the first to the longest [L-6]."""
+LAST_WORDS_MS = 250
+"""A call ends this long before its plugin is given up, so that the plugin can still say why."""
+_POLL_MS = 50
+
+
+class ConfiguredModel:
+    """The provider's models under one snapshot of the roles: one turn's source of models [L-5]."""
+
+    def __init__(self, endpoint: Endpoint, config: ModelConfig) -> None:
+        self._endpoint = endpoint
+        self._config = config
+
+    @property
+    def available(self) -> bool:
+        """Say that there is one."""
+        return True
+
+    def bind(self, scope: CallScope) -> LanguageModel:
+        """Give the model for one plugin call."""
+        return _BoundModel(self._endpoint, self._config, scope)
+
+
+class _BoundModel:
+    def __init__(self, endpoint: Endpoint, config: ModelConfig, scope: CallScope) -> None:
+        self._endpoint = endpoint
+        self._config = config
+        self._scope = scope
+        self._deadline = time.monotonic() + (scope.timeout_ms - LAST_WORDS_MS) / 1000
+
+    @property
+    def available(self) -> bool:
+        """Say that there is one."""
+        return True
+
+    def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Give the answer; see `LanguageModel.call`."""
+        if self._scope.recorder.call_count >= self._scope.max_calls:
+            allowed = self._scope.max_calls
+            raise BudgetExceeded(f"The plugin {prompt.plugin_id} may make {allowed} model calls, and wants more.")
+        endpoint = self._endpoint
+        resolved = resolve_model(
+            self._config, prompt.plugin_id, prompt.role, prompt.wish, endpoint.config.model,
+            keeps_role=prompt.keeps_role,
+        )  # fmt: skip
+        self._scope.recorder.call_began(resolved.model, resolved.role, endpoint.secrets)
+        temperature = self._config.temperature
+        body = endpoint.dialect.body(resolved.model, prompt, temperature, streams=on_text is not None)
+        completion = self._cached(body, resolved, on_text)
+        if completion is None:
+            completion = self._asked(body, resolved, on_text)
+            if endpoint.cache is not None:
+                endpoint.cache.put(body, completion)
+        chars = len(prompt.system) + sum(len(item.content) for item in prompt.messages)
+        usage = completion.usage or Usage(
+            input_tokens=estimated_tokens(chars),
+            output_tokens=estimated_tokens(len(completion.text)),
+            is_estimated=True,
+        )
+        self._scope.recorder.used(usage)
+        return Reply(
+            text=completion.text,
+            model=resolved.model,
+            role=resolved.role,
+            finish_reason=completion.finish_reason,
+            usage=usage,
+        )
+
+    def _cached(self, body: Mapping[str, Any], resolved: Resolved, on_text: OnText | None) -> Completion | None:
+        """Give a kept answer; it counts as a call like any other [PL-26]."""
+        completion = None if self._endpoint.cache is None else self._endpoint.cache.get(body)
+        if completion is not None:
+            exchange = self._scope.recorder.sent(self._endpoint.url, body, basis=resolved.basis, attempt=0)
+            exchange.ended(text=completion.text, finishReason=completion.finish_reason, fromCache=True)
+            if on_text is not None:
+                on_text(completion.text)
+        return completion
+
+    def _asked(self, body: dict[str, Any], resolved: Resolved, on_text: OnText | None) -> Completion:
+        """Send until there is an answer, the failure is final, or time is up; nothing is sent twice once text came."""
+        told: list[str] = []
+
+        def tell(text: str) -> None:
+            told.append(text)
+            if on_text is not None:
+                on_text(text)
+
+        transient_count, attempt = 0, 0
+        while True:
+            attempt += 1
+            sent = {name: value for name, value in body.items() if name not in self._endpoint.refused}
+            try:
+                return self._attempt(sent, resolved, attempt, None if on_text is None else tell)
+            except AttemptFailed as failed:
+                if told:
+                    raise failed.error from None
+                if failed.refused in sent:
+                    self._endpoint.refused |= {str(failed.refused)}
+                    continue
+                if not failed.is_transient or transient_count == self._endpoint.config.max_retries:
+                    raise failed.error from None
+                self._wait(max(FIRST_WAIT_MS * 2**transient_count, failed.retry_after_ms), failed.error)
+                transient_count += 1
+
+    def _attempt(self, body: Mapping[str, Any], resolved: Resolved, attempt: int, tell: OnText | None) -> Completion:
+        remaining_ms = (self._deadline - time.monotonic()) * 1000
+        if remaining_ms <= 0 or self._scope.stopped():
+            raise AttemptFailed(ModelTimeout("No time was left for the model."))
+        exchange = self._scope.recorder.sent(self._endpoint.url, body, basis=resolved.basis, attempt=attempt)
+        timeout_ms = min(self._endpoint.config.timeout_ms, remaining_ms)
+        try:
+            completion = self._endpoint.send(body, timeout_ms, tell, self._is_over)
+        except AttemptFailed as failed:
+            exchange.ended(status=failed.status, error=failed.error.as_record())
+            raise
+        usage = completion.usage.as_record() if completion.usage else None
+        exchange.ended(status=200, text=completion.text, finishReason=completion.finish_reason, usage=usage)
+        return completion
+
+    def _is_over(self) -> bool:
+        return self._scope.stopped() or time.monotonic() >= self._deadline
+
+    def _wait(self, wait_ms: int, error: ModelFailed) -> None:
+        """Wait before the next attempt.
+
+        Raises:
+            ModelFailed: the wait would outlast the call, or somebody stopped it.
+        """
+        wait_ms = min(wait_ms, LONGEST_WAIT_MS)
+        if time.monotonic() + wait_ms / 1000 >= self._deadline:
+            raise error
+        while wait_ms > 0:
+            if self._scope.stopped():
+                raise error
+            self._endpoint.pause(min(wait_ms, _POLL_MS) / 1000)
+            wait_ms -= _POLL_MS

@@ -1,0 +1,172 @@
+"""The two APIs of an OpenAI-compatible endpoint: how a request is put, and how its answer is read [O-28]."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mrpvm.llm.port import Prompt
+from mrpvm.llm.recorder import Usage
+
+
+class Unreadable(Exception):
+    """The provider's answer is not what its API promises; the message says in which way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """A whole answer as the provider gave it; `usage` is None where it did not count."""
+
+    text: str
+    finish_reason: str
+    usage: Usage | None = None
+
+
+Piece = str | Completion
+"""What a stream consists of: texts, then one completion, whose own text is not looked at."""
+
+
+class Dialect(Protocol):
+    """One of the two APIs."""
+
+    path: str
+
+    def body(self, model: str, prompt: Prompt, temperature: float | None, *, streams: bool) -> dict[str, Any]:
+        """Give the request's body."""
+
+    def send(self, client: Any, body: Mapping[str, Any]) -> Any:
+        """Make the SDK's call for a body; gives its answer or its stream."""
+
+    def completion(self, answer: Any) -> Completion:
+        """Read a whole answer.
+
+        Raises:
+            Unreadable: it is not one.
+        """
+
+    def pieces(self, stream: Any) -> Iterator[Piece]:
+        """Read a stream.
+
+        Raises:
+            Unreadable: it says that it failed. One that was cut off ends without a completion.
+        """
+
+
+class ChatDialect:
+    """`/chat/completions`."""
+
+    path = "/chat/completions"
+
+    def body(self, model: str, prompt: Prompt, temperature: float | None, *, streams: bool) -> dict[str, Any]:
+        """Give the request's body."""
+        said = [{"role": "system", "content": _sendable(prompt.system)}, *_said(prompt)]
+        body: dict[str, Any] = {"model": model, "messages": said}
+        if temperature is not None:
+            body["temperature"] = temperature
+        if streams:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        return body
+
+    def send(self, client: Any, body: Mapping[str, Any]) -> Any:
+        """Make the SDK's call."""
+        return client.chat.completions.create(**body)
+
+    def completion(self, answer: Any) -> Completion:
+        """Read a `chat.completion`."""
+        choice = _first(getattr(answer, "choices", None))
+        text = getattr(getattr(choice, "message", None), "content", None)
+        if choice is None or not isinstance(text, str | None):
+            raise Unreadable("it is no chat completion")
+        return Completion(text=text or "", finish_reason=_reason(choice) or "stop", usage=self._usage(answer))
+
+    def pieces(self, stream: Any) -> Iterator[Piece]:
+        """Read `chat.completion.chunk`s; the last one with a choice names the reason for the end."""
+        reason, usage = None, None
+        for chunk in stream:
+            usage = self._usage(chunk) or usage
+            choice = _first(getattr(chunk, "choices", None))
+            text = getattr(getattr(choice, "delta", None), "content", None)
+            if isinstance(text, str) and text:
+                yield text
+            reason = (_reason(choice) if choice is not None else None) or reason
+        if reason is not None:
+            yield Completion(text="", finish_reason=reason, usage=usage)
+
+    def _usage(self, answer: Any) -> Usage | None:
+        return _usage(getattr(answer, "usage", None), "prompt_tokens", "completion_tokens")
+
+
+class ResponsesDialect:
+    """`/responses`."""
+
+    path = "/responses"
+
+    def body(self, model: str, prompt: Prompt, temperature: float | None, *, streams: bool) -> dict[str, Any]:
+        """Give the request's body; the provider is asked to keep nothing."""
+        body: dict[str, Any] = {
+            "model": model,
+            "instructions": _sendable(prompt.system),
+            "input": _said(prompt),
+            "store": False,
+        }
+        if temperature is not None:
+            body["temperature"] = temperature
+        return body | ({"stream": True} if streams else {})
+
+    def send(self, client: Any, body: Mapping[str, Any]) -> Any:
+        """Make the SDK's call."""
+        return client.responses.create(**body)
+
+    def completion(self, answer: Any) -> Completion:
+        """Read a `response`."""
+        try:
+            text = answer.output_text
+        except (AttributeError, TypeError):
+            raise Unreadable("it is no response") from None
+        status = getattr(answer, "status", None)
+        if status in ("failed", "cancelled"):
+            raise Unreadable(f"it says that it {status}")
+        reason = "length" if status == "incomplete" else "stop"
+        return Completion(text=text, finish_reason=reason, usage=self._usage(answer))
+
+    def pieces(self, stream: Any) -> Iterator[Piece]:
+        """Read the stream's events; `response.completed` or `response.incomplete` ends it."""
+        for event in stream:
+            kind = getattr(event, "type", "")
+            if kind == "response.output_text.delta" and isinstance(event.delta, str):
+                yield event.delta
+            elif kind in ("response.completed", "response.incomplete"):
+                yield self.completion(event.response)
+            elif kind in ("response.failed", "error"):
+                raise Unreadable("it broke off with an error")
+
+    def _usage(self, answer: Any) -> Usage | None:
+        return _usage(getattr(answer, "usage", None), "input_tokens", "output_tokens")
+
+
+def _said(prompt: Prompt) -> list[dict[str, str]]:
+    return [{"role": item.role, "content": _sendable(item.content)} for item in prompt.messages]
+
+
+def _sendable(text: str) -> str:
+    """Give the text as UTF-8 can carry it: half a surrogate pair, which JSON may hold, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _first(choices: Any) -> Any:
+    return choices[0] if isinstance(choices, list) and choices else None
+
+
+def _reason(choice: Any) -> str | None:
+    reason = getattr(choice, "finish_reason", None)
+    return reason if isinstance(reason, str) else None
+
+
+def _usage(usage: Any, input_name: str, output_name: str) -> Usage | None:
+    counts = getattr(usage, input_name, None), getattr(usage, output_name, None)
+    if not all(isinstance(count, int) for count in counts):
+        return None
+    return Usage(input_tokens=counts[0] or 0, output_tokens=counts[1] or 0)
+
+
+DIALECTS: Mapping[str, Dialect] = {"chat": ChatDialect(), "responses": ResponsesDialect()}
+"""By the value of `MRPVM_LLM_API`."""

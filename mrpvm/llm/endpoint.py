@@ -1,0 +1,176 @@
+"""The provider behind the SDK: one attempt of one request at a time, every failure told in one way."""
+
+import functools
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from mrpvm.errors import ModelFailed, ModelTimeout
+from mrpvm.llm.cache import ResponseCache
+from mrpvm.llm.dialect import DIALECTS, Completion, Unreadable
+from mrpvm.llm.port import OnText
+from mrpvm.llm.redaction import redacted
+
+LISTING_TIMEOUT_MS = 3_000
+"""How long the provider's list of models may take."""
+LISTING_KEPT_MS = 60_000
+"""How long a list of models is taken for current."""
+_REASON_CHARS = 300
+_TRANSIENT = (408, 429)
+_OPTIONAL = ("temperature", "stream_options", "store")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointConfig:
+    """Where the models are and how they are asked [O-28, L-6]; the key comes from the environment alone."""
+
+    base_url: str
+    model: str
+    api_key: str = ""
+    api: Literal["chat", "responses"] = "chat"
+    timeout_ms: int = 30_000
+    max_retries: int = 2
+    keeps_answers: bool = False
+
+
+class AttemptFailed(Exception):
+    """One attempt gave no answer; `error` is what a caller is told, `status` the provider's HTTP status if it gave one.
+
+    `is_transient`: the same request may work a moment later [L-6]. `refused` names a parameter the provider does not
+    know.
+    """
+
+    def __init__(
+        self,
+        error: ModelFailed,
+        *,
+        is_transient: bool = False,
+        status: int | None = None,
+        retry_after_ms: int = 0,
+        refused: str | None = None,
+    ) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.is_transient = is_transient
+        self.status = status
+        self.retry_after_ms = retry_after_ms
+        self.refused = refused
+
+
+class Endpoint:
+    """One provider; safe to be used by any number of threads.
+
+    Args:
+        pause: waits so many seconds.
+    """
+
+    def __init__(self, config: EndpointConfig, pause: Callable[[float], None] = time.sleep) -> None:
+        self.config = config
+        self.dialect = DIALECTS[config.api]
+        self.url = config.base_url.rstrip("/") + self.dialect.path
+        self.secrets = (config.api_key,) if config.api_key else ()
+        self.cache = ResponseCache() if config.keeps_answers else None
+        self.pause = pause
+        self.refused: frozenset[str] = frozenset()
+        self._listed: tuple[float, tuple[str, ...]] | None = None
+
+    def warm(self) -> None:
+        """Load the SDK in the background, so that the first call does not wait for it."""
+        threading.Thread(target=lambda: self._client, name="warm-model-sdk", daemon=True).start()
+
+    @functools.cached_property
+    def _client(self) -> Any:
+        from openai import OpenAI
+
+        # The SDK insists on a key; endpoints on one's own machine often have none.
+        return OpenAI(base_url=self.config.base_url, api_key=self.config.api_key or "none", max_retries=0)
+
+    def send(
+        self, body: Mapping[str, Any], timeout_ms: float, on_text: OnText | None, is_over: Callable[[], bool]
+    ) -> Completion:
+        """Give the answer to one request, sent once.
+
+        Raises:
+            AttemptFailed: there is none, for whatever reason.
+        """
+        try:
+            answer = self.dialect.send(self._client.with_options(timeout=timeout_ms / 1000), body)
+            if on_text is None:
+                completion = self.dialect.completion(answer)
+            else:
+                completion = self._followed(answer, on_text, is_over)
+        except AttemptFailed:
+            raise
+        except Exception as error:  # the SDK lets errors of its transport and of malformed answers through as they are
+            raise self._failed(error, body) from error
+        if not completion.text.strip():
+            raise AttemptFailed(ModelFailed("The model's answer is empty."), status=200)
+        return completion
+
+    def _followed(self, stream: Any, on_text: OnText, is_over: Callable[[], bool]) -> Completion:
+        """Give a stream's whole answer, handing on its pieces."""
+        parts: list[str] = []
+        with stream:
+            for piece in self.dialect.pieces(stream):
+                if is_over():
+                    raise AttemptFailed(ModelTimeout("The model took too long to write its answer."), status=200)
+                if isinstance(piece, Completion):
+                    return Completion(text="".join(parts), finish_reason=piece.finish_reason, usage=piece.usage)
+                parts.append(piece)
+                on_text(piece)
+        raise AttemptFailed(ModelFailed("The model's answer was cut off."), status=200, is_transient=True)
+
+    def _failed(self, error: Exception, body: Mapping[str, Any]) -> AttemptFailed:
+        """Give any exception of an attempt as what it means."""
+        import openai
+
+        if isinstance(error, openai.APITimeoutError):
+            return AttemptFailed(ModelTimeout("The model did not answer in time."), is_transient=True)
+        if isinstance(error, openai.APIConnectionError):
+            return AttemptFailed(ModelFailed("The model's provider cannot be reached."), is_transient=True)
+        if isinstance(error, openai.APIStatusError):
+            return self._refusal(error, body)
+        if isinstance(error, openai.APIError):
+            return AttemptFailed(ModelFailed(f"The model's provider reports: {self._reason(error)}"), status=200)
+        why = str(error) if isinstance(error, Unreadable) else f"{type(error).__name__}"
+        return AttemptFailed(ModelFailed(f"The model's answer cannot be read: {why}."), status=200)
+
+    def _refusal(self, error: Any, body: Mapping[str, Any]) -> AttemptFailed:
+        status = int(error.status_code)
+        kind = ModelTimeout if status in (408, 504) else ModelFailed
+        failed = kind(f"The model's provider answered {status}: {self._reason(error)}", details={"status": status})
+        named = error.param if status == 400 and isinstance(error.param, str) else ""
+        return AttemptFailed(
+            failed,
+            is_transient=status in _TRANSIENT,
+            status=status,
+            retry_after_ms=_retry_after_ms(error.response.headers.get("retry-after")),
+            refused=named if named in _OPTIONAL and named in body else None,
+        )
+
+    def _reason(self, error: Any) -> str:
+        """Give the provider's own words, short and without secrets."""
+        body = error.body if isinstance(error.body, Mapping) else {}
+        said = body.get("message")
+        return str(redacted(said, self.secrets))[:_REASON_CHARS] if isinstance(said, str) else "no reason"
+
+    def model_names(self) -> tuple[str, ...]:
+        """Give the configured model and what the provider lists; only the former when it lists nothing [O-29]."""
+        now = time.monotonic()
+        if self._listed is None or (now - self._listed[0]) * 1000 >= LISTING_KEPT_MS:
+            self._listed = (now, self._list_models())
+        return tuple(dict.fromkeys((self.config.model, *self._listed[1])))
+
+    def _list_models(self) -> tuple[str, ...]:
+        try:
+            listed = self._client.with_options(timeout=LISTING_TIMEOUT_MS / 1000).models.list()
+            return tuple(sorted(item.id for item in listed.data if isinstance(item.id, str)))
+        except Exception:  # a provider need not be able to list; whether it answers, the calls will show
+            return ()
+
+
+def _retry_after_ms(header: str | None) -> int:
+    """Give the wait a provider asks for in seconds; a date is not looked at."""
+    return int(header) * 1000 if header and header.isascii() and header.isdigit() else 0

@@ -1,0 +1,77 @@
+"""What plugins ask a language model for, and what the kernel asks of whoever provides one [L-6]."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from mrpvm.llm.recorder import Recorder, Usage
+from mrpvm.values import HistoryMessage
+
+OnText = Callable[[str], None]
+"""Takes a piece of the answer while the model writes it, on the calling thread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One logical call [PL-26].
+
+    `messages` are oldest first, the last one the user's. `role` is the plugin's model role unless an override names
+    another; `keeps_role` says that it must stay, for a task that is not the plugin's main one. `wish` is the model
+    that the request or session asked for, if the plugin honours it [L-3].
+    """
+
+    plugin_id: str
+    role: str
+    system: str
+    messages: tuple[HistoryMessage, ...]
+    wish: str | None = None
+    keeps_role: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What the model said: never empty; `finish_reason` is `stop`, or `length` when it was cut off."""
+
+    text: str
+    model: str
+    role: str
+    finish_reason: str
+    usage: Usage
+
+
+class LanguageModel(Protocol):
+    """The model as one plugin call sees it [PL-5]."""
+
+    @property
+    def available(self) -> bool:
+        """Tell whether a model is configured."""
+
+    def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
+        """Give the model's answer; with `on_text` its pieces go there as they arrive [O-1].
+
+        Raises:
+            Unavailable: LLM_NOT_AVAILABLE, at once [L-8].
+            ModelFailed, ModelTimeout: the provider did not deliver, retries included [L-6].
+            BudgetExceeded: the plugin asks more often than it declared [PL-25].
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallScope:
+    """The bounds of one plugin call: its time, its calls, whether it was given up, and where it is recorded."""
+
+    timeout_ms: int
+    max_calls: int
+    stopped: Callable[[], bool]
+    recorder: Recorder
+
+
+class ModelSource(Protocol):
+    """The model as one turn sees it: one snapshot of the roles for all its calls [L-5]."""
+
+    @property
+    def available(self) -> bool:
+        """Tell whether a model is configured."""
+
+    def bind(self, scope: CallScope) -> LanguageModel:
+        """Give the model for one plugin call."""

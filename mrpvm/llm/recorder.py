@@ -1,0 +1,96 @@
+"""Every request that really left for a model, and what came back, of one plugin call [O-1, H60 to H64]."""
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from mrpvm.llm.redaction import redacted
+
+CHARS_PER_TOKEN = 4
+"""Of an estimate, where the provider did not count [O-32]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one answer: the provider's own count, else an estimate [O-32]."""
+
+    input_tokens: int
+    output_tokens: int
+    is_estimated: bool = False
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            is_estimated=self.is_estimated or other.is_estimated,
+        )
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the usage as stored data."""
+        return {"inputTokens": self.input_tokens, "outputTokens": self.output_tokens, "estimated": self.is_estimated}
+
+
+def estimated_tokens(chars: int) -> int:
+    """Give the estimate for a text of this length [O-32]."""
+    return math.ceil(chars / CHARS_PER_TOKEN)
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its response; `response` stays None while nothing came back."""
+
+    request: Mapping[str, Any]
+    started: float
+    response: Mapping[str, Any] | None = None
+    duration_ms: int | None = None
+
+    def ended(self, **response: Any) -> None:
+        """Note what came back."""
+        self.duration_ms = int((time.monotonic() - self.started) * 1000)
+        self.response = response
+
+
+@dataclass(slots=True)
+class Recorder:
+    """What one plugin call said to models. The plugin's thread writes, the turn's reads, also when it gave up waiting.
+
+    `secrets` are texts that must not be kept wherever they occur, such as the key itself.
+    """
+
+    call_count: int = 0
+    model: str | None = None
+    role: str | None = None
+    usage: Usage | None = None
+    _exchanges: list[Exchange] = field(default_factory=list)
+    _secrets: tuple[str, ...] = ()
+    _lock: Lock = field(default_factory=Lock)
+
+    def call_began(self, model: str, role: str, secrets: tuple[str, ...]) -> None:
+        """Count one logical call [PL-26]."""
+        with self._lock:
+            self.call_count += 1
+            self.model, self.role, self._secrets = model, role, secrets
+
+    def sent(self, url: str, body: Mapping[str, Any], *, basis: str, attempt: int) -> Exchange:
+        """Note a request that leaves now; `basis` says why this model was chosen."""
+        exchange = Exchange({"url": url, "body": body, "modelBasis": basis, "attempt": attempt}, time.monotonic())
+        with self._lock:
+            self._exchanges.append(exchange)
+        return exchange
+
+    def used(self, usage: Usage) -> None:
+        """Add the tokens of one answer."""
+        with self._lock:
+            self.usage = usage if self.usage is None else self.usage + usage
+
+    def as_records(self) -> list[dict[str, Any]]:
+        """Give all exchanges so far as stored data, in order, redacted."""
+        with self._lock:
+            exchanges, secrets = list(self._exchanges), self._secrets
+        return [
+            redacted({**item.request, "response": item.response, "durationMs": item.duration_ms}, secrets)
+            for item in exchanges
+        ]

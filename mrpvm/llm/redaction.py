@@ -1,0 +1,52 @@
+"""What was said to a model, without what nobody may read [H60 to H64].
+
+Over the source's rules: keys are known by what they end with, so `openai_api_key`, `access_token` and `secretKey` are
+found; whatever text lies below such a key goes, lists included; a key in a text begins a word, so `task-...` stays;
+a host ends where it ends, so `supabase.com` stays.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+REDACTED = "[REDACTED]"
+
+_SECRET_KEY = re.compile(
+    r"(?:apikeys?|authorization|secrets?|secretkey|password|passwd|passphrase|token|privatekey|credentials?"
+    r"|cookies?|(?:anon|service|servicerole|supabase)key)$"
+)
+_SECRET_TEXT = re.compile(
+    r"""
+      (?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{5,}                              # a provider's API key
+    | (?<![A-Za-z0-9_-])mrp_[A-Za-z0-9_-]{8,}                             # one of ours
+    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+ # a JSON web token
+    | (?<=\bbearer\s)[^\s'",]{8,}                                         # an Authorization header
+    | (?<=://)[^\s:/@]+:[^\s/@]+(?=@)                                     # an account in an address
+    | \bhttps?://(?:[a-z0-9-]+\.)*supabase\.co(?![a-z0-9-]|\.[a-z0-9])(?::\d+)?(?:/[^\s?\#'"<>]*)?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def redacted(value: Any, secrets: Sequence[str] = ()) -> Any:
+    """Give a deep copy without secrets; keys, structure and whatever is no text stay as they are [H60, H64].
+
+    Args:
+        secrets: texts to be taken out wherever they occur.
+    """
+    known = re.compile("|".join(re.escape(item) for item in secrets if item) or r"(?!)")
+    return _copy(value, known, is_secret=False)
+
+
+def _copy(value: Any, known: re.Pattern[str], *, is_secret: bool) -> Any:
+    if isinstance(value, str):
+        return REDACTED if is_secret else _SECRET_TEXT.sub(REDACTED, known.sub(REDACTED, value))
+    if isinstance(value, Mapping):
+        return {key: _copy(item, known, is_secret=is_secret or _is_secret(key)) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copy(item, known, is_secret=is_secret) for item in value]
+    return value
+
+
+def _is_secret(key: Any) -> bool:
+    return isinstance(key, str) and _SECRET_KEY.search(re.sub(r"[^a-z0-9]", "", key.lower())) is not None

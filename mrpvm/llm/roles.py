@@ -1,0 +1,146 @@
+"""Which model answers which plugin: roles, overrides, and a turn's snapshot of both [L-1 to L-5]."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mrpvm.errors import InvalidInput
+
+MODEL_ROLES = (
+    "seed-fast", "seed-deep", "goal-fast", "goal-deep", "kb-ingest", "kb-derive", "planner", "validation",
+)  # fmt: skip
+"""Roles that always exist [L-1]; the shipped assignment leaves every one of them to the configured model [O-28]."""
+DEFAULT_TEMPERATURE = 0.1
+"""[L-6, O-46]"""
+NO_PREFERENCE = "mrpvm"
+"""The model's name by which a client says that it has no wish [O-29]."""
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_NAME_CHARS = 100
+_MODEL_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Override:
+    """What one plugin uses instead: a model, or the model of a role [L-2]."""
+
+    model: str | None = None
+    role: str | None = None
+
+    def as_record(self) -> dict[str, str]:
+        """Give the override as stored data."""
+        return {"model": self.model} if self.model is not None else {"role": self.role or ""}
+
+
+DEFAULT_OVERRIDES: Mapping[str, Override] = {
+    "sd-llm-fast": Override(role="seed-fast"),
+    "sd-llm-deep": Override(role="seed-deep"),
+    "gs-llm-fast": Override(role="goal-fast"),
+    "gs-llm-deep": Override(role="goal-deep"),
+}
+"""The shipped overrides [L-2]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelConfig:
+    """A snapshot of the role table with the sampling that goes with it [L-5, O-46].
+
+    `roles` maps every role to its model, empty for automatic. A `temperature` of None is left to the provider.
+    """
+
+    roles: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(MODEL_ROLES, ""))
+    overrides: Mapping[str, Override] = field(default_factory=lambda: dict(DEFAULT_OVERRIDES))
+    temperature: float | None = DEFAULT_TEMPERATURE
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the table as stored data, in the shape of the settings [L-2]."""
+        return {
+            "roles": {role: {"model": model} for role, model in self.roles.items()},
+            "pluginOverrides": {plugin_id: item.as_record() for plugin_id, item in self.overrides.items()},
+            "temperature": self.temperature,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """The model of one call, under which role, and why it is this one."""
+
+    model: str
+    role: str
+    basis: str
+
+
+def resolve_model(config: ModelConfig, plugin_id: str, role: str, wish: str | None, default: str,
+                  *, keeps_role: bool = False) -> Resolved:  # fmt: skip
+    """Give the first model that is named: override, role, wish, default [L-3].
+
+    Args:
+        wish: the model of the request or session, None or empty for none.
+        keeps_role: an override may name another model, but no other role.
+    """
+    override = config.overrides.get(plugin_id, Override())
+    if override.role and not keeps_role:
+        role = override.role
+    wish = None if wish == NO_PREFERENCE else wish
+    named = (
+        (override.model, f"override of {plugin_id}"),
+        (config.roles.get(role), f"role {role}"),
+        (wish, "request or session"),
+        (default, "default"),
+    )
+    model, basis = next((model, basis) for model, basis in named if model)
+    return Resolved(model=model, role=role, basis=basis)
+
+
+def model_config_of(body: Any) -> ModelConfig:
+    """Give the table that a body of settings states: both maps whole, roles left out at their defaults [L-4].
+
+    Raises:
+        InvalidInput: INVALID_SETTINGS, a shape is wrong; nothing of it holds then [D-60].
+    """
+    given = _mapping(body, "The settings")
+    roles = dict.fromkeys(MODEL_ROLES, "")
+    for role, item in _mapping(given.get("roles", {}), "roles").items():
+        roles[_name(role, "a role")] = _model(_mapping(item, f"roles.{role}"), f"roles.{role}")
+    overrides = {
+        _name(plugin_id, "a plugin id"): _override(_mapping(item, f"pluginOverrides.{plugin_id}"), plugin_id, roles)
+        for plugin_id, item in _mapping(given.get("pluginOverrides", {}), "pluginOverrides").items()
+    }
+    temperature = given.get("temperature", DEFAULT_TEMPERATURE)
+    is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
+    if temperature is not None and not (is_number and 0 <= temperature <= 2):
+        raise _invalid("temperature must be a number from 0 to 2, or null.")
+    return ModelConfig(roles=roles, overrides=overrides, temperature=temperature)
+
+
+def _override(item: Mapping[str, Any], plugin_id: str, roles: Mapping[str, str]) -> Override:
+    place = f"pluginOverrides.{plugin_id}"
+    if set(item) == {"model"}:
+        return Override(model=_model(item, place))
+    role = item.get("role") if set(item) == {"role"} else None
+    if not isinstance(role, str) or role not in roles:
+        raise _invalid(f"{place} must hold either a model or one of the roles {', '.join(roles)}.")
+    return Override(role=role)
+
+
+def _model(item: Mapping[str, Any], place: str) -> str:
+    model = item.get("model")
+    if not isinstance(model, str) or len(model) > _MODEL_CHARS or not model.isprintable():
+        raise _invalid(f"{place}.model must be a text of at most {_MODEL_CHARS} characters, empty for automatic.")
+    return model.strip()
+
+
+def _mapping(value: Any, place: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise _invalid(f"{place} must be an object.")
+    return value
+
+
+def _name(name: str, what: str) -> str:
+    if len(name) > _NAME_CHARS or not _NAME.fullmatch(name):
+        raise _invalid(f"{name[:_NAME_CHARS]!r} is not {what}: lower-case words joined by hyphens.")
+    return name
+
+
+def _invalid(message: str) -> InvalidInput:
+    return InvalidInput(message, code="INVALID_SETTINGS")

@@ -1,0 +1,41 @@
+"""What the model gets to answer from: intents, evidence and guidance kept apart, as JSON [BP-41, PL-6, BP-44]."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from mrpvm.contracts import SolveInput
+from mrpvm.knowledge.forms import requested_forms
+from mrpvm.knowledge.payload import context_items, intent_prompt, masked, offered_entries
+from mrpvm.values import Evidence, HistoryMessage
+
+FORMS_WITHOUT_MARKS = frozenset(("json", "yaml", "xml", "one_word", "yes_no"))
+"""Output forms that a source mark would break; their sources stand on the closing line."""
+
+
+def has_marks(evidence: Evidence) -> bool:
+    """Tell whether an answer to the intent can carry source marks in its text."""
+    return not FORMS_WITHOUT_MARKS & set(requested_forms(evidence))
+
+
+def conversation(request: SolveInput, asked: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
+    """Give the history and, as the last message, the intents to answer."""
+    said = {"message": request.message, "intents": [_intent(evidence) for evidence in asked]}
+    content = masked(json.dumps(said, ensure_ascii=False))
+    history = (HistoryMessage(role=item.role, content=masked(item.content)) for item in request.history)
+    return (*history, HistoryMessage(role="user", content=content))
+
+
+def _intent(evidence: Evidence) -> dict[str, Any]:
+    context = context_items(offered_entries(evidence))
+    asked: dict[str, Any] = {
+        "group": evidence.intent.group_number,
+        "prompt": intent_prompt(evidence),
+        "context": [{"number": number, **item} for number, item in enumerate(context, start=1)],
+    }
+    guidance = [masked(entry.unit.text) for entry in evidence.guidance.goal_solver]
+    if guidance:
+        asked["guidance"] = list(dict.fromkeys(guidance))
+    if not has_marks(evidence):
+        asked["marks"] = "none in the text; name the sources on the CITED line"
+    return asked

@@ -1,0 +1,119 @@
+"""One answer as the model writes it, and as people may read it: while it comes, and when it is whole [BP-42, O-1].
+
+The model cites by the numbers of the payload's context; people see them counted in the order in which they come. What
+is shown early is always the beginning of what is shown in the end.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+UNANSWERABLE = "UNANSWERABLE"
+"""What the model writes in place of an answer that it has no grounds for."""
+_MARK = re.compile(r"(?P<space>[ \t]*)(?<!\\)\[(?P<places>\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()")
+_OPEN_MARK = re.compile(r"\s*\[[\d,\s]*\]?\Z")
+_CITED = re.compile(r"^[ \t]*CITED[ \t]*:(?P<places>.*)\Z", re.MULTILINE | re.DOTALL)
+_CITED_BEGUN = re.compile(r"(?:\A|\n)[ \t]*(?:C(?:I(?:T(?:E(?:D[ \t]*)?)?)?)?)?\Z")
+_HEADING = re.compile(r"\A\s*===[^\n]*\n")
+_FENCED = re.compile(r"\A```\w*[ \t]*\n(?P<text>.*)\n```\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """An answer's text with its marks counted anew; `places` are the cited numbers of the context in mark order."""
+
+    text: str
+    places: tuple[int, ...]
+    unknown: tuple[int, ...]
+    is_no_context: bool = False
+
+
+class AnswerReader:
+    """Reads one answer piece by piece.
+
+    Args:
+        offered_count: how many sources the context has, numbered from 1.
+        has_marks: False where the asked form leaves no room for marks, JSON say; then the text stays as it is, is shown
+            when it is whole, and sources come from the closing line alone.
+        needs_source: nothing is shown before the first source was cited [R-9].
+        show: takes what may be shown.
+    """
+
+    def __init__(self, offered_count: int, *, has_marks: bool, needs_source: bool, show: Callable[[str], None]) -> None:
+        self._offered_count = offered_count
+        self._has_marks = has_marks
+        self._needs_source = needs_source
+        self._show = show
+        self._written = ""
+        self._shown_chars = 0
+
+    def feed(self, piece: str) -> None:
+        """Take a piece and show what is certain by now."""
+        self._written += piece
+        if self._has_marks:
+            self._advance(self._read(self._certain()))
+
+    def close(self) -> Reading:
+        """Give the whole answer, and show the rest of it."""
+        reading = self._read(self._written)
+        self._advance(reading)
+        return reading
+
+    def _advance(self, reading: Reading) -> None:
+        held_back = reading.is_no_context or (self._needs_source and not reading.places)
+        if not held_back and len(reading.text) > self._shown_chars:
+            self._show(reading.text[self._shown_chars :])
+            self._shown_chars = len(reading.text)
+
+    def _certain(self) -> str:
+        """Give the part of what was written whose reading cannot change any more."""
+        written = self._written
+        begun = written.lstrip()
+        if begun.startswith("=") and "\n" not in begun:
+            return ""
+        begun = _HEADING.sub("", written).lstrip()
+        if UNANSWERABLE.startswith(begun) or begun.startswith(UNANSWERABLE):
+            return ""
+        if closing := _CITED.search(written):
+            return written[: closing.start()]
+        return _OPEN_MARK.sub("", _CITED_BEGUN.sub("", written))
+
+    def _read(self, written: str) -> Reading:
+        written = _HEADING.sub("", written)
+        closing = _CITED.search(written)
+        listed = [int(place) for place in re.findall(r"\d{1,3}", closing["places"])] if closing else []
+        body = (written[: closing.start()] if closing else written).strip()
+        if body.startswith(UNANSWERABLE) or not body:
+            return Reading(text="", places=(), unknown=(), is_no_context=True)
+        counted = _Counted(self._offered_count)
+        if self._has_marks:
+            body = _MARK.sub(counted.mark, body).strip()
+        elif fenced := _FENCED.match(body):
+            body = fenced["text"].strip()
+        for place in listed:
+            counted.number(place)
+        return Reading(text=body, places=tuple(counted.places), unknown=tuple(dict.fromkeys(counted.unknown)))
+
+
+class _Counted:
+    """Numbers sources in the order in which they are cited; what was never offered is left out."""
+
+    def __init__(self, offered_count: int) -> None:
+        self._offered_count = offered_count
+        self.places: list[int] = []
+        self.unknown: list[int] = []
+
+    def number(self, place: int) -> int | None:
+        """Give the new number of a place of the context, None if there is no such place."""
+        if not 1 <= place <= self._offered_count:
+            self.unknown.append(place)
+            return None
+        if place not in self.places:
+            self.places.append(place)
+        return self.places.index(place) + 1
+
+    def mark(self, match: re.Match[str]) -> str:
+        """Give the mark that takes the place of the model's."""
+        numbers = [self.number(int(place)) for place in match["places"].split(",")]
+        known = list(dict.fromkeys(number for number in numbers if number is not None))
+        return match["space"] + "".join(f"[{number}]" for number in known) if known else ""

@@ -1,0 +1,5 @@
+"""`val-llm`: a language model's judgement of an answer against its evidence [BP-46]."""
+
+from mrpvm.plugins.response_validators.llm.plugin import LLMValidator
+
+__all__ = ["LLMValidator"]

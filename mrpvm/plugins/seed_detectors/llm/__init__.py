@@ -1,0 +1,5 @@
+"""`sd-llm-fast` and `sd-llm-deep`: intents and knowledge by a language model, in control text [BP-13 to BP-16]."""
+
+from mrpvm.plugins.seed_detectors.llm.plugin import LLMSeedDetector, deep_detector, fast_detector
+
+__all__ = ["LLMSeedDetector", "deep_detector", "fast_detector"]

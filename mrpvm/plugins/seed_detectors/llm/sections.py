@@ -1,0 +1,64 @@
+"""The model's reply taken apart: two sections of raw control text, admitted or refused as a whole [BP-13, BP-14]."""
+
+import re
+from dataclasses import dataclass
+
+from mrpvm.lang import ControlLanguageError, admit
+
+_HEADING = re.compile(r"^[ \t]*---[ \t]*(intents|context)[ \t]*---[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*```\w*[ \t]*$\n?", re.MULTILINE)
+NO_SECTION = "The reply has no section `--- {name} ---`."
+
+
+class Refused(Exception):
+    """The reply cannot be used; `diagnostics` tell the model and the trace why, one text each."""
+
+    def __init__(self, diagnostics: list[str]) -> None:
+        super().__init__("\n\n".join(diagnostics))
+        self.diagnostics = diagnostics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sections:
+    """Two documents that hold; None for one with nothing in it."""
+
+    intents: str | None
+    context: str | None
+
+
+def read_sections(reply: str, *, wants_intents: bool) -> Sections:
+    """Give the documents of a reply.
+
+    Args:
+        wants_intents: False for a source, of which only the units are wanted.
+
+    Raises:
+        Refused: a section is missing, or its document is refused; the diagnostics of both are in it.
+    """
+    parts = _HEADING.split(reply.replace("\r\n", "\n"))
+    found = {parts[place].lower(): _text(parts[place + 1]) for place in range(1, len(parts), 2)}
+    wanted = ("intents", "context") if wants_intents else ("context",)
+    diagnostics = [NO_SECTION.format(name=name) for name in wanted if name not in found]
+    intents, context = found.get("intents", ""), found.get("context", "")
+    if wants_intents and not intents and "intents" in found:
+        diagnostics.append("The section `--- intents ---` is empty: there is at least one intent.")
+    diagnostics += _complaints(intents, "intent") if wants_intents else []
+    diagnostics += _complaints(context, "context")
+    if diagnostics:
+        raise Refused(diagnostics)
+    return Sections(intents=intents or None, context=context or None)
+
+
+def _text(section: str) -> str:
+    """Give a section without the fences that models like to put around code."""
+    return _FENCE.sub("", section).strip("\r\n\t ")
+
+
+def _complaints(document: str, kind: str) -> list[str]:
+    if not document:
+        return []
+    try:
+        admit(document, kind)
+    except ControlLanguageError as error:
+        return [f"In the {kind} section, {error.report}"]
+    return []

@@ -1,0 +1,47 @@
+"""An answer that goes out while a model writes it, and what is left to send when it is whole [O-1, API-16]."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mrpvm.values import Selection
+from sessions_app.api.completion import answer_events, head
+from sessions_app.api.sse import Feed
+from sessions_app.turns.pipeline import TurnResult
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+VOID = "What was sent of the answer is void; nothing of the turn was kept."
+
+
+class LiveAnswer:
+    """What one stream has sent so far of its answer."""
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self.sent = ""
+
+    def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
+        """Send a piece; the first one brings along who answers."""
+        if not self.sent:
+            used = data["used"]
+            selection = Selection(
+                planner=used["planner"],
+                seed_detector=used["seedDetector"],
+                kb=used["kb"],
+                goal_solver=used["goalSolver"],
+            )
+            self._feed.put("response.meta", head(turn, selection))
+        self.sent += data["delta"]
+        self._feed.put("response.delta", {"delta": data["delta"]})
+
+    def rest(self, result: TurnResult, include: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Give the events that follow the commit: all of them, or what was not sent yet."""
+        return answer_events(result, include, self.sent)
+
+    def voided(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Give the error of a turn that failed, which says so if a part of an answer had been sent."""
+        if self.sent:
+            body["error"]["message"] += f" {VOID}"
+            body["error"]["details"]["void_answer_chars"] = len(self.sent)
+        return body

@@ -1,0 +1,53 @@
+"""Which model answers in which role: the project's table, and a session's own [L-2, L-4, O-46]."""
+
+from typing import TYPE_CHECKING, Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.model_roles import change_model_config, set_model_roles
+from sessions_app.api import schemas
+from sessions_app.api.views import ApiView
+from sessions_app.queries.model_roles import shared_config
+from sessions_app.queries.sessions import session
+from sessions_app.turns.language_model import model_names
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+
+class ModelRolesSettings(ApiView):
+    """The project's role table; new sessions take it over."""
+
+    write_role = "admin"
+
+    @schemas.model_roles_read
+    def get(self, request: Request) -> Response:
+        """Give the table and the models there are."""
+        config, updated_at = shared_config(self.project)
+        return Response({**config, "updatedAt": updated_at, "availableModels": list(model_names())})
+
+    @schemas.model_roles_write
+    def put(self, request: Request) -> Response:
+        """Replace the table as a whole: what is left out falls back to the defaults."""
+        set_model_roles(self.project, request.data)
+        return self.get(request)
+
+
+class SessionModelConfig(ApiView):
+    """A session's own table, taken over when it was made."""
+
+    @schemas.model_config_read
+    def get(self, request: Request, session_id: str) -> Response:
+        """Give the table; an expired session's stays readable."""
+        return Response(_config(session(self.project, session_id)))
+
+    @schemas.model_config_write
+    def patch(self, request: Request, session_id: str) -> Response:
+        """Replace the maps that are named, or take over the project's table."""
+        return Response(_config(change_model_config(session(self.project, session_id), request.data)))
+
+
+def _config(found: "Session") -> dict[str, Any]:
+    config = found.model_config or shared_config(found.project)[0]
+    return {"session_id": found.session_id, "model": found.preferred_model, **config}

@@ -1,0 +1,375 @@
+"""Turns with a language model, end to end: server, SDK, and a provider that does as told [O-1, O-7, O-12, L-5]."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from mrpvm import registry
+from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeSource, Message, Project, Session, TurnEvents
+from sessions_app.turns import language_model
+from sessions_app.turns.ingest import load_source
+from tests.api.conftest import Caller
+from tests.api.test_chat_stream import Streamed
+from tests.live import LiveServer
+from tests.llm.provider import KEY, Asked, Behaviour, Provider, break_off, cut, hang, refuse, say, send
+
+QUESTION = "What is my dog called?"
+ACCEPTED = '{"verdict": "accepted", "reason": ""}'
+
+
+def acting(solver: Behaviour) -> Behaviour:
+    """Give a provider's behaviour: what a test says to solvers, acceptance to the validator."""
+
+    def answer(asked: Asked) -> None:
+        is_validator = "You check answers" in asked.body["messages"][0]["content"]
+        (say(ACCEPTED) if is_validator else solver)(asked)
+
+    return answer
+
+
+@pytest.fixture
+def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
+    """Give the configured provider; waits between attempts take no time."""
+    with Provider(otherwise=acting(say("It is Rex [1]."))) as made:
+        settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL = made.url, "some-model"
+        settings.MRPVM_LLM_API_KEY = KEY
+        endpoint = language_model.endpoint()
+        assert endpoint is not None
+        monkeypatch.setattr(endpoint, "pause", lambda seconds: None)
+        yield made
+
+
+@pytest.fixture
+def unvalidated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the validators out, as MRPVM_DISABLED_PLUGINS does."""
+    kept = {key: item for key, item in registry.installed._plugins.items() if key[0] != "val-plugin"}
+    monkeypatch.setattr(registry.installed, "_plugins", kept)
+
+
+@pytest.fixture
+def stream(project: Project, live_asgi: LiveServer, editor: Caller) -> Callable[..., Streamed]:
+    """Give a function that starts a stream."""
+    return lambda message, **body: Streamed(live_asgi, editor, message=message, **body)
+
+
+def told(editor: Caller) -> str:
+    """Give a session that knows a fact."""
+    answer = editor.chat("My dog is called Rex.", seed_detector_plugin="sd-symbolic", goal_solver_plugin="gs-symbolic")
+    return str(answer.json()["session_id"])
+
+
+def requests_of(editor: Caller, answer: Any, plugin_id: str) -> list[dict[str, Any]]:
+    """Give what the turn's page shows as requests of a plugin's call."""
+    body = answer.json()
+    executions = body["execution_trace"]["graph"]["pluginExecutions"]
+    ref = next(item["detailRef"] for item in executions if item["pluginId"] == plugin_id)
+    path = f"/api/sessions/{body['session_id']}/turns/{body['request_id']}/details/{ref}"
+    return list(editor.get(path).json()["meta"]["requests"])
+
+
+# --- A turn ------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_answers_from_what_the_session_knows(provider: Provider, editor: Caller) -> None:
+    session_id = told(editor)
+    answer = editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast")
+    body = answer.json()
+    assert body["choices"][0]["message"]["content"] == "It is Rex [1]."
+    (group,) = body["response_document"]["groups"]
+    assert (group["grounded"], len(group["citedUnitIds"])) == (True, 1)
+    assert ContextUnit.objects.filter(unit_id=group["citedUnitIds"][0]).exists()
+    assert body["usage"]["total_tokens"] > 0
+    assert body["usage"]["estimated"] is True
+    assert Session.objects.get(session_id=session_id).preferred_goal_solver_plugin == "gs-llm-fast"
+
+
+def test_what_was_really_sent_is_kept_with_the_turn_without_the_key(provider: Provider, editor: Caller) -> None:
+    session_id = told(editor)
+    provider.asked.clear()
+    answer = editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast")
+    solving, judging = provider.asked
+    (solved,) = requests_of(editor, answer, "gs-llm-fast")
+    (judged,) = requests_of(editor, answer, "val-llm")
+    assert (solved["body"], judged["body"]) == (solving.body, judging.body)
+    assert judged["response"]["text"] == ACCEPTED
+    assert solved["modelBasis"] == "default"
+    everything = json.dumps(list(ExplainabilityTurn.objects.values_list("response_document", flat=True)))
+    everything += json.dumps(list(TurnEvents.objects.values_list("events", flat=True)))
+    everything += json.dumps([solved, judged])
+    assert KEY not in everything
+
+
+@pytest.mark.parametrize(
+    ("trouble", "status", "code"),
+    [
+        (refuse(500, "broken"), 502, "LLM_PROVIDER_ERROR"),
+        (refuse(401, f"wrong key {KEY}"), 502, "LLM_PROVIDER_ERROR"),
+        (refuse(429), 502, "LLM_PROVIDER_ERROR"),
+        (send(b"<html>"), 502, "LLM_PROVIDER_ERROR"),
+        (send(b'{"hello": 1}'), 502, "LLM_PROVIDER_ERROR"),
+        (say(""), 502, "LLM_PROVIDER_ERROR"),
+        (cut("It is "), 502, "LLM_PROVIDER_ERROR"),
+        (hang, 504, "LLM_TIMEOUT"),
+    ],
+)
+def test_a_provider_in_trouble_fails_the_turn_and_nothing_else(
+    provider: Provider, editor: Caller, settings: Settings, trouble: Behaviour, status: int, code: str
+) -> None:
+    """[O-7, T-28]: the session is as it was, and the next turn works."""
+    session_id = told(editor)
+    settings.MRPVM_PLUGIN_TIMEOUT_MS = 2_000 if trouble is not hang else 600
+    before = list(Message.objects.values_list("content", flat=True)), ContextUnit.objects.count()
+    provider.otherwise = acting(trouble)
+    failed = editor.chat(f"My cat is Tom. {QUESTION}", session_id, goal_solver_plugin="gs-llm-fast")
+    assert (failed.status_code, failed.json()["error"]["code"]) == (status, code)
+    assert KEY not in failed.content.decode()
+    assert (list(Message.objects.values_list("content", flat=True)), ContextUnit.objects.count()) == before
+    assert Session.objects.get(session_id=session_id).preferred_goal_solver_plugin == "gs-symbolic"
+    provider.otherwise = acting(say("It is Rex [1]."))
+    assert editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast").status_code == 200
+
+
+def test_another_solver_stands_in_for_a_provider_in_trouble(provider: Provider, editor: Caller) -> None:
+    session_id = told(editor)
+    Session.objects.filter(session_id=session_id).update(preferred_goal_solver_plugin="gs-llm-fast")
+    provider.otherwise = refuse(500)
+    body = editor.chat(QUESTION, session_id).json()
+    assert "Rex" in body["choices"][0]["message"]["content"]
+    assert body["goal_solver_plugin"] == "gs-symbolic"
+
+
+def test_without_a_model_a_pinned_plugin_is_503(editor: Caller) -> None:
+    """[L-8]"""
+    failed = editor.chat(QUESTION, goal_solver_plugin="gs-llm-fast")
+    assert (failed.status_code, failed.json()["error"]["code"]) == (503, "LLM_NOT_AVAILABLE")
+
+
+def test_a_preference_for_a_plugin_whose_model_has_gone_is_no_obstacle(editor: Caller) -> None:
+    session_id = told(editor)
+    Session.objects.filter(session_id=session_id).update(
+        preferred_goal_solver_plugin="gs-llm-fast", preferred_seed_detector_plugin="sd-llm-deep"
+    )
+    body = editor.chat(QUESTION, session_id).json()
+    assert (body["goal_solver_plugin"], body["seed_detector_plugin"]) == ("gs-symbolic", "sd-symbolic")
+
+
+# --- Grounding ----------------------------------------------------------------------------------------------------
+
+
+def test_open_grounding_is_the_default_with_a_model_and_is_marked(provider: Provider, editor: Caller) -> None:
+    """[O-12]"""
+    provider.otherwise = acting(say("Paris."))
+    body = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()
+    (group,) = body["response_document"]["groups"]
+    assert (group["status"], group["grounded"], group["citedUnitIds"]) == ("answered", False, [])
+    assert group["warnings"]
+
+
+@pytest.mark.parametrize("where", ["request", "session", "project", "server"])
+def test_strict_grounding_can_be_asked_for_anywhere(
+    provider: Provider, editor: Caller, project: Project, settings: Settings, where: str
+) -> None:
+    provider.otherwise = acting(say("Paris."))
+    body: dict[str, Any] = {"goal_solver_plugin": "gs-llm-fast"}
+    session_id = None
+    if where == "request":
+        body["grounding"] = "strict"
+    elif where == "session":
+        session_id = editor.post("/api/sessions", {"grounding": "strict"}).json()["session_id"]
+    elif where == "project":
+        Project.objects.filter(pk=project.pk).update(grounding="strict")
+    else:
+        settings.MRPVM_GROUNDING = "strict"
+    answer = editor.chat("What is the capital of France?", session_id, **body)
+    assert answer.json()["response_document"]["groups"][0]["status"] == "no-context"
+    assert provider.asked == []
+
+
+def test_grounding_is_one_of_two(editor: Caller) -> None:
+    assert editor.chat("Hello?", grounding="loose").status_code == 400
+
+
+# --- Streams --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("unvalidated")
+def test_words_reach_the_client_while_the_model_writes(
+    provider: Provider, stream: Callable[..., Streamed], editor: Caller
+) -> None:
+    """[O-1]: the first ones before the model has finished."""
+    session_id = told(editor)
+
+    def in_two_parts(asked: Asked) -> None:
+        asked.begin_stream()
+        asked.piece("It is Rex [1], ")
+        asked.released.wait(10)
+        asked.piece("your dog.")
+        asked.finish()
+
+    provider.otherwise = in_two_parts
+    events = stream(QUESTION, session_id=session_id, goal_solver_plugin="gs-llm-fast").events()
+    seen = [next(events)]
+    while seen[-1][0] != "response.delta":
+        seen.append(next(events))
+    turn = ExplainabilityTurn.objects.order_by("-id")[0]
+    assert turn.status == "running"
+    assert seen[-2][0] == "response.meta"
+    provider.released.set()
+    seen += events
+    whole = seen[-1][1]
+    text = "".join(data["delta"] for name, data in seen if name == "response.delta")
+    assert text == whole["choices"][0]["message"]["content"] == "It is Rex [1], your dog."
+    assert [name for name, _ in seen].count("response.meta") == 1
+    meta = next(data for name, data in seen if name == "response.meta")
+    assert meta == {key: whole[key] for key in meta}
+    assert Message.objects.order_by("-id")[0].content == text
+    assert "answer.delta" not in json.dumps(list(TurnEvents.objects.values_list("events", flat=True)))
+
+
+@pytest.mark.usefixtures("unvalidated")
+@pytest.mark.parametrize("broken", [cut, break_off])
+def test_an_answer_that_breaks_off_is_void(
+    provider: Provider, stream: Callable[..., Streamed], editor: Caller, broken: Any
+) -> None:
+    """[O-1]: ends with an error that says so, commits nothing, and no other solver goes on."""
+    session_id = told(editor)
+    message_count = Message.objects.count()
+    provider.otherwise = broken("It is Rex [1], ", "your")
+    Session.objects.filter(session_id=session_id).update(preferred_goal_solver_plugin="gs-llm-fast")
+    events = list(stream(QUESTION, session_id=session_id).events())
+    names = [name for name, _ in events]
+    assert "response.delta" in names
+    assert names[-1] == "error"
+    assert "response.completed" not in names
+    error = events[-1][1]["error"]
+    assert error["code"] == "LLM_PROVIDER_ERROR"
+    assert error["details"]["void_answer_chars"] > 0
+    assert "void" in error["message"]
+    assert Message.objects.count() == message_count
+    assert ExplainabilityTurn.objects.order_by("-id")[0].status == "failed"
+    provider.otherwise = say("It is Rex [1].")
+    assert editor.chat(QUESTION, session_id).status_code == 200
+
+
+def test_drafts_are_progress_and_deltas_follow_the_approval(
+    provider: Provider, stream: Callable[..., Streamed], editor: Caller
+) -> None:
+    session_id = told(editor)
+    events = list(stream(QUESTION, session_id=session_id, goal_solver_plugin="gs-llm-fast").events())
+    names = [name for name, _ in events]
+    drafts = [data["draft"] for name, data in events if name == "progress" and "draft" in data]
+    assert "".join(drafts) == "It is Rex [1]."
+    assert names.index("response.meta") > max(place for place, name in enumerate(names) if name == "progress")
+    assert "".join(data["delta"] for name, data in events if name == "response.delta") == "It is Rex [1]."
+
+
+# --- Sources --------------------------------------------------------------------------------------------------------
+
+
+UNITS = """--- context ---
+@k1 ku atomic "source::chunk::unit-000"
+@k2 set $k1 sourceId "source"
+@k3 set $k1 chunkId "source::chunk"
+@k4 set $k1 role Description
+@k5 set $k1 topic "ferry"
+@k6 set $k1 claim "The ferry leaves at nine."
+"""
+
+
+def test_a_model_reads_a_source_under_the_role_of_ingestion(
+    provider: Provider, project: Project, caller: Callable[..., Caller]
+) -> None:
+    """[BP-2, IN-1]: each chunk has calls of its own."""
+    roles = {"roles": {"kb-ingest": {"model": "reader"}}}
+    caller("admin").put("/api/settings/llm-roles", roles)
+    provider.otherwise = say(UNITS)
+    content = "\n\n".join(f"# Part {number}\n\nThe ferry leaves at nine. " + "word " * 900 for number in range(4))
+    source = load_source(ensure_default_base(project), "ferry.md", content, seed_detector="sd-llm-fast")
+    assert len(provider.asked) == source.chunk_count > 2
+    assert {body["model"] for body in provider.bodies} == {"reader"}
+
+
+def test_a_source_that_no_model_could_read_leaves_nothing(provider: Provider, editor: Caller) -> None:
+    """[IN-11, O-7]"""
+    session_id = told(editor)
+    unit_count = ContextUnit.objects.count()
+    provider.otherwise = refuse(500)
+    body = {"content": "The ferry leaves at nine.", "seed_detector_plugin": "sd-llm-fast"}
+    failed = editor.post(f"/api/sessions/{session_id}/context", body)
+    assert (failed.status_code, failed.json()["error"]["code"]) == (502, "LLM_PROVIDER_ERROR")
+    assert (ContextUnit.objects.count(), KnowledgeSource.objects.count()) == (unit_count, 0)
+
+
+# --- Settings -------------------------------------------------------------------------------------------------------
+
+
+def test_the_role_table_is_read_and_replaced(provider: Provider, editor: Caller, caller: Callable[..., Caller]) -> None:
+    """[L-2, L-4]"""
+    admin = caller("admin")
+    shipped = editor.get("/api/settings/llm-roles").json()
+    assert shipped["roles"]["goal-fast"] == {"model": ""}
+    assert shipped["pluginOverrides"]["sd-llm-fast"] == {"role": "seed-fast"}
+    assert (shipped["updatedAt"], shipped["availableModels"]) == (None, ["some-model", "other", "served"])
+    changed = admin.put("/api/settings/llm-roles", {"roles": {"goal-deep": {"model": "large"}}}).json()
+    assert changed == editor.get("/api/settings/llm-roles").json()
+    assert (changed["roles"]["goal-deep"], changed["pluginOverrides"]) == ({"model": "large"}, {})
+    assert changed["updatedAt"]
+    assert admin.put("/api/settings/llm-roles", {}).json()["roles"]["goal-deep"] == {"model": ""}
+
+
+@pytest.mark.parametrize("body", [{"roles": "abc"}, {"pluginOverrides": [1]}, {"roles": {"a": {"model": None}}}])
+def test_a_table_that_does_not_hold_changes_nothing(caller: Callable[..., Caller], body: Any) -> None:
+    admin = caller("admin")
+    before = admin.put("/api/settings/llm-roles", {"roles": {"goal-fast": {"model": "m"}}}).json()
+    refused = admin.put("/api/settings/llm-roles", body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "INVALID_SETTINGS")
+    assert admin.get("/api/settings/llm-roles").json() == before
+
+
+def test_only_admins_change_the_table_and_only_their_own(
+    editor: Caller, caller: Callable[..., Caller], stranger: Caller
+) -> None:
+    assert editor.put("/api/settings/llm-roles", {}).status_code == 403
+    assert caller("viewer").get("/api/settings/llm-roles").status_code == 200
+    stranger.put("/api/settings/llm-roles", {"roles": {"goal-fast": {"model": "theirs"}}})
+    assert editor.get("/api/settings/llm-roles").json()["roles"]["goal-fast"] == {"model": ""}
+
+
+def test_a_session_keeps_the_table_it_was_made_with(
+    provider: Provider, editor: Caller, caller: Callable[..., Caller]
+) -> None:
+    """[L-5, O-46]"""
+    session_id = told(editor)
+    caller("admin").put("/api/settings/llm-roles", {"roles": {"goal-fast": {"model": "new"}}})
+
+    def model_of_a_turn(name: str) -> str:
+        provider.asked.clear()
+        editor.chat(QUESTION, name, goal_solver_plugin="gs-llm-fast", model="wished")
+        return str(provider.bodies[0]["model"])
+
+    address = f"/api/sessions/{session_id}/model-config"
+    assert model_of_a_turn(session_id) == "wished"
+    assert model_of_a_turn(told(editor)) == "new"
+    assert editor.patch(address, {"take_current_roles": True}).json()["roles"]["goal-fast"] == {"model": "new"}
+    assert model_of_a_turn(session_id) == "new"
+    changed = editor.patch(address, {"roles": {"goal-fast": {"model": "own"}}, "temperature": None}).json()
+    assert (changed, changed["model"]) == (editor.get(address).json(), "wished")
+    assert model_of_a_turn(session_id) == "own"
+    assert "temperature" not in provider.bodies[0]
+    kinds = list(Session.objects.get(session_id=session_id).events.values_list("kind", flat=True))
+    assert kinds.count("model-config.changed") == 2
+
+
+@pytest.mark.parametrize("body", [{"roles": 3}, {"take_current_roles": "yes"}, {"temperature": "hot"}])
+def test_a_session_table_that_does_not_hold_changes_nothing(editor: Caller, talked: Session, body: Any) -> None:
+    refused = editor.patch(f"/api/sessions/{talked.session_id}/model-config", body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "INVALID_SETTINGS")
+
+
+def test_models_and_plugins_say_what_there_is(provider: Provider, editor: Caller) -> None:
+    assert [row["id"] for row in editor.get("/api/models").json()["models"]] == ["some-model", "other", "served"]
+    assert all(row["available"] for row in editor.get("/api/plugins").json()["plugins"])
