@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from mrpvm.contracts import CallMetadata, Validation
 from mrpvm.kernel.comparison import dominates, select, undominated
 from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, Candidate
+from mrpvm.testing import ScriptedModel
 from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Answer, Limits
 from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, run, solution
@@ -28,7 +29,7 @@ def turn(level, *plugins, solvers=("gs-a", "gs-b"), kbs=("kb-a",), sufficient=Tr
     for item in defaults:
         if not any(kind == item.descriptor.type for kind, _ in chosen):
             chosen[item.descriptor.type, item.descriptor.id] = item
-    return run(*chosen.values(), level=level, **changes)
+    return run(*chosen.values(), level=level, model=ScriptedModel(), **changes)
 
 
 def closed(ran):
