@@ -19,7 +19,7 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | branch.started | branchId, frameId, intentRefs, seedIds, pluginId, kbPluginId, plannerPluginId, ... |
 | branch.finished | branchId, frameId, status, resultId, outputPreview |
 | branch.failed | branchId, frameId, failureId, reason, error, pluginId, evidenceProfileHash |
-| result.recorded | resultId, frameId, branchId, kind, validationStatus, supportIds |
+| result.recorded | resultId, frameId, branchId, kind, validationStatus, grounded, supportIds |
 | candidate.promoted | candidateId, frameId, branchId, resultId, label, strength, selected, criteria |
 | backtrack.taken | frameId, step (evidence, planner, frame), from, reason |
 | answer.delta | frameId, executionId, pluginId, delta, isDraft, used; goes to who reads along, is not stored |
