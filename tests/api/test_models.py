@@ -241,7 +241,9 @@ def test_words_reach_the_client_while_the_model_writes(
     whole = seen[-1][1]
     text = "".join(data["delta"] for name, data in seen if name == "response.delta")
     assert text == whole["choices"][0]["message"]["content"] == "It is Rex [1], your dog."
-    assert [name for name, _ in seen].count("response.meta") == 1
+    names = [name for name, _ in seen]
+    assert names == sorted(names, key=["progress", "response.meta", "response.delta", "response.completed"].index)
+    assert names.count("response.meta") == 1
     meta = next(data for name, data in seen if name == "response.meta")
     assert meta == {key: whole[key] for key in meta}
     assert Message.objects.order_by("-id")[0].content == text
