@@ -383,7 +383,9 @@ def to_wire(value: Any) -> Any:
     if type(value) in _PLAIN:
         return value
     if (named := _wire_fields(type(value))) is not None:
-        return {wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named}
+        return {
+            wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named
+        }
     if isinstance(value, tuple | list | set | frozenset):
         return [to_wire(item) for item in value]
     if isinstance(value, Enum):
