@@ -18,6 +18,7 @@ def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status:
             "branchId": branch.id,
             "kind": kind,
             "validationStatus": status,
+            "grounded": answer is None or all(group.grounded for group in answer.groups),
             "supportIds": sorted({item for group in answer.groups for item in group.cited_unit_ids} if answer else ()),
         },
     )

@@ -19,7 +19,7 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | branch.started | branchId, frameId, intentRefs, seedIds, pluginId, kbPluginId, plannerPluginId, ... |
 | branch.finished | branchId, frameId, status, resultId, outputPreview |
 | branch.failed | branchId, frameId, failureId, reason, error, pluginId, evidenceProfileHash |
-| result.recorded | resultId, frameId, branchId, kind, validationStatus, supportIds |
+| result.recorded | resultId, frameId, branchId, kind, validationStatus, grounded, supportIds |
 | candidate.promoted | candidateId, frameId, branchId, resultId, label, familySignature, strength, criteria |
 | candidate.selected | candidateId, frameId, suspendedBranchIds |
 | comparison.made | comparisonId, frameId, label, status, candidateIds, criterion, summary |

@@ -71,11 +71,8 @@ class ChatCompletions(ApiView):
         def prepare() -> Callable[[], None]:
             session = self._session(body, call)
 
-            def listen(payload: Any) -> None:
-                feed.put("progress", payload)
-
             def answer() -> Iterator[tuple[str, Any]]:
-                result = run_turn(session, call, wait_ms=body["wait_ms"], listen=listen, read=live.read)
+                result = run_turn(session, call, wait_ms=body["wait_ms"], listen=live.listen, read=live.read)
                 yield from live.rest(result, body.get("include", ()))
 
             return lambda: self._feed(feed, live, answer, refused)

@@ -72,6 +72,8 @@ def _head(session: "Session") -> dict[str, Any]:
         "goal_solver_plugin": session.preferred_goal_solver_plugin,
         "deliberation_level": session.preferred_deliberation_level,
         "model": session.preferred_model,
+        "model_config": session.model_config,
+        "grounding": session.grounding or None,
     }
 
 

@@ -21,6 +21,11 @@ class LiveAnswer:
         self._feed = feed
         self.sent = ""
 
+    def listen(self, payload: Mapping[str, Any]) -> None:
+        """Send what the turn is doing, until its answer has begun [API-14]."""
+        if not self.sent:
+            self._feed.put("progress", payload)
+
     def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
         """Send a piece; the first one brings along who answers."""
         if not self.sent:

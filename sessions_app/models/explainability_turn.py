@@ -11,7 +11,8 @@ class ExplainabilityTurn(models.Model):
     """The registry's entry of one turn, whatever its end [T-25, C-1].
 
     While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session
-    [T-3], `lease_until` says when it counts as abandoned [T-36].
+    [T-3], `lease_until` says when it counts as abandoned [T-36]. `is_grounded` is false for an answer of which some
+    group rests on a model's own knowledge [O-12].
     """
 
     class Status(models.TextChoices):
@@ -50,6 +51,7 @@ class ExplainabilityTurn(models.Model):
     goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     deliberation_level = models.PositiveSmallIntegerField(default=0)
     model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    is_grounded = models.BooleanField(default=True)
     response_document = models.JSONField(null=True, blank=True)
     unit_changes = models.JSONField(default=dict, blank=True)
     error = models.JSONField(null=True, blank=True)

@@ -54,6 +54,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
+    turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
     _add_messages(session, turn, outcome)
@@ -136,7 +137,7 @@ def _store_success(turn: ExplainabilityTurn) -> None:
 
 _ENTRY_FIELDS = (
     "status", "answer_status", "finished_at", "duration_ms", "lease_until", "assistant_preview", "planner_plugin",
-    "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "unit_changes",
+    "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "unit_changes", "is_grounded",
 )  # fmt: skip
 """What the end of a successful turn changes in its entry."""
 

@@ -16,6 +16,7 @@ from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Asked, Behaviour, Provider, break_off, cut, hang, refuse, say, send
+from tests.web.page_scene import member_client
 
 QUESTION = "What is my dog called?"
 ACCEPTED = '{"verdict": "accepted", "reason": ""}'
@@ -167,6 +168,23 @@ def test_open_grounding_is_the_default_with_a_model_and_is_marked(provider: Prov
     (group,) = body["response_document"]["groups"]
     assert (group["status"], group["grounded"], group["citedUnitIds"]) == ("answered", False, [])
     assert group["warnings"]
+    turn = ExplainabilityTurn.objects.get()
+    assert not turn.is_grounded
+    recorded = [
+        data for batch in turn.event_batches.all() for name, _, data in batch.events if name == "result.recorded"
+    ]
+    assert [data["grounded"] for data in recorded] == [False]
+
+
+def test_the_page_marks_an_answer_without_evidence(provider: Provider, editor: Caller, project: Project) -> None:
+    """[O-12]"""
+    provider.otherwise = acting(say("Paris."))
+    session_id = editor.chat("What is the capital of France?", goal_solver_plugin="gs-llm-fast").json()["session_id"]
+    page = member_client(project).get(f"/sessions/{session_id}")
+    assert "Not from your sources" in page.text
+    provider.otherwise = acting(say("It is Rex [1]."))
+    grounded = told(editor)
+    assert "Not from your sources" not in member_client(project).get(f"/sessions/{grounded}").text
 
 
 @pytest.mark.parametrize("where", ["request", "session", "project", "server"])
@@ -223,7 +241,9 @@ def test_words_reach_the_client_while_the_model_writes(
     whole = seen[-1][1]
     text = "".join(data["delta"] for name, data in seen if name == "response.delta")
     assert text == whole["choices"][0]["message"]["content"] == "It is Rex [1], your dog."
-    assert [name for name, _ in seen].count("response.meta") == 1
+    names = [name for name, _ in seen]
+    assert names == sorted(names, key=["progress", "response.meta", "response.delta", "response.completed"].index)
+    assert names.count("response.meta") == 1
     meta = next(data for name, data in seen if name == "response.meta")
     assert meta == {key: whole[key] for key in meta}
     assert Message.objects.order_by("-id")[0].content == text

@@ -1,6 +1,8 @@
 """The bridge: the real SDK over real HTTP, against a provider that does as told [L-3, L-6, L-7, L-8, O-28]."""
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -356,3 +358,10 @@ def test_no_model_refuses_at_once() -> None:
     with pytest.raises(Unavailable) as refusal:
         model.call(PROMPT)
     assert refusal.value.code == "LLM_NOT_AVAILABLE"
+
+
+def test_the_sdk_is_not_loaded_before_it_is_needed() -> None:
+    """A server without a model neither waits for it nor holds it in memory."""
+    code = "import sys, mrpvm.plugins.builtin, mrpvm.llm.bridge; print('openai' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from mrpvm import registry
 from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.pages import conversation
+from sessions_app.turns.language_model import is_configured
 from sessions_app.web.graph.status import Tone, tone_of
 from sessions_app.web.prose import prose
 from sessions_app.web.words import ending, why
@@ -109,7 +110,11 @@ def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
             label=label,
             hint=hint,
             open_choice=f"auto ({preferred[name]} first)" if preferred[name] else "auto",
-            choices=[(item.id, item.name or item.id) for item in registry.installed.descriptors(plugin_type)],
+            choices=[
+                (item.id, item.name or item.id)
+                for item in registry.installed.descriptors(plugin_type)
+                if is_configured() or not item.uses_llm
+            ],
         )
         for name, plugin_type, label, hint in _PLUGIN_CONTROLS
     ]

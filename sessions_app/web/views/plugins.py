@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from mrpvm import registry
+from sessions_app.turns.language_model import is_configured
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.pages import page
 from sessions_app.web.words import FAMILIES
@@ -17,4 +18,6 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         {"title": title, "words": words, "plugins": registry.installed.descriptors(family)}
         for family, (title, words) in FAMILIES.items()
     ]
-    return page(request, "plugins/index.html", member, {"families": families}, section="plugins")
+    return page(
+        request, "plugins/index.html", member, {"families": families, "has_model": is_configured()}, section="plugins"
+    )
