@@ -7,6 +7,7 @@ from mrpvm.conversation.answers import no_context_text
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, requested_forms
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
+from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
@@ -21,7 +22,8 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     table_text,
     value_text,
 )
-from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, leading_phrase, statements_of
+from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
 from mrpvm.values import AnswerGroup, Evidence
 
@@ -73,7 +75,7 @@ class _Answerer:
 
     def __init__(self, evidence: Evidence, forms: tuple[str, ...]) -> None:
         self.forms = forms
-        self.statements = statements_of(evidence.entries)
+        self.statements = without_corrected(statements_of(evidence.entries))
         self.question = _resolved(analyse(evidence.intent.target), evidence.intent.context)
 
     def run(self) -> Rendered | None:
@@ -185,10 +187,11 @@ def _resolved(question: Question, context: str | None) -> Question:
 
 
 def _agree(found: Sequence[Match]) -> bool:
-    """Tell whether all matches give one value: their fillers have a word in common with the first one's."""
-    first = {word for filler in found[0].fillers for word in filler.text.lower().split()}
+    """Tell whether all matches give one value: each has a filler that is, or is part of, one of the first match's."""
+    first = [set(filler.text.lower().split()) for filler in found[0].fillers]
     return all(
-        first & {word for filler in match.fillers for word in filler.text.lower().split()} for match in found[1:]
+        any(one <= other or other <= one for one in first for other in (set(f.text.lower().split()) for f in match.fillers))
+        for match in found[1:]
     )
 
 

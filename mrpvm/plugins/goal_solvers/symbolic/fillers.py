@@ -120,7 +120,7 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
     placed = [
         word
         for word in free
-        if (word.preposition in _LOCATIVE and not _is_time(word.text)) or word.text in _PLACE_ADVERBS
+        if (word.preposition in _LOCATIVE and not _is_time_in(reading, word)) or word.text in _PLACE_ADVERBS
     ]
     return _phrases(reading, sorted(placed, key=lambda word: word.place))
 
@@ -129,8 +129,14 @@ def _is_time(text: str) -> bool:
     return text in TIME_WORDS or bool(_YEAR.fullmatch(text) or _CLOCK.fullmatch(text))
 
 
+def _is_time_in(reading: Reading, word: Word) -> bool:
+    """Tell whether a word is a time where it stands: in "the second frame" it counts."""
+    ordinal = word.text == "second" and reading.tokens[word.place - 1 : word.place] == ("the",)
+    return _is_time(word.text) and not ordinal
+
+
 def _when(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    timed = [word for word in free if _is_time(word.text)]
+    timed = [word for word in free if _is_time_in(reading, word)]
     if not timed:
         clause = next((place for place, token in enumerate(reading.tokens) if place and token in _TIME_CLAUSE), None)
         if clause is not None:

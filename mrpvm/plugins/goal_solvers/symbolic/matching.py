@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _SAME_PLACE = (
@@ -25,6 +25,7 @@ _SAME_PLACE = (
     ("during", "in"),
 )
 _LOOSE = frozenset(("to", "for", "of", "by"))
+_GOALS = frozenset(("to", "for"))
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom"))
 _LOCATION_SENSES = frozenset(sense(verb) for verb in LOCATION_VERBS)
 
@@ -47,7 +48,7 @@ def matches(question: Question, statements: Sequence[Statement]) -> list[Match]:
 
 def match_one(question: Question, statement: Statement) -> Match | None:
     """Give the match of one statement, trying its clauses before the whole, or None."""
-    for reading in (*statement.clauses, statement.reading):
+    for reading in statement.readings:
         paired = pair(question, reading, statement.inherited)
         if paired is None or not truth_holds(question, reading):
             continue
@@ -76,7 +77,7 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
         if not options:
             if wanted.is_pronoun and _is_order(question, reading):
                 continue
-            if not any(word.sense == wanted.sense for word in inherited):
+            if not any(word.sense == wanted.sense and word.preposition == wanted.preposition for word in inherited):
                 return None
             continue
         best = min(options, key=lambda word: word.is_core != wanted.is_core)
@@ -84,7 +85,26 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
         taken.add(best.place)
     if not paired or not in_order(question, paired) or _inside_relative(question, reading, paired):
         return None
-    return paired
+    return None if _swaps_goal(question, reading, paired) else paired
+
+
+def _swaps_goal(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a subject meets the goal of the other sentence: "sold to a brewery" sells no brewery.
+
+    Only an object may: "gave Ines a medal" is "gave a medal to Ines".
+    """
+    return any(
+        (wanted.is_core and word.preposition in _GOALS and _is_first(wanted, question.reading))
+        or (word.is_core and wanted.preposition in _GOALS and _is_first(word, reading))
+        for wanted, word in paired.items()
+    )
+
+
+def _is_first(word: Word, reading: Reading) -> bool:
+    """Tell whether a word is the subject: core words before it, if any, stand right before it and are no verb."""
+    return word.rank >= PASSIVE_SUBJECT or not any(
+        other.is_core and other.place < word.place - 1 for other in reading.words
+    )
 
 
 def _is_order(question: Question, reading: Reading) -> bool:

@@ -14,19 +14,25 @@ from mrpvm.knowledge.lexicon import (
     DETERMINERS,
     HEDGES,
     NEGATIONS,
+    NUMBER_WORDS,
     PAST_FORMS,
     POSSESSIVES,
     PREPOSITIONS,
+    SPEAKERS,
     STOP_WORDS,
     SYNONYMS,
 )
 from mrpvm.knowledge.text import stem
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3]")
+PASSIVE_SUBJECT = 1_000
+"""Rank from which a word is the subject of a passive."""
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
 _OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
 _SUBORDINATORS = frozenset(("if", "when", "whenever", "unless", "because", "although", "though", "while", "until"))
+_TIME_SUBORDINATORS = frozenset(("before", "after", "since", "once"))
+_CLAUSE_SUBJECTS = SPEAKERS | frozenset(("he", "she", "it", "they"))
 _NOT_PARTICIPLES = frozenset(
     ("red", "bed", "need", "seed", "speed", "shed", "sled", "hundred", "weed", "reed", "indeed")
 )
@@ -137,6 +143,7 @@ class _Reader:
         self._owner: str | None = None
         self._fresh_phrase = True
         self._subordinate = False
+        self._has_verb = False
         self._words: list[Word] = []
 
     def read(self) -> Reading:
@@ -158,12 +165,20 @@ class _Reader:
         )
 
     def _step(self, place: int, token: str) -> None:
-        if token in _SUBORDINATORS:
+        if token in _SUBORDINATORS or (token in _TIME_SUBORDINATORS and self._opens_clause(place)):
             self._subordinate = True
         elif token in (",", ";"):
             self._subordinate = False
-        if not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
+        if token in AUXILIARIES or is_past(token):
+            self._has_verb = True
+        elif not token[0].isalnum() or token in CONJUNCTIONS or token in _RELATIVES:
+            self._has_verb = False
+        if token == "and" and self._preposition == "between":
+            self._owner, self._fresh_phrase = None, True
+        elif not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
             self._preposition, self._owner, self._fresh_phrase = None, None, True
+        elif token == "to" and self._is_limit(place):
+            self._reset_after_phrase()
         elif token in PREPOSITIONS:
             self._preposition, self._owner, self._fresh_phrase = token, None, True
         elif token in POSSESSIVES:
@@ -176,6 +191,10 @@ class _Reader:
         elif token not in STOP_WORDS and token not in NEGATIONS and not self._negates(place):
             self._add_content(place, token)
 
+    def _is_limit(self, place: int) -> bool:
+        """Tell whether "to" belongs to "up to twelve", which governs nothing."""
+        return self.tokens[place - 1 : place] == ("up",) and _counts(self.tokens[place + 1 : place + 2])
+
     def _negates(self, place: int) -> bool:
         return self.tokens[place - 1 : place + 1] == ("no", "longer")
 
@@ -187,13 +206,28 @@ class _Reader:
 
     def _add_content(self, place: int, token: str) -> None:
         surface = self.surfaces[place]
-        if not self._fresh_phrase and (is_past(token) or self._name_after_number(place)):
+        if not self._fresh_phrase and (
+            is_past(token) or self._name_after_number(place) or self._is_present_verb(place, token)
+        ):
             self._preposition, self._owner = None, None
         is_owner = token.endswith(("'s", "s'"))
         bare = token.removesuffix("'s").rstrip("'")
         self._add(place, bare, sense(bare), is_owner=is_owner, is_name=_is_name(surface, place, self.surfaces))
         if is_owner:
             self._owner, self._fresh_phrase = sense(bare), True
+
+    def _opens_clause(self, place: int) -> bool:
+        return self.tokens[place + 1 : place + 2] != () and self.tokens[place + 1] in _CLAUSE_SUBJECTS
+
+    def _is_present_verb(self, place: int, token: str) -> bool:
+        """Tell whether a word behind a preposition's noun is the verb: "the train from Lund arrives at nine"."""
+        if self._has_verb or not self._preposition or not self._words or not self.surfaces[place].islower():
+            return False
+        following = self.tokens[place + 1 : place + 2]
+        ends_phrase = not following or following[0] in DETERMINERS | PREPOSITIONS | POSSESSIVES or _counts(following)
+        is_third_person = token.endswith("s") and not token.endswith(("ss", "us", "is", "'s", "s'"))
+        self._has_verb = is_third_person and ends_phrase
+        return self._has_verb
 
     def _name_after_number(self, place: int) -> bool:
         return self.surfaces[place][0].isupper() and self.tokens[place - 1][0].isdigit()
@@ -223,8 +257,12 @@ class _Reader:
         if self._is_agent(place):
             return place - 1_000
         if place < self.passive[1] and self._preposition is None:
-            return place + 1_000
+            return place + PASSIVE_SUBJECT
         return place
+
+
+def _counts(following: tuple[str, ...]) -> bool:
+    return bool(following) and (following[0][0].isdigit() or following[0] in NUMBER_WORDS)
 
 
 def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:

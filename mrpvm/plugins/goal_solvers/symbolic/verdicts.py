@@ -42,7 +42,7 @@ def verdict_of(question: Question, statements: Sequence[Statement]) -> Verdict |
     """Give the verdict of the evidence, or None when nothing decides or statements contradict each other."""
     found: list[Verdict] = []
     for statement in statements:
-        for reading in (*statement.clauses, statement.reading):
+        for reading in statement.readings:
             said = _says(question, reading, statement)
             if said is not None:
                 found.append(Verdict(said, statement))
