@@ -22,6 +22,7 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     table_text,
     value_text,
 )
+from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
 from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
@@ -91,6 +92,11 @@ class _Answerer:
             return self._told(explaining.reasons(self.question, self.statements), is_long=True)
         if kind is Kind.HOW:
             return self._procedure()
+        if kind is Kind.OUTCOME:
+            return self._told(outcomes(self.question, self.statements))
+        items = explaining.listing(self.question, self.statements)
+        if items:
+            return self._told(items)
         if kind is Kind.OPEN:
             return self._told(explaining.about(self.question, self.statements), is_long=True)
         return self._fact()

@@ -7,19 +7,12 @@ from collections.abc import Sequence
 from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, STOP_WORDS
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.reasons import next_of, stated_reasons
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 MAX_STATEMENTS = 5
 """Statements of an explanation or description."""
 MAX_PATH_FACTS = 6
-_REASON = re.compile(
-    r"\b(?:because|since|due to|owing to|thanks to|so that|in order to|as a result|therefore|that is why|leads? to"
-    r"|led to|causes?|caused|triggers?|triggered|results? (?:in|from)|prevents?|ensures?|enables?)\b",
-    re.IGNORECASE,
-)
-_FOLLOW_UP = re.compile(
-    r"^(?:because|therefore|so|as a result|this is because|that is why|the reason is|the cause is)\b", re.I
-)
 _WAY = re.compile(r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b", re.IGNORECASE)
 
 
@@ -74,26 +67,7 @@ def _defines(statement: Statement, wanted: frozenset[str]) -> bool:
 
 def reasons(question: Question, statements: Sequence[Statement]) -> list[Statement]:
     """Give the statements that give a reason for what is asked: a stated one, else a path of facts [BP-36 c]."""
-    wanted = question.senses
-    if not wanted:
-        return []
-    found: list[Statement] = []
-    for item in statements:
-        if not wanted <= _senses(item) or item.reading.is_negated != question.reading.is_negated:
-            continue
-        if _REASON.search(item.text):
-            found.append(item)
-        else:
-            following = _next_of(item, statements)
-            if following and _FOLLOW_UP.match(following.text):
-                found += [item, following]
-    return found[:2] if found else causal_path(question, statements)
-
-
-def _next_of(item: Statement, statements: Sequence[Statement]) -> Statement | None:
-    return next(
-        (other for other in statements if other.unit_id == item.unit_id and other.position == item.position + 1), None
-    )
+    return stated_reasons(question, statements) or causal_path(question, statements)
 
 
 def causal_path(question: Question, statements: Sequence[Statement]) -> list[Statement]:
@@ -153,10 +127,10 @@ def procedure(question: Question, statements: Sequence[Statement]) -> list[State
 def _following_orders(first: Statement, statements: Sequence[Statement]) -> list[Statement]:
     """Give the orders that follow the first step in its unit: sentences that begin with a verb and have no subject."""
     found: list[Statement] = []
-    current = _next_of(first, statements) if first.text.lower().startswith("to ") else None
+    current = next_of(first, statements) if first.text.lower().startswith("to ") else None
     while current and _is_order(current):
         found.append(current)
-        current = _next_of(current, statements)
+        current = next_of(current, statements)
     return found
 
 
@@ -179,3 +153,17 @@ def compared(question: Question) -> list[str]:
     text = re.sub(r"^(?:and|the|of)\s+|\s+(?:in terms of|regarding|by|for)\s+.*$", "", question.reading.text.strip())
     parts = re.split(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", text)
     return [part.strip(" .?:") for part in parts if part.strip(" .?:")]
+
+
+def listing(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the items of the list whose introduction or heading names what is asked."""
+    wanted = question.senses
+    units: dict[str, list[Statement]] = {}
+    for item in statements:
+        if item.lead is not None:
+            units.setdefault(item.unit_id, []).append(item)
+    for items in units.values():
+        unit = items[0].entry.unit
+        if wanted and wanted <= read(f"{items[0].lead}. {unit.title or ''}").senses:
+            return sorted(items, key=lambda item: item.order)
+    return []

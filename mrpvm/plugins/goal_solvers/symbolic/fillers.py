@@ -53,12 +53,30 @@ def fillers_of(question: Question, reading: Reading, paired: dict[Word, Word]) -
     """Give the values of the kind asked for that the question does not itself name, the likeliest first."""
     used = {word.place for word in paired.values()}
     free = [word for word in reading.words if word.place not in used and word.sense not in question.senses]
+    if question.head:
+        named = _modifiers(question, reading, free, paired)
+        if named:
+            return named
     if question.stranded:
         return _phrases(reading, [word for word in free if word.preposition == question.stranded])
     finder = _BY_ATTRIBUTE.get(question.attribute or "") or _BY_KIND.get(question.kind)
     if finder is None:
         return _phrases(reading, _near(free, used))
     return finder(question, reading, free, used)
+
+
+def _modifiers(question: Question, reading: Reading, free: list[Word], paired: dict[Word, Word]) -> list[Filler]:
+    """Give what tells which one is meant: names beside the noun asked about, or behind it with "of"."""
+    head = next((word for wanted, word in paired.items() if wanted.sense == question.head), None)
+    if head is None:
+        return []
+    beside = [
+        word
+        for word in free
+        if word.is_name
+        and (abs(word.place - head.place) == 1 or (word.preposition == "of" and 1 < word.place - head.place <= 3))
+    ]
+    return _phrases(reading, beside)
 
 
 def _near(free: Iterable[Word], used: set[int]) -> list[Word]:

@@ -5,7 +5,7 @@ modality. What remains of it must hold a value of the kind asked for. Too strict
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
@@ -49,7 +49,7 @@ def matches(question: Question, statements: Sequence[Statement]) -> list[Match]:
 def match_one(question: Question, statement: Statement) -> Match | None:
     """Give the match of one statement, trying its clauses before the whole, or None."""
     for reading in statement.readings:
-        paired = pair(question, reading, statement.inherited)
+        paired = pair(question, reading, statement.inherited) or _named_beside(question, reading)
         if paired is None or not truth_holds(question, reading):
             continue
         if not _linked(question, reading, paired):
@@ -105,6 +105,18 @@ def _is_first(word: Word, reading: Reading) -> bool:
     return word.rank >= PASSIVE_SUBJECT or not any(
         other.is_core and other.place < word.place - 1 for other in reading.words
     )
+
+
+_NAMING = sense("called")
+
+
+def _named_beside(question: Question, reading: Reading) -> dict[Word, Word] | None:
+    """Give the counterpart of a thing whose name is asked for, where it stands beside it: "my sister Cleo sings"."""
+    if question.kind is not Kind.WHAT or not (_NAMING in question.senses or question.attribute == "name"):
+        return None
+    bare = replace(question, required=tuple(word for word in question.required if word.sense != _NAMING))
+    paired = pair(bare, reading)
+    return paired if paired and _in_apposition(reading, paired) else None
 
 
 def _is_order(question: Question, reading: Reading) -> bool:
