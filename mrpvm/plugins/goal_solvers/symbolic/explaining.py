@@ -5,15 +5,17 @@ from collections import deque
 from collections.abc import Sequence
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, STOP_WORDS
-from mrpvm.plugins.goal_solvers.symbolic.questions import Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import read
-from mrpvm.plugins.goal_solvers.symbolic.reasons import next_of, stated_reasons
+from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
+from mrpvm.plugins.goal_solvers.symbolic.reading import Word, read
+from mrpvm.plugins.goal_solvers.symbolic.reasons import next_of, stated_reasons, states
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 MAX_STATEMENTS = 5
 """Statements of an explanation or description."""
 MAX_PATH_FACTS = 6
-_WAY = re.compile(r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b", re.IGNORECASE)
+COMPARED_MAX = 3
+"""Statements about each of the things compared."""
+_WAY = re.compile(r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b|\bwith (?!the\b)", re.IGNORECASE)
 
 
 def about(question: Question, statements: Sequence[Statement]) -> list[Statement]:
@@ -30,14 +32,22 @@ def about(question: Question, statements: Sequence[Statement]) -> list[Statement
 
 
 def definition(question: Question, statements: Sequence[Statement]) -> list[Statement]:
-    """Give up to two statements that say what the subject is or does, a definition first."""
+    """Give the statement that says what the subject is; of a thing, else the one that introduces it."""
     found = [
         item
         for item in statements
         if question.senses <= _core_senses(item) and (_leads(item, question.senses) or "call" in item.reading.senses)
     ]
-    found.sort(key=lambda item: not _defines(item, question.senses))
-    return found[:2] if found else []
+    defining = [item for item in found if _defines(item, question.senses)]
+    if defining or question.kind is Kind.WHO:
+        return defining[:1]
+    introducing = [item for item in found if _opens_with(item, question.senses)]
+    return sorted(introducing, key=lambda item: item.order)[:1]
+
+
+def _opens_with(statement: Statement, wanted: frozenset[str]) -> bool:
+    first = next(iter(statement.reading.words), None)
+    return first is not None and first.place <= 1 and first.sense in wanted
 
 
 def _senses(statement: Statement) -> frozenset[str]:
@@ -62,7 +72,10 @@ def _defines(statement: Statement, wanted: frozenset[str]) -> bool:
     if not places or not any(place < len(tokens) - 1 for place in places):
         return False
     following = tokens[max(places) + 1 : max(places) + 3]
-    return bool(following) and (following[0] in BE_FORMS or following[0] in ("means", "denotes", "refers"))
+    if not following or following[0] not in BE_FORMS:
+        return bool(following) and following[0] in ("means", "denotes", "refers")
+    after = statement.reading.word_at(max(places) + 2)
+    return following[1:] != () and (following[1] in ("a", "an", "the", "one", "my", "our") or (after and after.is_name) or False)
 
 
 def reasons(question: Question, statements: Sequence[Statement]) -> list[Statement]:
@@ -120,7 +133,7 @@ def procedure(question: Question, statements: Sequence[Statement]) -> list[State
         if unit.procedure and wanted and wanted <= named:
             steps = [item for item in found if not item.text.endswith(":")]
             return sorted(steps, key=lambda item: item.order)
-    told = [item for item in statements if wanted and wanted <= _senses(item) and _WAY.search(item.text)][:2]
+    told = [item for item in statements if wanted and _WAY.search(item.text) and states(question, item)][:2]
     return told + _following_orders(told[0], statements) if len(told) == 1 else told
 
 
@@ -144,8 +157,15 @@ def comparison(question: Question, statements: Sequence[Statement]) -> dict[str,
     groups: dict[str, list[Statement]] = {}
     for name in compared(question):
         wanted = read(name).senses
-        groups[name] = [item for item in statements if wanted and wanted <= _senses(item)][:3]
+        spoken_of = [item for item in statements if wanted and wanted <= _senses(item)]
+        leading = [item for item in spoken_of if wanted <= frozenset(word.sense for word in leading_words(item))]
+        groups[name] = sorted((leading or spoken_of)[:COMPARED_MAX], key=lambda item: item.order)
     return groups if len(groups) >= 2 and all(groups.values()) else {}
+
+
+def leading_words(statement: Statement) -> list[Word]:
+    """Give the first words of a statement or of one of its clauses, where its subject stands."""
+    return [word for reading in (*statement.clauses, statement.reading) for word in reading.words[:3] if word.is_core]
 
 
 def compared(question: Question) -> list[str]:

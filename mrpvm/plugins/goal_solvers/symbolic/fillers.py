@@ -32,7 +32,7 @@ _UNITS: dict[str, str] = {
     "age": r"years?|months?|weeks?|days?|old",
     "speed": r"km/h|mph|rpm|revolutions?|knots|m/s|kilomet(?:er|re)s?|miles?",
     "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
-    "amount": r"euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
+    "amount": r"[kmgt]i?b|bytes?|k?w|watts?|volts?|v|amps?|milliamps?|litres?|euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
 }  # fmt: skip
 _UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
 _UNITS["size"] = _UNITS["length"] + "|" + _UNITS["weight"]
@@ -167,7 +167,7 @@ def _when(question: Question, reading: Reading, free: list[Word], used: set[int]
     return _phrases(reading, widened)
 
 
-_TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during"))
+_TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during", "if", "once", "unless"))
 
 
 def _whose(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
@@ -226,7 +226,9 @@ def _name(question: Question, reading: Reading, free: list[Word], used: set[int]
     naming = any(token in ("called", "named", "name", "names", "titled", "dubbed") for token in reading.tokens)
     equal = any(token in ("is", "are", "was", "were") for token in reading.tokens)
     names = [word for word in free if word.is_name and word.is_core]
-    return _phrases(reading, names) if names and (naming or equal) else []
+    if not (naming or equal):
+        names = [word for word in names if word.place - 1 in used]  # "my sister Cleo"
+    return _phrases(reading, names)
 
 
 def _one_of(values: Callable[[str], bool]) -> "Finder":

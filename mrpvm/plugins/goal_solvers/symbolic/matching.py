@@ -7,7 +7,7 @@ modality. What remains of it must hold a value of the kind asked for. Too strict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS
+from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, sense
@@ -25,6 +25,7 @@ _SAME_PLACE = (
     ("during", "in"),
 )
 _LOOSE = frozenset(("to", "for", "of", "by"))
+_DUTIES = frozenset(("must", "shall", "should"))
 _GOALS = frozenset(("to", "for"))
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom"))
 _LOCATION_SENSES = frozenset(sense(verb) for verb in LOCATION_VERBS)
@@ -52,7 +53,7 @@ def match_one(question: Question, statement: Statement) -> Match | None:
         paired = pair(question, reading, statement.inherited) or _named_beside(question, reading)
         if paired is None or not truth_holds(question, reading):
             continue
-        if not _linked(question, reading, paired):
+        if not _linked(question, reading, paired) or not _does(question, reading, paired):
             continue
         fillers = fillers_of(question, reading, paired)
         if fillers:
@@ -202,6 +203,16 @@ def _linked(question: Question, reading: Reading, paired: dict[Word, Word]) -> b
     return question.attribute == "name" or _joined_by_be(question, reading, paired) or _in_apposition(reading, paired)
 
 
+def _does(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a question what somebody does, or must do, meets a statement of his doing."""
+    if not question.asks_for_deed:
+        return True
+    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
+    said, asked = set(reading.tokens) & MODALS, {question.auxiliary} & MODALS
+    is_deed = not reading.is_passive and not set(reading.tokens) & BE_FORMS
+    return first in paired.values() and is_deed and bool(said & _DUTIES) == bool(asked & _DUTIES)
+
+
 def _is_subject(reading: Reading, paired: dict[Word, Word]) -> bool:
     first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
     return first is not None and (first in paired.values() or reading.is_passive or first.is_pronoun or first.is_name)
@@ -240,10 +251,14 @@ def _in_apposition(reading: Reading, paired: dict[Word, Word]) -> bool:
     places = [word.place for word in paired.values()]
     low, high = min(places), max(places)
     for word in reading.words:
-        if not word.is_name or word in paired.values() or not word.is_core:
+        if not word.is_name or word in paired.values():
+            continue
+        gap = reading.tokens[word.place + 1 : low]
+        if gap[:1] == ("(",) and set(gap[1:]) <= {"the", "a", "an"} and reading.tokens[high + 1 : high + 2] == (")",):
+            return True
+        if not word.is_core:
             continue
         if word.place < low:
-            gap = reading.tokens[word.place + 1 : low]
             if gap[:1] == (",",) and set(gap[1:]) <= {"the", "a", "an", "our", "my", "his", "her", "their"}:
                 return True
         elif word.place > high:

@@ -109,6 +109,7 @@ class Question:
     has_open_pronoun: bool = False
     actor: frozenset[str] = frozenset()
     head: str | None = None
+    asks_for_deed: bool = False
 
     @property
     def senses(self) -> frozenset[str]:
@@ -205,6 +206,9 @@ def _what(text: str, first: str, rest: str) -> Question:
     if meaning:
         return _build(text, Kind.WHAT, f"is {meaning[2] or meaning[1]}", is_copular=True)
     kind = Kind.WHICH if first == "which" else Kind.WHAT
+    deed = re.match(r"((?:must|shall|should|can|may|does|do|did|will)\s+.+?)\s+do$", rest, re.IGNORECASE)
+    if deed:
+        return replace(_gapped(text, kind, deed[1]), asks_for_deed=True)
     question = _which_or_what(text, kind, rest)
     noun = next(iter(read(rest).words), None)
     labels = noun is not None and noun.place == 0 and not question.attribute and noun.sense in question.senses

@@ -102,6 +102,10 @@ class Reading:
         """Give the senses of the content words."""
         return frozenset(word.sense for word in self.words)
 
+    def word_at(self, place: int) -> Word | None:
+        """Give the content word at a place, or None."""
+        return next((word for word in self.words if word.place == place), None)
+
     def word(self, sense_: str) -> Word | None:
         """Give the first word of a sense, or None."""
         return next((word for word in self.words if word.sense == sense_), None)
@@ -114,20 +118,26 @@ def _split(text: str) -> tuple[str, ...]:
 def _passive_span(tokens: tuple[str, ...]) -> tuple[int, int] | None:
     """Give the places of a passive's auxiliary and participle: a form of be, some words, a past form.
 
-    In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does.
+    In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does, and
+    the last past form counts ("are deleted files kept").
     """
     for place, token in enumerate(tokens):
         if token not in BE_FORMS:
             continue
         inverted = place == 0
+        found = None
         for after in range(place + 1, min(place + (9 if inverted else 4), len(tokens))):
             between = tokens[after]
             if is_past(between) and tokens[after - 1] not in DETERMINERS:
-                return place, after
+                found = place, after
+                if not inverted:
+                    return found
             if not between[0].isalnum() or (between in PREPOSITIONS and between != "of"):
                 break
             if not inverted and between in DETERMINERS and tokens[after + 1 : after + 2] != ("longer",):
                 break
+        if found:
+            return found
     return None
 
 
@@ -207,7 +217,10 @@ class _Reader:
     def _add_content(self, place: int, token: str) -> None:
         surface = self.surfaces[place]
         if not self._fresh_phrase and (
-            is_past(token) or self._name_after_number(place) or self._is_present_verb(place, token)
+            is_past(token)
+            or self._name_after_number(place)
+            or self._is_present_verb(place, token)
+            or self._is_late_subject(place)
         ):
             self._preposition, self._owner = None, None
         is_owner = token.endswith(("'s", "s'"))
@@ -228,6 +241,14 @@ class _Reader:
         is_third_person = token.endswith("s") and not token.endswith(("ss", "us", "is", "'s", "s'"))
         self._has_verb = is_third_person and ends_phrase
         return self._has_verb
+
+    def _is_late_subject(self, place: int) -> bool:
+        """Tell whether a name is the subject behind an opening phrase: "with the money Anna bought a boat"."""
+        if self._has_verb or not self._preposition or not self.surfaces[place][0].isupper():
+            return False
+        last = self._words[-1]
+        follows = last.place == place - 1 and not last.is_name and not last.is_owner
+        return follows and not any(word.is_core for word in self._words)
 
     def _name_after_number(self, place: int) -> bool:
         return self.surfaces[place][0].isupper() and self.tokens[place - 1][0].isdigit()

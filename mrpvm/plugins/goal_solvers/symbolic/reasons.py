@@ -46,7 +46,7 @@ def stated_reasons(question: Question, statements: Sequence[Statement]) -> list[
             found.append(item)
             continue
         following, before = next_of(item, statements), previous_of(item, statements)
-        if following and _GIVES_REASON.match(following.text) and _states(question, item):
+        if following and _GIVES_REASON.match(following.text) and states(question, item):
             found += [item, following]
         elif before and (drawn := _DRAWS_CONCLUSION.match(item.reading.text)) and _says(question, read(drawn["effect"])):
             found += [before, item]
@@ -65,7 +65,8 @@ def _says(question: Question, reading: Reading) -> bool:
     return pair(question, reading) is not None and truth_holds(question, reading)
 
 
-def _states(question: Question, item: Statement) -> bool:
+def states(question: Question, item: Statement) -> bool:
+    """Tell whether a statement, or a clause of it, says what the question takes for granted."""
     return any(_says(question, reading) for reading in item.readings)
 
 

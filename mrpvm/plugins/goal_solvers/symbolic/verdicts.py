@@ -111,6 +111,9 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     for place in used:
         after = by_place.get(place + 1)
         if after and after.place not in used and not _is_harmless(by_place[place], after):
+            if not _enumerated(reading, after.place, used):
+                return False
+        if _counted_otherwise(question, reading, place):
             return False
     for word in reading.words:
         if low < word.place < high and word.place not in used and is_past(word.text) and word.is_core:
@@ -131,6 +134,25 @@ def _is_harmless(word: Word, after: Word) -> bool:
     if word.is_owner or after.text.endswith("ly") or after.text in _BEHIND:
         return True
     return (word.is_name and after.is_name) or after.preposition != word.preposition
+
+
+def _enumerated(reading: Reading, first: int, used: set[int]) -> bool:
+    """Tell whether an unmatched word begins a list that holds a matched one ("cork, wine and oranges")."""
+    content = {word.place for word in reading.words}
+    for place in range(first, len(reading.tokens)):
+        token = reading.tokens[place]
+        if place in used:
+            return place > first and reading.tokens[place - 1] in (",", "and", "or", "the", "a", "an")
+        if place not in content and token not in (",", "and", "or", "the", "a", "an"):
+            return False
+    return False
+
+
+def _counted_otherwise(question: Question, reading: Reading, place: int) -> bool:
+    """Tell whether a number the question does not name stands before a matched word: "two years" is not "year"."""
+    before = reading.tokens[place - 1] if place else ""
+    is_number = bool(_NUMBER.fullmatch(before)) or before in NUMBER_WORDS
+    return is_number and before not in question.reading.tokens and before != "one"
 
 
 def _be_between(reading: Reading, used: set[int]) -> bool:
