@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.conversation.answers import no_context_text
+from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, requested_forms
+from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
@@ -26,6 +27,7 @@ from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
 from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
+from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
 from mrpvm.values import AnswerGroup, Evidence
 
 UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
@@ -41,10 +43,19 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
     only_told = evidence.intent.output == ACKNOWLEDGEMENT
     rendered = _acknowledge(evidence) if only_told else _Answerer(evidence, forms).run()
     if rendered is None:
-        return group_of(evidence, "no-context", no_context_text(as_json="json" in forms))
+        return group_of(evidence, "no-context", no_context_text(as_json="json" in forms, text=_refusal(evidence)))
     if rendered.text.startswith(UNDECIDED_TEXT):
         return group_of(evidence, "no-context", rendered.text, rendered.cited_unit_ids)
     return group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids)
+
+
+def _refusal(evidence: Evidence) -> str:
+    """Give what is said where there is no answer: to small talk and instructions something civil, else [R-7]."""
+    reply = small_talk_reply(evidence.intent.target)
+    if reply is None and evidence.intent.output == ACKNOWLEDGEMENT:
+        told = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
+        reply = UNDERSTOOD_REPLY if any(entry.store == "current-turn" for entry in told) else None
+    return reply or NO_CONTEXT_TEXT
 
 
 def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] = ()) -> AnswerGroup:
@@ -76,8 +87,11 @@ class _Answerer:
 
     def __init__(self, evidence: Evidence, forms: tuple[str, ...]) -> None:
         self.forms = forms
-        self.statements = without_corrected(statements_of(evidence.entries))
-        self.question = _resolved(analyse(evidence.intent.target), evidence.intent.context)
+        asked = voiced(evidence.intent.target)
+        by_voice = asked.is_attributed
+        statements = without_corrected(statements_of(evidence.entries))
+        self.statements = _said_by(asked.voice, statements) if by_voice else statements
+        self.question = _resolved(analyse(asked.said if by_voice else evidence.intent.target), evidence.intent.context)
 
     def run(self) -> Rendered | None:
         """Give the answer, or None when the evidence does not hold one."""
@@ -190,6 +204,15 @@ def _resolved(question: Question, context: str | None) -> Question:
     known = question.senses
     added = tuple(replace(word, preposition=None) for word in subject if word.sense not in known)
     return replace(question, required=(*added, *question.required), has_open_pronoun=False)
+
+
+def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
+    """Give what is put down to one voice, read as what it says."""
+    return [
+        replace(item, reading=read(item.voiced.said), clauses=())
+        for item in statements
+        if voice and voice <= item.voiced.voice | read(item.speaker or "").senses
+    ]
 
 
 def _agree(found: Sequence[Match]) -> bool:

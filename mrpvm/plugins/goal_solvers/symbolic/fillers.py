@@ -9,6 +9,7 @@ from mrpvm.knowledge.lexicon import (
     MONTHS,
     NUMBER_WORDS,
     PERSON_WORDS,
+    PREPOSITIONS,
     TIME_WORDS,
     WEEKDAYS,
     word_class,
@@ -153,8 +154,15 @@ def _is_time_in(reading: Reading, word: Word) -> bool:
     return _is_time(word.text) and not ordinal
 
 
+def _is_hour(reading: Reading, word: Word) -> bool:
+    """Tell whether a bare number is a time of day: "leaves at seven"."""
+    following = reading.tokens[word.place + 1 : word.place + 2]
+    alone = not following or not following[0][0].isalnum() or following[0] in PREPOSITIONS
+    return word.preposition == "at" and alone and (word.text in NUMBER_WORDS or word.text.isdigit())
+
+
 def _when(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    timed = [word for word in free if _is_time_in(reading, word)]
+    timed = [word for word in free if _is_time_in(reading, word) or _is_hour(reading, word)]
     if not timed:
         clause = next((place for place, token in enumerate(reading.tokens) if place and token in _TIME_CLAUSE), None)
         if clause is not None:

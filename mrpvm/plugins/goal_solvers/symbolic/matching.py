@@ -44,7 +44,18 @@ class Match:
 def matches(question: Question, statements: Sequence[Statement]) -> list[Match]:
     """Give the statements that answer the question, the most exact first."""
     found = [match for statement in statements if (match := match_one(question, statement))]
+    found = [match for match in found if not _denied(match, statements)]
     return sorted(found, key=lambda match: (match.extra_count, -match.statement.entry.score, match.statement.unit_id))
+
+
+def _denied(match: Match, statements: Sequence[Statement]) -> bool:
+    """Tell whether another statement says the same of a match with "not": then neither is to be told as the answer."""
+    return any(
+        reading.is_negated and not match.reading.is_negated and match.reading.senses <= reading.senses
+        for statement in statements
+        if statement is not match.statement
+        for reading in statement.readings
+    )
 
 
 def match_one(question: Question, statement: Statement) -> Match | None:
@@ -200,6 +211,8 @@ def _linked(question: Question, reading: Reading, paired: dict[Word, Word]) -> b
         return True
     if question.attribute == "colour" and _has_attributive(reading, paired):
         return True
+    if reading.is_passive and not (question.attribute or _NAMING in reading.senses):
+        return _in_apposition(reading, paired)  # "it is written in Rust" does not say what it is
     return question.attribute == "name" or _joined_by_be(question, reading, paired) or _in_apposition(reading, paired)
 
 

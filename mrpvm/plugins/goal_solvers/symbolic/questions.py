@@ -7,6 +7,7 @@ from enum import StrEnum
 from mrpvm.knowledge.lexicon import (
     AUXILIARIES,
     BE_FORMS,
+    DETERMINERS,
     DO_FORMS,
     HAVE_FORMS,
     MODALS,
@@ -268,7 +269,7 @@ def _build(
     if kind is Kind.HOW or auxiliary in MODALS:
         # Instructions are told to "you" or to nobody, but asked for by "I" and "we".
         required = [word for word in required if not word.is_pronoun]
-    if is_copular and len(required) > 1 and required[-1].text in ATTRIBUTES and required[-1].is_core:
+    if is_copular and kind is not Kind.YES_NO and len(required) > 1 and _names_value(required[-1], reading):
         # "my dog's name", "the car's colour": the last noun only says which value is asked for.
         attribute = attribute or ATTRIBUTES[required.pop().text]
     if fronted:
@@ -286,6 +287,10 @@ def _build(
         stranded=reading.tokens[-1] if reading.tokens and reading.tokens[-1] in PREPOSITIONS else None,
         has_open_pronoun=_has_open_pronoun(reading),
     )
+
+
+def _names_value(last: Word, reading: Reading) -> bool:
+    return last.text in ATTRIBUTES and last.is_core and reading.tokens[last.place - 1] not in DETERMINERS
 
 
 def _has_open_pronoun(reading: Reading) -> bool:

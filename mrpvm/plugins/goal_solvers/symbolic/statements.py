@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
-from mrpvm.knowledge.lexicon import AUXILIARIES
+from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS
 from mrpvm.knowledge.pragmatics import is_task_request
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, read
@@ -171,13 +171,22 @@ def _clauses(text: str) -> tuple[Reading, ...]:
         bare = part.split()
         first = bare[0].lower().strip(",")
         begins_with_verb = is_past(first) or first in AUXILIARIES
-        if parts and begins_with_verb:
+        if parts and first in ("it", "they", "he", "she") and _is_about_one(parts[0]):
+            parts.append(f"{_subject_of(parts[0])} {' '.join(bare[1:])}".strip())
+        elif parts and begins_with_verb:
             parts.append(f"{_subject_of(parts[0])} {part}".strip())
         elif parts and _is_phrase(part):
             parts[-1] = f"{parts[-1]} and {part}"
         else:
             parts.append(part)
     return tuple(read(part) for part in parts) if len(parts) > 1 else ()
+
+
+def _is_about_one(part: str) -> bool:
+    """Tell whether a clause speaks of one thing only, which a pronoun behind it must mean."""
+    reading = read(part)
+    phrases = sum(token in DETERMINERS for token in reading.tokens) + sum(word.is_name for word in reading.words)
+    return phrases <= 1
 
 
 def _is_phrase(part: str) -> bool:

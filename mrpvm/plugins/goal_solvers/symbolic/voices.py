@@ -30,6 +30,7 @@ class Voiced:
 
     `voice` names who it is put down to. `is_claim` marks "Anna says that ...", which does not make it so.
     `is_marked` says that it calls itself a correction, `denied` holds what it takes back.
+    `is_attributed` says that it begins "According to ...".
     """
 
     said: str
@@ -37,6 +38,7 @@ class Voiced:
     is_claim: bool = False
     is_marked: bool = False
     denied: frozenset[str] = frozenset()
+    is_attributed: bool = False
 
     @property
     def is_correction(self) -> bool:
@@ -65,6 +67,7 @@ def voiced(text: str) -> Voiced:
         voice=voice,
         is_claim=is_claim,
         is_marked=is_marked,
+        is_attributed=_ACCORDING.match(text) is not None,
         denied=denied,
     )
 

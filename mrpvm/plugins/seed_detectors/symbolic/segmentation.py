@@ -15,6 +15,7 @@ from mrpvm.knowledge.instructions import (
 )
 from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS
 from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
+from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import collapse, sentences, unique_terms, words
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
@@ -29,12 +30,6 @@ _SECOND_REQUEST = re.compile(
     r"|(?:explain|describe|compare|contrast|list|summari[sz]e|recommend|define|identify|calculate|verify)\s+\w)",
     re.IGNORECASE,
 )
-_PHATIC = re.compile(
-    r"^(?:hi|hello|hey|thanks?|thank you|thx|ok|okay|yes|no|sure|great|bye|goodbye|cheers|sorry|please"
-    r"|good (?:morning|afternoon|evening|night))\b(?:[\s,]+(?:there|you|very|much|a lot|so|all|again))*[.!\s]*$",
-    re.IGNORECASE,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -157,7 +152,7 @@ class _Segmenter:
     def _take_utterance(self, utterance: Utterance) -> None:
         """Take what a speaker states; a question is kept only in front of the reply it gets, which may need it."""
         found = sentences(utterance.said)
-        stated = [text for text in found if not is_task_request(text) and not _PHATIC.match(text)]
+        stated = [text for text in found if not is_task_request(text) and not is_phatic(text)]
         if stated:
             text = f"{utterance.speaker}: {' '.join(stated)}"
             if self._asked and self._asked.speaker != utterance.speaker and not is_task_request(found[0]):
@@ -222,7 +217,7 @@ class _Segmenter:
         elif is_task_request(sentence):
             for part in _SECOND_REQUEST.split(sentence):
                 self._add_request(part.strip())
-        elif not _PHATIC.match(sentence) and any(char.isalnum() for char in sentence):
+        elif not is_phatic(sentence) and any(char.isalnum() for char in sentence):
             self._add_statement(without_reminder(sentence))
 
     def _add_request(self, text: str, forms: tuple[str, ...] = ()) -> None:
