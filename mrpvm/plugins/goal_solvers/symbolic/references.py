@@ -78,7 +78,10 @@ class References:
         following = _WORD.match(said, match.end() + 1)
         owns = word in _POSSESSIVE and (word != "her" or _takes_noun(following))
         phrase = f"{mention.phrase}'s" if owns else mention.phrase
-        return Resolved(said[: match.start()] + phrase + said[match.end() :], mention.text or None)
+        rest = said[match.end() :]
+        if word in ("he", "she") and not any(item.is_name for item in read(f"x{rest}").words):
+            rest = re.sub(rf"\b{word}\b", mention.phrase, rest)  # nobody else is named: the same one is meant
+        return Resolved(said[: match.start()] + phrase + rest, mention.text or None)
 
     def _subject(self, pronoun: str) -> _Mention | None:
         """Give what the first word of a sentence means: the subject before it, a person for "he" and "she"."""

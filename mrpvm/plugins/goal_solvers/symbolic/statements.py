@@ -5,18 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
-from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS
 from mrpvm.knowledge.pragmatics import is_task_request
 from mrpvm.knowledge.text import sentences
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, read
-from mrpvm.plugins.goal_solvers.symbolic.references import References, leading_phrase
+from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
+from mrpvm.plugins.goal_solvers.symbolic.references import References
 from mrpvm.plugins.goal_solvers.symbolic.voices import Voiced, voiced
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
 
-_CLAUSE_BREAK = re.compile(
-    r";\s*|,?\s+(?:but|whereas|although|though|yet)\s+|,\s+(?:and|while|so|or)\s+(?=(?:the|a|an|my|your|his|her|its|our|their|i"
-    r"|we|you|he|she|it|they|[A-Z]\w+)\b)|,?\s+(?=because\s)|,?\s+and\s+(?=\w+)",
-)
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 
@@ -98,7 +94,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
         yield Statement(
             text=_quoted(part),
             reading=read(whole),
-            clauses=() if said.is_claim else _clauses(whole),
+            clauses=() if said.is_claim else clauses_of(whole),
             entry=entry,
             position=position,
             voiced=said,
@@ -159,42 +155,3 @@ def _complements(asked: str | None) -> tuple[Word, ...]:
     if utterance is None:
         return ()
     return tuple(word for word in read(in_third_person(utterance.said, utterance.speaker)).words if not word.is_core)
-
-
-def _clauses(text: str) -> tuple[Reading, ...]:
-    """Give the clauses of a sentence; one that goes on with a verb has the subject of the first."""
-    parts: list[str] = []
-    for piece in _CLAUSE_BREAK.split(text):
-        part = piece.strip()
-        if not part:
-            continue
-        bare = part.split()
-        first = bare[0].lower().strip(",")
-        begins_with_verb = is_past(first) or first in AUXILIARIES
-        if parts and first in ("it", "they", "he", "she") and _is_about_one(parts[0]):
-            parts.append(f"{_subject_of(parts[0])} {' '.join(bare[1:])}".strip())
-        elif parts and begins_with_verb:
-            parts.append(f"{_subject_of(parts[0])} {part}".strip())
-        elif parts and _is_phrase(part):
-            parts[-1] = f"{parts[-1]} and {part}"
-        else:
-            parts.append(part)
-    return tuple(read(part) for part in parts) if len(parts) > 1 else ()
-
-
-def _is_about_one(part: str) -> bool:
-    """Tell whether a clause speaks of one thing only, which a pronoun behind it must mean."""
-    reading = read(part)
-    phrases = sum(token in DETERMINERS for token in reading.tokens) + sum(word.is_name for word in reading.words)
-    return phrases <= 1
-
-
-def _is_phrase(part: str) -> bool:
-    reading = read(part)
-    return not any(is_past(token) or token in AUXILIARIES for token in reading.tokens) and part[:1].islower()
-
-
-def _subject_of(part: str) -> str:
-    reading = read(part)
-    phrase = leading_phrase(reading.words)
-    return " ".join(reading.surfaces[: phrase[-1].place + 1]) if phrase else ""
