@@ -14,6 +14,7 @@ _RELATIVE = re.compile(
     r"^(?P<head>.*?(?P<noun>(?:(?:the|a|an|his|her|its|their|my|our)\s+)?[\w'-]+(?:\s+[A-Z][\w'-]+)*)),"
     r"\s+(?:who|which)\s+(?P<more>[^,]+)(?:,\s*(?P<tail>.+))?$"
 )
+_TIME_LINK = re.compile(r"\s(?:until|after|while)\s", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "they", "he", "she"))
 
 
@@ -27,6 +28,15 @@ def clauses_of(text: str) -> tuple[Reading, ...]:
         return tuple(read(part) for part in (*_cut(parts[0]), *parts[1:]))
     parts = _cut(bare)
     return tuple(read(part) for part in parts) if len(parts) > 1 else ()
+
+
+def stays_whole(text: str, clauses: tuple[Reading, ...]) -> bool:
+    """Tell whether a sentence may be read as a whole besides its clauses.
+
+    Words of two clauses that stand side by side say nothing together: "Anna left Bern and Ben studied" tells of no
+    studies in Bern. A time clause belongs to what it dates.
+    """
+    return len(clauses) < 2 or (len(clauses) == 2 and _TIME_LINK.search(text) is not None)
 
 
 def _cut(text: str) -> list[str]:

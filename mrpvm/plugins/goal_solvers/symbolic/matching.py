@@ -152,7 +152,7 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
         return any(wanted.preposition in group and word.preposition in group for group in _SAME_PLACE)
     loose = wanted.preposition or word.preposition
     if loose in _LOOSE or _of_phrase(wanted, word):
-        return not (loose == "of" and word.preposition == "of" and not _modifies(wanted, question.reading))
+        return not (loose == "of" and word.preposition == "of" and not _modifies(wanted, word, question, reading))
     return question.auxiliary == "" and question.kind is Kind.OPEN
 
 
@@ -161,8 +161,13 @@ def _of_phrase(wanted: Word, word: Word) -> bool:
     return (wanted.is_owner and word.preposition == "of") or (word.is_owner and wanted.preposition == "of")
 
 
-def _modifies(wanted: Word, reading: Reading) -> bool:
-    return wanted.is_owner or any(word.place == wanted.place + 1 for word in reading.words)
+def _modifies(wanted: Word, word: Word, question: Question, reading: Reading) -> bool:
+    """Tell whether "the ship captain" meets "the captain of the ship": the same noun has both."""
+    if wanted.is_owner:
+        return True
+    head = question.reading.word_at(wanted.place + 1)
+    before = next((other for other in reversed(reading.words) if other.place < word.place), None)
+    return head is not None and before is not None and head.sense == before.sense
 
 
 def in_order(question: Question, paired: dict[Word, Word]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
 from mrpvm.knowledge.pragmatics import is_task_request
 from mrpvm.knowledge.text import sentences
-from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
+from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
 from mrpvm.plugins.goal_solvers.symbolic.references import References
 from mrpvm.plugins.goal_solvers.symbolic.voices import Voiced, voiced
@@ -38,8 +38,9 @@ class Statement:
 
     @property
     def readings(self) -> tuple[Reading, ...]:
-        """Give the clauses and the whole, which is left out when "not" holds for a part of it only."""
-        if len({clause.is_negated for clause in self.clauses}) > 1:
+        """Give the clauses, and the whole where it says nothing that its clauses do not."""
+        mixed = len({clause.is_negated for clause in self.clauses}) > 1
+        if mixed or not stays_whole(self.reading.text, self.clauses):
             return self.clauses
         return (*self.clauses, self.reading)
 

@@ -26,6 +26,7 @@ _MAX_CHARS = 700
 _TOPIC_CHARS = 80
 _OPENING_PRONOUNS = word_class("he she it they this his her its their")
 _PERSONAL_PRONOUNS = word_class("he she him her his hers them")
+_CONCLUSIONS = word_class("therefore thus consequently hence so because that")
 _NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
 _LEADING = word_class("the a an this that these those so and but also then however")
 
@@ -53,7 +54,7 @@ def _names(sentence: str) -> set[str]:
 def _opens_as_reference(sentence: str) -> bool:
     """Tell whether a sentence needs the one before it: by its first word, or by a pronoun with no name before it."""
     found = words(sentence)
-    if found and found[0] in _OPENING_PRONOUNS | CONNECTIVES:
+    if found and (found[0] in _OPENING_PRONOUNS | CONNECTIVES | _CONCLUSIONS or found[:3] == ["as", "a", "result"]):
         return True
     pronoun = next((word for word in found if word in _PERSONAL_PRONOUNS), None)
     return pronoun is not None and not _names(re.split(rf"\b{pronoun}\b", sentence, maxsplit=1, flags=re.I)[0])
