@@ -2,13 +2,13 @@
 
 import re
 
-from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS
+from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS, NUMBER_WORDS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, is_past, read
 from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 
 _BREAK = re.compile(
-    r";\s*|,?\s+(?:but|whereas|although|though|yet)\s+|,\s+(?:and|while|so|or)\s+(?=(?:the|a|an|my|your|his|her|its|our|their|i"
-    r"|we|you|he|she|it|they|[A-Z]\w+)\b)|,?\s+(?=because\s)|,?\s+and\s+(?=\w+)|\s+(?:until|after|while)\s+(?=[A-Z])"
+    r"(;\s*|,?\s+(?:but|whereas|although|though|yet)\s+|,\s+(?:and|while|so|or)\s+(?=(?:the|a|an|my|your|his|her|its|our|their|i"
+    r"|we|you|he|she|it|they|[A-Z]\w+)\b)|,?\s+(?=because\s(?!of\b))|,?\s+and\s+(?=\w+)|\s+(?:until|after|while)\s+(?=[A-Z]))"
 )
 _RELATIVE = re.compile(
     r"^(?P<head>.*?(?P<noun>(?:(?:the|a|an|his|her|its|their|my|our)\s+)?[\w'-]+(?:\s+[A-Z][\w'-]+)*)),"
@@ -41,21 +41,60 @@ def stays_whole(text: str, clauses: tuple[Reading, ...]) -> bool:
 
 def _cut(text: str) -> list[str]:
     parts: list[str] = []
-    for piece in _BREAK.split(text):
-        part = piece.strip()
-        if not part:
-            continue
-        first, _, rest = part.partition(" ")
-        word = first.lower().strip(",")
-        if parts and word in _PRONOUNS and _can_only_mean_subject(word, parts[0]):
-            parts.append(f"{_subject_of(parts[0])} {rest}".strip())
-        elif parts and (is_past(word) or word in AUXILIARIES):
-            parts.append(f"{_subject_of(parts[0])} {part}".strip())
-        elif parts and _is_phrase(part):
-            parts[-1] = f"{parts[-1]} and {part}"
-        else:
-            parts.append(part)
+    pieces = _BREAK.split(text)
+    for place in range(0, len(pieces), 2):
+        part = (pieces[place] or "").strip()
+        link = (pieces[place - 1] or "").strip(" ,").lower() if place else ""
+        if part:
+            _add(parts, part, link)
     return parts
+
+
+def _add(parts: list[str], part: str, link: str) -> None:
+    """Add a piece: as a clause, with the subject of the first one if it has none, or to the clause before it."""
+    first, _, rest = part.partition(" ")
+    word = first.lower().strip(",")
+    if not parts:
+        parts.append(part)
+    elif word == "because":
+        parts.append(_with_subject(rest, parts[0]))
+    elif word in _PRONOUNS and _can_only_mean_subject(word, parts[0]):
+        parts.append(f"{_subject_of(parts[0])} {rest}".strip())
+    elif link == "and" and not _has_verb(parts[-1]):
+        parts[-1] = f"{parts[-1]} and {part}"  # "two nurses and one doctor are here"
+    elif _begins_with_verb(part):
+        parts.append(f"{_subject_of(parts[0])} {part}".strip())
+    elif not _has_verb(part) and part[:1].islower():
+        parts[-1] = f"{parts[-1]} and {part}"
+    else:
+        parts.append(part)
+
+
+def _begins_with_verb(part: str) -> bool:
+    first, second = (*read(part).tokens[:2], "", "")[:2]
+    is_third_person = first.endswith("s") and not first.endswith(("ss", "us", "is"))
+    takes_object = second in DETERMINERS | PREPOSITIONS or second[:1].isdigit() or second in NUMBER_WORDS
+    return is_past(first) or first in AUXILIARIES or (is_third_person and takes_object)
+
+
+def _has_verb(part: str) -> bool:
+    tokens = read(part).tokens
+    return any(is_past(token) or token in AUXILIARIES for token in tokens) or _has_present_verb(part)
+
+
+def _has_present_verb(part: str) -> bool:
+    """Tell whether a noun is followed by what reads as its verb: a form in "s" with a number or article behind it."""
+    reading = read(part)
+    return any(
+        _begins_with_verb(" ".join(reading.surfaces[word.place :])) for word in reading.words[1:] if not word.is_name
+    )
+
+
+def _with_subject(cause: str, effect: str) -> str:
+    """Give the clause of a cause, its pronoun replaced where only the effect's subject can be meant."""
+    first, _, rest = cause.partition(" ")
+    meant = first.lower() in _PRONOUNS and _can_only_mean_subject(first.lower(), effect)
+    return f"{_subject_of(effect)} {rest}" if meant else cause
 
 
 def _can_only_mean_subject(pronoun: str, part: str) -> bool:
@@ -71,11 +110,6 @@ def _can_only_mean_subject(pronoun: str, part: str) -> bool:
     if pronoun == "it":
         return not DETERMINERS & set(reading.tokens[end + 1 :]) and not any(word.is_name for word in behind)
     return not any(word.is_name and word.is_core for word in behind)
-
-
-def _is_phrase(part: str) -> bool:
-    reading = read(part)
-    return not any(is_past(token) or token in AUXILIARIES for token in reading.tokens) and part[:1].islower()
 
 
 def _subject_of(part: str) -> str:

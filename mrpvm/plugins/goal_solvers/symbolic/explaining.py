@@ -25,7 +25,7 @@ def about(question: Question, statements: Sequence[Statement]) -> list[Statement
         return []
     full = [item for item in statements if wanted <= _senses(item)]
     if not full:
-        return []
+        full = [item for item in statements if wanted <= read(item.entry.unit.title or "").senses]
     leading = [item for item in full if _leads(item, wanted)]
     chosen = leading or full
     return sorted(chosen[:MAX_STATEMENTS], key=lambda item: item.order)
@@ -129,12 +129,18 @@ def procedure(question: Question, statements: Sequence[Statement]) -> list[State
         units.setdefault(item.unit_id, []).append(item)
     for found in units.values():
         unit = found[0].entry.unit
-        named = read(f"{unit.topic}. {unit.title or ''}. {unit.text.partition(':')[0]}").senses
+        named = read(f"{unit.topic}. {unit.title or ''}. {_lead_of(unit.text)}").senses
         if unit.procedure and wanted and wanted <= named:
             steps = [item for item in found if not item.text.endswith(":")]
             return sorted(steps, key=lambda item: item.order)
     told = [item for item in statements if wanted and _WAY.search(item.text) and states(question, item)][:2]
     return told + _following_orders(told[0], statements) if len(told) == 1 else told
+
+
+def _lead_of(procedure: str) -> str:
+    """Give what introduces the steps of a procedure, nothing if it begins with a step."""
+    lead, colon, _ = procedure.partition(":")
+    return lead if colon and not re.match(r"\d", lead) else ""
 
 
 def _following_orders(first: Statement, statements: Sequence[Statement]) -> list[Statement]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mrpvm.knowledge.lexicon import (
     COLOURS,
+    DO_FORMS,
     MONTHS,
     NUMBER_WORDS,
     PERSON_WORDS,
@@ -15,7 +16,7 @@ from mrpvm.knowledge.lexicon import (
     word_class,
 )
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
 
 _LOCATIVE = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
@@ -132,7 +133,11 @@ def _who(question: Question, reading: Reading, free: list[Word], used: set[int])
 
 
 def _what(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    return _phrases(reading, _near(_side(question, reading, free, used), used))
+    sided = _side(question, reading, free, used)
+    if not question.gap_first and question.auxiliary in DO_FORMS:
+        subject = min((word.rank for word in reading.words if word.place in used and word.is_core), default=0)
+        sided = [word for word in sided if word.rank > subject]
+    return _phrases(reading, _near(sided, used))
 
 
 def _where(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
@@ -208,12 +213,17 @@ def _count(question: Question, reading: Reading, free: list[Word], used: set[int
 
 def _measured(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
     unit = re.compile(_UNITS.get(question.attribute or "", r"\w+"))
+    if question.measure in _STATED_ONLY and not _STATED_ONLY[question.measure] & set(reading.tokens):
+        return []
+    is_price = question.attribute == "amount" and _COST in question.senses
     found = []
     for place in _numbers(reading, used):
+        if _measures_other(question.measure, reading.tokens[place + 2 : place + 3]):
+            continue
         following = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else ""
         before = reading.tokens[place - 1] if place else ""
         glued = re.sub(r"^[\d.,:]+", "", reading.tokens[place])
-        if unit.fullmatch(following):
+        if unit.fullmatch(following) or (is_price and following.isalpha() and following not in PREPOSITIONS):
             found.append(Filler(f"{reading.surfaces[place]} {reading.surfaces[place + 1]}", place))
         elif (
             (glued and unit.fullmatch(glued))
@@ -222,6 +232,24 @@ def _measured(question: Question, reading: Reading, free: list[Word], used: set[
         ):
             found.append(Filler(reading.surfaces[place], place))
     return found
+
+
+_DIMENSIONS = (
+    frozenset(("high", "tall")), frozenset(("long",)), frozenset(("wide", "broad")), frozenset(("deep",)),
+    frozenset(("thick",)), frozenset(("old",)), frozenset(("heavy",)), frozenset(("away",)),
+)  # fmt: skip
+_STATED_ONLY = {
+    "wide": frozenset(("wide", "width", "broad")), "deep": frozenset(("deep", "depth")),
+    "high": frozenset(("high", "height", "tall", "above", "altitude", "measure", "measures", "rises", "reaches")),
+}  # fmt: skip
+"""Measures that a bare length does not tell."""
+_COST = sense("cost")
+
+
+def _measures_other(measure: str | None, following: tuple[str, ...]) -> bool:
+    """Tell whether a value says outright that it measures something else ("12 metres high", asked how long)."""
+    said = next((group for group in _DIMENSIONS if following and following[0] in group), None)
+    return measure is not None and said is not None and measure not in said
 
 
 def _frequency(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:

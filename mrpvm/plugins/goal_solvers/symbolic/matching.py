@@ -188,7 +188,7 @@ def in_order(question: Question, paired: dict[Word, Word]) -> bool:
 
 def truth_holds(question: Question, reading: Reading) -> bool:
     """Tell whether polarity and attitude agree: "Anna thinks it is open" does not say that it is."""
-    if reading.is_negated != question.reading.is_negated:
+    if reading.is_negated != question.reading.is_negated or reading.is_lacking != question.reading.is_lacking:
         return False
     return reading.attitudes <= question.senses
 

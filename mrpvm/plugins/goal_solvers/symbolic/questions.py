@@ -111,6 +111,7 @@ class Question:
     actor: frozenset[str] = frozenset()
     head: str | None = None
     asks_for_deed: bool = False
+    measure: str | None = None
 
     @property
     def senses(self) -> frozenset[str]:
@@ -189,7 +190,9 @@ def _how(text: str, rest: str, second: str) -> Question:
         tail = re.sub(r"^\S+\s*", "", rest)
         head = words(tail)[:1]
         auxiliary = head[0] if head and head[0] in AUXILIARIES else ""
-        return _build(text, Kind.QUANTITY, tail, attribute=_MEASURES[second], auxiliary=auxiliary)
+        return replace(
+            _build(text, Kind.QUANTITY, tail, attribute=_MEASURES[second], auxiliary=auxiliary), measure=second
+        )
     if re.match(r"(?:is|are|was|were)\b.*\b(?:called|named)$", rest):
         return _gapped(text, Kind.WHAT, rest)
     return _build(text, Kind.HOW, rest, auxiliary=second)

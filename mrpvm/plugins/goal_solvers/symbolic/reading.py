@@ -92,6 +92,7 @@ class Reading:
     surfaces: tuple[str, ...]
     words: tuple[Word, ...]
     is_negated: bool
+    is_lacking: bool
     is_hedged: bool
     is_conditional: bool
     is_passive: bool
@@ -161,13 +162,14 @@ class _Reader:
             self._step(place, token)
         tokens = self.tokens
         lowered = set(tokens)
-        negated = bool(lowered & NEGATIONS) or any(token.endswith("n't") for token in tokens) or "without" in lowered
+        negated = bool(lowered & NEGATIONS) or any(token.endswith("n't") for token in tokens)
         return Reading(
             text=self.text,
             tokens=tokens,
             surfaces=self.surfaces,
             words=tuple(self._words),
             is_negated=negated,
+            is_lacking="without" in lowered,
             is_hedged=bool(lowered & HEDGES),
             is_conditional=bool(lowered & {"if", "unless", "whether"}) or tokens[:1] in (("when",), ("whenever",)),
             is_passive=self.passive is not None,
@@ -189,6 +191,8 @@ class _Reader:
             self._preposition, self._owner, self._fresh_phrase = None, None, True
         elif token == "to" and self._is_limit(place):
             self._reset_after_phrase()
+        elif token in ("about", "around") and _counts(self.tokens[place + 1 : place + 2]):
+            return  # "about 2,000": how exact a number is
         elif token in PREPOSITIONS:
             self._preposition, self._owner, self._fresh_phrase = token, None, True
         elif token in POSSESSIVES:
@@ -239,7 +243,8 @@ class _Reader:
         following = self.tokens[place + 1 : place + 2]
         ends_phrase = not following or following[0] in DETERMINERS | PREPOSITIONS | POSSESSIVES or _counts(following)
         is_third_person = token.endswith("s") and not token.endswith(("ss", "us", "is", "'s", "s'"))
-        self._has_verb = is_third_person and ends_phrase
+        is_plural_form = bool(following) and following[0] in DETERMINERS and self.tokens[place - 1][0].isdigit()
+        self._has_verb = (is_third_person and ends_phrase) or is_plural_form
         return self._has_verb
 
     def _is_late_subject(self, place: int) -> bool:

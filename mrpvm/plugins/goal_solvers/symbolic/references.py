@@ -139,13 +139,24 @@ def _mention_of(reading: Reading, text: str) -> _Mention | None:
     senses = frozenset(word.sense for word in phrase)
     rivals = {word.sense for word in reading.words if _is_rival(word)} - senses
     surface = " ".join(reading.surfaces[word.place] for word in phrase)
+    if not named and _equates(reading, phrase[-1].place):
+        same = tuple(word for word in reading.words if word.place > phrase[-1].place and word.is_name and word.is_core)
+        surface = " ".join([surface, *(reading.surfaces[word.place] for word in same)])
+        senses |= {word.sense for word in same}
+        rivals, phrase = rivals - senses, (*phrase, *same)
+        named = bool(same)
     return _Mention(
-        phrase=surface if named or phrase[0].is_pronoun else f"the {surface[:1].lower()}{surface[1:]}",
+        phrase=surface if (named and phrase[0].is_name) or phrase[0].is_pronoun else f"the {surface[:1].lower()}{surface[1:]}",
         senses=senses,
         is_person=named or any(word.text in PERSON_WORDS for word in phrase),
         has_rivals=bool(rivals),
         text=text,
     )
+
+
+def _equates(reading: Reading, end: int) -> bool:
+    """Tell whether a form of be, and no passive, stands right behind the subject: "the head nurse is Paula"."""
+    return not reading.is_passive and reading.tokens[end + 1 : end + 2] in (("is",), ("was",), ("are",), ("were",))
 
 
 def _is_rival(word: Word) -> bool:

@@ -87,6 +87,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     unit = entry.unit
     references = References(unit.topic)
     parts = [part for part in _parts(unit) if not is_task_request(part.text) or unit.procedure]
+    parts = [part for part in parts if part.text.rstrip(".") != unit.title]
     for position, part in enumerate(parts):
         said = voiced(part.text)
         plain = in_third_person(said.said, part.speaker) if part.speaker else said.said

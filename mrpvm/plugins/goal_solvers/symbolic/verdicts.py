@@ -68,6 +68,8 @@ def _says(question: Question, reading: Reading, statement: Statement) -> bool | 
 def _is_plain(question: Question, reading: Reading) -> bool:
     """Tell whether the statement asserts outright, in the tense and strength that the question asks for."""
     asked, said = set(question.reading.tokens), set(reading.tokens)
+    if reading.is_lacking != question.reading.is_lacking:
+        return False
     if reading.is_conditional and not question.reading.is_conditional:
         return False
     if (reading.is_hedged and not question.reading.is_hedged) or not reading.attitudes <= question.senses:
@@ -190,7 +192,9 @@ def _rival(asked: Word, said: Word, question: Question, reading: Reading) -> boo
     left, right = asked.text, said.text
     for values in (COLOURS, WEEKDAYS, MONTHS):
         if left in values and right in values:
-            return asked.preposition == said.preposition
+            # Who works on Saturdays may work on Sundays too; what was on Saturday was not on Sunday.
+            habitual = values is not COLOURS and question.auxiliary in ("do", "does")
+            return asked.preposition == said.preposition and not habitual
     if _NUMBER.fullmatch(left) or left in NUMBER_WORDS:
         numeric = bool(_NUMBER.fullmatch(right)) or right in NUMBER_WORDS
         return numeric and asked.preposition == said.preposition and _followed_alike(question, reading, asked, said)
