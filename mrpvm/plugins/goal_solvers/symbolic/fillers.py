@@ -136,7 +136,7 @@ def _what(question: Question, reading: Reading, free: list[Word], used: set[int]
     sided = _side(question, reading, free, used)
     if not question.gap_first and question.auxiliary in DO_FORMS:
         subject = min((word.rank for word in reading.words if word.place in used and word.is_core), default=0)
-        sided = [word for word in sided if word.rank > subject]
+        sided = [word for word in sided if word.rank > subject and word.is_core]
     return _phrases(reading, _near(sided, used))
 
 

@@ -26,6 +26,7 @@ _SAME_PLACE = (
 )
 _LOOSE = frozenset(("to", "for", "of", "by"))
 _DUTIES = frozenset(("must", "shall", "should"))
+_EXCEPTIONS = frozenset(("except", "excluding"))
 _GOALS = frozenset(("to", "for"))
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom"))
 _LOCATION_SENSES = frozenset(sense(verb) for verb in LOCATION_VERBS)
@@ -139,6 +140,8 @@ def _is_order(question: Question, reading: Reading) -> bool:
 
 def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -> bool:
     """Tell whether a word of the statement can stand for a word of the question: case, owner and preposition."""
+    if _EXCEPTIONS & set(reading.tokens[: word.place]) and not _EXCEPTIONS & set(question.reading.tokens):
+        return False  # "welcome, except in the restaurant"
     names_it = "call" in reading.senses
     if word.is_owner != wanted.is_owner and not names_it and not _of_phrase(wanted, word):
         return False

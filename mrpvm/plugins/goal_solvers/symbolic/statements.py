@@ -75,12 +75,20 @@ class _Part:
 
 
 def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
-    """Give the statements of the evidence, best unit first; questions in it state nothing, repeats are left out."""
+    """Give the statements of the evidence, best unit first; questions in it state nothing, repeats are left out.
+
+    A summary only repeats its parts, and names headings besides: it counts where no part was found.
+    """
     found: dict[str, Statement] = {}
-    for entry in entries:
+    given = list(entries)
+    for entry in [entry for entry in given if not _is_summary(entry.unit)] or given:
         for statement in _of_unit(entry):
             found.setdefault(statement.text.lower().rstrip(".! "), statement)
     return list(found.values())
+
+
+def _is_summary(unit: KnowledgeUnit) -> bool:
+    return (unit.unit_type or "").endswith("-aggregate")
 
 
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:

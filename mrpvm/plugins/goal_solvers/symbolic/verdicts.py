@@ -27,6 +27,7 @@ _BEHIND = TIME_WORDS | NUMBER_WORDS | {"last", "next"}
 _PERMISSION = frozenset(("may", "can", "could"))
 _TOTAL = frozenset(("all", "every", "each", "always"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
+_BOUNDS = frozenset(("under", "over", "above", "below", "before", "after", "until", "since", "within", "by"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -180,7 +181,7 @@ def _excludes(question: Question, reading: Reading) -> bool:
         return False
     used = {word.place for word in paired.values()}
     colours = {word.place for word in reading.words if word.text in COLOURS and word.text != missing[0].text}
-    if missing[0].text in COLOURS and any(place - 1 in colours for place in used):
+    if missing[0].text in COLOURS and question.is_copular and any(place - 1 in colours for place in used):
         return True
     if any(word.place < min(used) and word.is_core and not word.is_pronoun for word in reading.words):
         return False
@@ -190,11 +191,13 @@ def _excludes(question: Question, reading: Reading) -> bool:
 
 def _rival(asked: Word, said: Word, question: Question, reading: Reading) -> bool:
     left, right = asked.text, said.text
+    if asked.preposition in _BOUNDS:
+        return False  # "under six" and "under ten" exclude nothing
     for values in (COLOURS, WEEKDAYS, MONTHS):
         if left in values and right in values:
             # Who works on Saturdays may work on Sundays too; what was on Saturday was not on Sunday.
-            habitual = values is not COLOURS and question.auxiliary in ("do", "does")
-            return asked.preposition == said.preposition and not habitual
+            # Who carries a red phone may carry a blue one too.
+            return asked.preposition == said.preposition and question.auxiliary not in ("do", "does", "did")
     if _NUMBER.fullmatch(left) or left in NUMBER_WORDS:
         numeric = bool(_NUMBER.fullmatch(right)) or right in NUMBER_WORDS
         return numeric and asked.preposition == said.preposition and _followed_alike(question, reading, asked, said)
