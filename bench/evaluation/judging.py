@@ -64,10 +64,7 @@ def judge(question: Question, outcome: TurnOutcome) -> Judgement:
     ]
     reasons = tuple(_faults(expected, text)) if answered else ()
     result: Literal["right", "wrong", "refused"]
-    if answered:
-        result = "wrong" if reasons else "right"
-    else:
-        result = "refused" if expected.answerable == "yes" else "right"
+    result = "refused" if not answered and expected.answerable == "yes" else "wrong" if reasons else "right"
     right = result == "right"
     context_holds = expected.answerable != "yes" or _context_holds(expected, context)
     return Judgement(

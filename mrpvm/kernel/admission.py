@@ -43,9 +43,7 @@ def refusal(error: ControlLanguageError) -> PluginError:
     return PluginError(code=error.code, message=error.message, details={"diagnostics": diagnostics})
 
 
-def turn_units(
-    document: AdmittedDocument, request_id: str, told_at: str | None = None
-) -> tuple[KnowledgeUnit, ...]:
+def turn_units(document: AdmittedDocument, request_id: str, told_at: str | None = None) -> tuple[KnowledgeUnit, ...]:
     """Give the document's units under the identities of a turn [T-9]."""
     return with_turn_identity([unit_of(ku) for ku in document.kus.values()], request_id, created_at=told_at)
 

@@ -9,15 +9,17 @@ _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy 
 _THANKS = word_class("thanks thank thx cheers")
 _FAREWELLS = word_class("bye goodbye night")
 _ASSENTS = word_class(
-    "ok okay yes no yeah yep nope sure great good nice cool perfect wonderful awesome super fine alright right excellent "
-    "understood sorry please lovely brilliant amazing wow hm hmm ah oh"
+    "ok okay yes no yeah yep nope sure great good nice cool perfect wonderful awesome super fine alright right "
+    "excellent understood sorry please lovely brilliant amazing wow hm hmm ah oh"
 )
 _FILLERS = word_class(
     "there you very much a lot so all again everybody everyone and then for that it is well done the to see soon later "
     "got i my help dear friend really day have indeed"
 )
 _CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
-_SET_PHRASES = frozenset(("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day"))
+_SET_PHRASES = frozenset(
+    ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
+)
 _WORDS_MAX = 8
 _ABOUT_ME = re.compile(
     r"^(?:(?:hi|hello|hey)[\s,!.]+)?(?:how are you(?: doing| today)*|how do you do|who are you|what are you"

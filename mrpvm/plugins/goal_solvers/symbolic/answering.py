@@ -12,6 +12,8 @@ from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
+from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     BRIEF_CLAIMS,
     Rendered,
@@ -23,8 +25,6 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     table_text,
     value_text,
 )
-from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
-from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
 from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
@@ -219,7 +219,11 @@ def _agree(found: Sequence[Match]) -> bool:
     """Tell whether all matches give one value: each has a filler that is, or is part of, one of the first match's."""
     first = [set(filler.text.lower().split()) for filler in found[0].fillers]
     return all(
-        any(one <= other or other <= one for one in first for other in (set(f.text.lower().split()) for f in match.fillers))
+        any(
+            one <= other or other <= one
+            for one in first
+            for other in (set(f.text.lower().split()) for f in match.fillers)
+        )
         for match in found[1:]
     )
 

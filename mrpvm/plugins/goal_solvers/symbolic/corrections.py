@@ -36,7 +36,8 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
 def _is_over(later: Statement, earlier: Statement) -> bool:
     """Tell whether the later statement says that what the earlier one says holds no longer."""
     return any(
-        _ENDED.search(reading.text) is not None and earlier.reading.senses <= reading.senses for reading in later.readings
+        _ENDED.search(reading.text) is not None and earlier.reading.senses <= reading.senses
+        for reading in later.readings
     )
 
 
@@ -44,4 +45,4 @@ def _same_voice(later: Statement, earlier: Statement) -> bool:
     if later.entry.unit.source_id != earlier.entry.unit.source_id or later.speaker != earlier.speaker:
         return False
     new, old = later.voiced.voice, earlier.voiced.voice
-    return new == old or (bool(new) == bool(old) or later.voiced.is_marked) and (new <= old or old <= new)
+    return new == old or ((bool(new) == bool(old) or later.voiced.is_marked) and (new <= old or old <= new))

@@ -15,7 +15,9 @@ MAX_STATEMENTS = 5
 MAX_PATH_FACTS = 6
 COMPARED_MAX = 3
 """Statements about each of the things compared."""
-_WAY = re.compile(r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b|\bwith (?!the\b)", re.IGNORECASE)
+_WAY = re.compile(
+    r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b|\bwith (?!the\b)", re.IGNORECASE
+)
 
 
 def about(question: Question, statements: Sequence[Statement]) -> list[Statement]:
@@ -75,7 +77,9 @@ def _defines(statement: Statement, wanted: frozenset[str]) -> bool:
     if not following or following[0] not in BE_FORMS:
         return bool(following) and following[0] in ("means", "denotes", "refers")
     after = statement.reading.word_at(max(places) + 2)
-    return following[1:] != () and (following[1] in ("a", "an", "the", "one", "my", "our") or (after and after.is_name) or False)
+    return following[1:] != () and (
+        following[1] in ("a", "an", "the", "one", "my", "our") or (after and after.is_name) or False
+    )
 
 
 def reasons(question: Question, statements: Sequence[Statement]) -> list[Statement]:

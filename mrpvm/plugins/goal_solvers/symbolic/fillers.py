@@ -34,7 +34,8 @@ _UNITS: dict[str, str] = {
     "age": r"years?|months?|weeks?|days?|old",
     "speed": r"km/h|mph|rpm|revolutions?|knots|m/s|kilomet(?:er|re)s?|miles?",
     "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
-    "amount": r"[kmgt]i?b|bytes?|k?w|watts?|volts?|v|amps?|milliamps?|litres?|euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
+    "amount": r"[kmgt]i?b|bytes?|k?w|watts?|volts?|v|amps?|milliamps?"
+    r"|euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
 }  # fmt: skip
 _UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
 _UNITS["size"] = _UNITS["length"] + "|" + _UNITS["weight"]

@@ -56,7 +56,8 @@ _OPEN_VERBS = word_class("explain describe summarize summarise analyze analyse c
 _NAMING_VERBS = frozenset(("identify", "name", "define", "find", "calculate", "give", "show", "tell"))
 _OUTCOME = re.compile(
     r"(?:(?:happens|happened|(?:will|would|can|could|might) happen|follows|does it mean)(?: to [^,]+?)?"
-    r"|(?:must|should|shall|can|may|do|does|did|has|have|is|are)\s+(?P<actor>(?:\S+\s+){0,4}?)(?:to\s+)?(?:do|be done|happen))"
+    r"|(?:must|should|shall|can|may|do|does|did|has|have|is|are)\s+(?P<actor>(?:\S+\s+){0,4}?)(?:to\s+)?"
+    r"(?:do|be done|happen))"
     r",?\s+(?P<condition>(?:if|when|whenever|once|as soon as|unless|before|after|until)\s.+)$",
     re.IGNORECASE,
 )

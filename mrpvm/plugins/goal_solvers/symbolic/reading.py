@@ -31,6 +31,7 @@ _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself":
 _OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
 _SUBORDINATORS = frozenset(("if", "when", "whenever", "unless", "because", "although", "though", "while", "until"))
+_JOINING = frozenset(("and",))
 _TIME_SUBORDINATORS = frozenset(("before", "after", "since", "once"))
 _CLAUSE_SUBJECTS = SPEAKERS | frozenset(("he", "she", "it", "they"))
 _NOT_PARTICIPLES = frozenset(
@@ -185,11 +186,11 @@ class _Reader:
             self._has_verb = True
         elif not token[0].isalnum() or token in CONJUNCTIONS or token in _RELATIVES:
             self._has_verb = False
-        if token == "and" and self._preposition == "between":
+        if token in _JOINING and self._preposition == "between":
             self._owner, self._fresh_phrase = None, True
         elif not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
             self._preposition, self._owner, self._fresh_phrase = None, None, True
-        elif token == "to" and self._is_limit(place):
+        elif self._is_limit(place):
             self._reset_after_phrase()
         elif token in ("about", "around") and _counts(self.tokens[place + 1 : place + 2]):
             return  # "about 2,000": how exact a number is
@@ -207,7 +208,7 @@ class _Reader:
 
     def _is_limit(self, place: int) -> bool:
         """Tell whether "to" belongs to "up to twelve", which governs nothing."""
-        return self.tokens[place - 1 : place] == ("up",) and _counts(self.tokens[place + 1 : place + 2])
+        return self.tokens[place - 1 : place + 1] == ("up", "to") and _counts(self.tokens[place + 1 : place + 2])
 
     def _negates(self, place: int) -> bool:
         return self.tokens[place - 1 : place + 1] == ("no", "longer")

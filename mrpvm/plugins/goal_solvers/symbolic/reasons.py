@@ -1,4 +1,4 @@
-"""Why something is so, and what follows from it: effect and cause are told apart by the words that join them [BP-36 c]."""
+"""Why something is so, and what follows from it: the words that join them tell cause and effect apart [BP-36 c]."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,28 +10,36 @@ from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _CAUSE = r"because|due to|owing to|thanks to|on account of|so that|in order to|in order that|as a result of"
 _EFFECT_FIRST = re.compile(rf"^(?P<effect>.+?),?\s+(?:{_CAUSE}|for fear)\b", re.IGNORECASE)
-_SINCE = re.compile(r"^(?P<effect>.+?),\s+(?:since|as|for)\s+(?=(?:the|a|an|he|she|it|they|his|her|its|their|no|there|[A-Z])\b)")
+_SINCE = re.compile(
+    r"^(?P<effect>.+?),\s+(?:since|as|for)\s+(?=(?:the|a|an|he|she|it|they|his|her|its|their|no|there|[A-Z])\b)"
+)
 _CAUSE_FIRST = re.compile(r"^(?:because|since|as|due to|owing to|thanks to)\b[^,]+,\s+(?P<effect>.+)$", re.IGNORECASE)
-_CONSEQUENCE = re.compile(r"^.+?,?\s+(?:so|therefore|and so|which is why|that is why)\s+(?!that\b)(?P<effect>.+)$", re.IGNORECASE)
+_CONSEQUENCE = re.compile(
+    r"^.+?,?\s+(?:so|therefore|and so|which is why|that is why)\s+(?!that\b)(?P<effect>.+)$", re.IGNORECASE
+)
 _CAUSAL_VERB = re.compile(
-    r"^.+?\b(?:leads? to|led to|causes?|caused|triggers?|triggered|results? in|resulted in|makes?|made)\s+(?P<effect>.+)$",
+    r"^.+?\b(?:leads? to|led to|causes?|caused|triggers?|triggered|results? in|resulted in|makes?|made)"
+    r"\s+(?P<effect>.+)$",
     re.IGNORECASE,
 )
 _EFFECTS = (_EFFECT_FIRST, _SINCE, _CAUSE_FIRST, _CONSEQUENCE, _CAUSAL_VERB)
 _GIVES_REASON = re.compile(
-    r"^(?:because|this is because|that is because|it was because|this was because|the reason|the cause)\b", re.IGNORECASE
+    r"^(?:because|this is because|that is because|it was because|this was because|the reason|the cause)\b",
+    re.IGNORECASE,
 )
 _DRAWS_CONCLUSION = re.compile(
-    r"^(?:therefore|so|as a result|for this reason|for that reason|that is why|this is why|consequently|thus|hence)\b[\s,]*"
-    r"(?P<effect>.+)$",
+    r"^(?:therefore|so|as a result|for this reason|for that reason|that is why|this is why|consequently|thus|hence)"
+    r"\b[\s,]*(?P<effect>.+)$",
     re.IGNORECASE,
 )
 _CONDITION_FIRST = re.compile(
-    r"^(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+(?P<condition>[^,]+),\s+(?:then\s+)?(?P<main>.+)$",
+    r"^(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+(?P<condition>[^,]+),\s+"
+    r"(?:then\s+)?(?P<main>.+)$",
     re.IGNORECASE,
 )
 _MAIN_FIRST = re.compile(
-    r"^(?P<main>.+?),?\s+(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+(?P<condition>.+)$", re.IGNORECASE
+    r"^(?P<main>.+?),?\s+(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+(?P<condition>.+)$",
+    re.IGNORECASE,
 )
 _LINK = re.compile(r"^(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+", re.IGNORECASE)
 ANSWER_MAX = 2
@@ -48,7 +56,9 @@ def stated_reasons(question: Question, statements: Sequence[Statement]) -> list[
         following, before = next_of(item, statements), previous_of(item, statements)
         if following and _GIVES_REASON.match(following.text) and states(question, item):
             found += [item, following]
-        elif before and (drawn := _DRAWS_CONCLUSION.match(item.reading.text)) and _says(question, read(drawn["effect"])):
+        elif (
+            before and (drawn := _DRAWS_CONCLUSION.match(item.reading.text)) and _says(question, read(drawn["effect"]))
+        ):
             found += [before, item]
     return found[:ANSWER_MAX]
 

@@ -128,7 +128,20 @@ def _takes_noun(following: re.Match[str] | None) -> bool:
 
 
 def _is_verb(word: str) -> bool:
-    return is_past(word) or word in ("is", "was", "are", "were", "has", "had", "does", "did", "can", "will", "must", "may")
+    return is_past(word) or word in (
+        "is",
+        "was",
+        "are",
+        "were",
+        "has",
+        "had",
+        "does",
+        "did",
+        "can",
+        "will",
+        "must",
+        "may",
+    )
 
 
 def _mention_of(reading: Reading, text: str) -> _Mention | None:
@@ -146,7 +159,9 @@ def _mention_of(reading: Reading, text: str) -> _Mention | None:
         rivals, phrase = rivals - senses, (*phrase, *same)
         named = bool(same)
     return _Mention(
-        phrase=surface if (named and phrase[0].is_name) or phrase[0].is_pronoun else f"the {surface[:1].lower()}{surface[1:]}",
+        phrase=surface
+        if (named and phrase[0].is_name) or phrase[0].is_pronoun
+        else f"the {surface[:1].lower()}{surface[1:]}",
         senses=senses,
         is_person=named or any(word.text in PERSON_WORDS for word in phrase),
         has_rivals=bool(rivals),

@@ -113,9 +113,9 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     by_place = {word.place: word for word in reading.words}
     for place in used:
         after = by_place.get(place + 1)
-        if after and after.place not in used and not _is_harmless(by_place[place], after):
-            if not _enumerated(reading, after.place, used):
-                return False
+        changes = after and after.place not in used and not _is_harmless(by_place[place], after)
+        if after and changes and not _enumerated(reading, after.place, used):
+            return False
         if _counted_otherwise(question, reading, place):
             return False
     for word in reading.words:

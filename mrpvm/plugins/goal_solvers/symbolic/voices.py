@@ -10,12 +10,15 @@ _SPEECH = (
     r"|announced|adds?|added|explains?|explained|tells?|told|replied|answered|records?|recorded|reads?)"
 )
 _ACCORDING = re.compile(r"^according to (?P<voice>[^,]+),\s+(?P<said>.+)$", re.IGNORECASE)
-_QUOTING = re.compile(rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\b[^:]{{0,40}}:\s+[\"\u201c]?(?P<said>\w+\s+\w+.*)$", re.IGNORECASE)
+_QUOTING = re.compile(
+    rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\b[^:]{{0,40}}:\s+[\"\u201c]?(?P<said>\w+\s+\w+.*)$", re.IGNORECASE
+)
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|our|us)\b", re.IGNORECASE)
 _THAT = re.compile(rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\s+that\s+(?P<said>.+)$", re.IGNORECASE)
 _CORRECTING = re.compile(
     r"^(?:[^:]{0,60}\bcorrect(?:s|ed|ion)\b[^:]{0,40}:|(?:no|sorry|oh|wait)(?:,\s*(?:wait|sorry|no))*[,.]"
-    r"|(?:(?:but|and|no|sorry|oh)[,\s]+)?(?:actually|in fact|i mean|i was wrong)[,:]|scratch that[,:.])\s+(?P<said>.+)$",
+    r"|(?:(?:but|and|no|sorry|oh)[,\s]+)?(?:actually|in fact|i mean|i was wrong)[,:]|scratch that[,:.])"
+    r"\s+(?P<said>.+)$",
     re.IGNORECASE,
 )
 _TAIL = re.compile(

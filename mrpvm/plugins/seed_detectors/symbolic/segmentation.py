@@ -31,6 +31,7 @@ _SECOND_REQUEST = re.compile(
     re.IGNORECASE,
 )
 
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """One task of the message; `forms` are asked for it, `context` is the sentence a pronoun in it refers to."""
