@@ -19,11 +19,9 @@ _HEADING_CHARS = 80
 _MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
 
 
-def no_context_text(*, as_json: bool = False) -> str:
+def no_context_text(*, as_json: bool = False, text: str = NO_CONTEXT_TEXT) -> str:
     """Give the text of a group without evidence, wrapped when a JSON form was asked for [R-7]."""
-    if not as_json:
-        return NO_CONTEXT_TEXT
-    return json.dumps({"status": "no-context", "answer": NO_CONTEXT_TEXT}, ensure_ascii=False)
+    return json.dumps({"status": "no-context", "answer": text}, ensure_ascii=False) if as_json else text
 
 
 def response_document(answer: Answer, session_id: str) -> dict[str, Any]:

@@ -19,8 +19,11 @@ class Admitted:
     units: tuple[KnowledgeUnit, ...]
 
 
-def admit_detection(detection: Detection, request_id: str) -> Admitted:
+def admit_detection(detection: Detection, request_id: str, told_at: str | None = None) -> Admitted:
     """Give the admitted objects of both documents; all or nothing [T-8].
+
+    Args:
+        told_at: ISO-8601 time of the turn; of two facts it tells which came later.
 
     Raises:
         ControlLanguageError: a document is malformed [SOP-4].
@@ -30,7 +33,7 @@ def admit_detection(detection: Detection, request_id: str) -> Admitted:
     return Admitted(
         intents=_intents(document),
         seeds=_seeds(document),
-        units=() if context is None else turn_units(context, request_id),
+        units=() if context is None else turn_units(context, request_id, told_at),
     )
 
 
@@ -40,9 +43,9 @@ def refusal(error: ControlLanguageError) -> PluginError:
     return PluginError(code=error.code, message=error.message, details={"diagnostics": diagnostics})
 
 
-def turn_units(document: AdmittedDocument, request_id: str) -> tuple[KnowledgeUnit, ...]:
+def turn_units(document: AdmittedDocument, request_id: str, told_at: str | None = None) -> tuple[KnowledgeUnit, ...]:
     """Give the document's units under the identities of a turn [T-9]."""
-    return with_turn_identity([unit_of(ku) for ku in document.kus.values()], request_id)
+    return with_turn_identity([unit_of(ku) for ku in document.kus.values()], request_id, created_at=told_at)
 
 
 def unit_of(ku: AdmittedKU) -> KnowledgeUnit:

@@ -12,6 +12,7 @@ class Budget:
         self._clock = clock
         self._limits = limits
         self._started_ms = clock.monotonic_ms()
+        self.started_at = clock.now().isoformat()
         self._reserved_calls = 0
         self.used_llm_calls = 0
 

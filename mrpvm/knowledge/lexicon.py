@@ -193,7 +193,6 @@ ANTONYMS: dict[str, str] = {
         "advantage disadvantage",
         "married single",
         "public private",
-        "day night",
     ]
     for first, second in (tuple(pair.split()), tuple(reversed(pair.split())))
 }

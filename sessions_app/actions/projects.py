@@ -38,9 +38,7 @@ def create_login_link(user: User) -> str:
     """Give the secret of a new link; earlier unused ones stop working."""
     secret = secrets.token_urlsafe(32)
     LoginLink.objects.filter(user=user, used_at__isnull=True).delete()
-    LoginLink.objects.create(
-        user=user, digest=digest(secret), expires_at=timezone.now() + LOGIN_LINK_LIFETIME
-    )
+    LoginLink.objects.create(user=user, digest=digest(secret), expires_at=timezone.now() + LOGIN_LINK_LIFETIME)
     return secret
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Event
 from typing import Any
@@ -66,7 +67,7 @@ class _Run:
         """Give every chunk's units."""
         units: list[tuple[KnowledgeUnit, ...]] = [()] * len(self._chunks)
         waiting = iter(range(len(self._chunks)))
-        for place in [place for place, _ in zip(waiting, range(CHUNKS_AT_ONCE), strict=False)]:
+        for place in islice(waiting, CHUNKS_AT_ONCE):  # zip would take one more than it gives
             self._start(place)
         for _ in self._chunks:
             place, future = self._next()

@@ -48,7 +48,7 @@ def detect(run: TurnRun, frame: Frame) -> Program[tuple[Execution, Admitted]]:
             if detection.status != "success":
                 return None
             try:
-                admitted.append(admit_detection(detection, run.request.request_id))
+                admitted.append(admit_detection(detection, run.request.request_id, run.budget.started_at))
             except ControlLanguageError as error:
                 return refusal(error)
             return None

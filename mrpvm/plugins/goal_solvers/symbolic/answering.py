@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.conversation.answers import no_context_text
+from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
 from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, requested_forms
+from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
+from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
+from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     BRIEF_CLAIMS,
     Rendered,
@@ -21,8 +25,9 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     table_text,
     value_text,
 )
-from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, leading_phrase, statements_of
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
+from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
 from mrpvm.values import AnswerGroup, Evidence
 
 UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
@@ -38,10 +43,19 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
     only_told = evidence.intent.output == ACKNOWLEDGEMENT
     rendered = _acknowledge(evidence) if only_told else _Answerer(evidence, forms).run()
     if rendered is None:
-        return group_of(evidence, "no-context", no_context_text(as_json="json" in forms))
+        return group_of(evidence, "no-context", no_context_text(as_json="json" in forms, text=_refusal(evidence)))
     if rendered.text.startswith(UNDECIDED_TEXT):
         return group_of(evidence, "no-context", rendered.text, rendered.cited_unit_ids)
     return group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids)
+
+
+def _refusal(evidence: Evidence) -> str:
+    """Give what is said where there is no answer: to small talk and instructions something civil, else [R-7]."""
+    reply = small_talk_reply(evidence.intent.target)
+    if reply is None and evidence.intent.output == ACKNOWLEDGEMENT:
+        told = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
+        reply = UNDERSTOOD_REPLY if any(entry.store == "current-turn" for entry in told) else None
+    return reply or NO_CONTEXT_TEXT
 
 
 def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] = ()) -> AnswerGroup:
@@ -73,8 +87,11 @@ class _Answerer:
 
     def __init__(self, evidence: Evidence, forms: tuple[str, ...]) -> None:
         self.forms = forms
-        self.statements = statements_of(evidence.entries)
-        self.question = _resolved(analyse(evidence.intent.target), evidence.intent.context)
+        asked = voiced(evidence.intent.target)
+        by_voice = asked.is_attributed
+        statements = without_corrected(statements_of(evidence.entries))
+        self.statements = _said_by(asked.voice, statements) if by_voice else statements
+        self.question = _resolved(analyse(asked.said if by_voice else evidence.intent.target), evidence.intent.context)
 
     def run(self) -> Rendered | None:
         """Give the answer, or None when the evidence does not hold one."""
@@ -89,6 +106,11 @@ class _Answerer:
             return self._told(explaining.reasons(self.question, self.statements), is_long=True)
         if kind is Kind.HOW:
             return self._procedure()
+        if kind is Kind.OUTCOME:
+            return self._told(outcomes(self.question, self.statements))
+        items = explaining.listing(self.question, self.statements)
+        if items:
+            return self._told(items)
         if kind is Kind.OPEN:
             return self._told(explaining.about(self.question, self.statements), is_long=True)
         return self._fact()
@@ -184,11 +206,25 @@ def _resolved(question: Question, context: str | None) -> Question:
     return replace(question, required=(*added, *question.required), has_open_pronoun=False)
 
 
+def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
+    """Give what is put down to one voice, read as what it says."""
+    return [
+        replace(item, reading=read(item.voiced.said), clauses=())
+        for item in statements
+        if voice and voice <= item.voiced.voice | read(item.speaker or "").senses
+    ]
+
+
 def _agree(found: Sequence[Match]) -> bool:
-    """Tell whether all matches give one value: their fillers have a word in common with the first one's."""
-    first = {word for filler in found[0].fillers for word in filler.text.lower().split()}
+    """Tell whether all matches give one value: each has a filler that is, or is part of, one of the first match's."""
+    first = [set(filler.text.lower().split()) for filler in found[0].fillers]
     return all(
-        first & {word for filler in match.fillers for word in filler.text.lower().split()} for match in found[1:]
+        any(
+            one <= other or other <= one
+            for one in first
+            for other in (set(f.text.lower().split()) for f in match.fillers)
+        )
+        for match in found[1:]
     )
 
 

@@ -5,22 +5,19 @@ from collections import deque
 from collections.abc import Sequence
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, STOP_WORDS
-from mrpvm.plugins.goal_solvers.symbolic.questions import Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
+from mrpvm.plugins.goal_solvers.symbolic.reading import Word, read
+from mrpvm.plugins.goal_solvers.symbolic.reasons import next_of, stated_reasons, states
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 MAX_STATEMENTS = 5
 """Statements of an explanation or description."""
 MAX_PATH_FACTS = 6
-_REASON = re.compile(
-    r"\b(?:because|since|due to|owing to|thanks to|so that|in order to|as a result|therefore|that is why|leads? to"
-    r"|led to|causes?|caused|triggers?|triggered|results? (?:in|from)|prevents?|ensures?|enables?)\b",
-    re.IGNORECASE,
+COMPARED_MAX = 3
+"""Statements about each of the things compared."""
+_WAY = re.compile(
+    r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b|\bwith (?!the\b)", re.IGNORECASE
 )
-_FOLLOW_UP = re.compile(
-    r"^(?:because|therefore|so|as a result|this is because|that is why|the reason is|the cause is)\b", re.I
-)
-_WAY = re.compile(r"^to \w+|\b(?:by \w+ing|first|then|using|with the help of|through)\b", re.IGNORECASE)
 
 
 def about(question: Question, statements: Sequence[Statement]) -> list[Statement]:
@@ -30,21 +27,29 @@ def about(question: Question, statements: Sequence[Statement]) -> list[Statement
         return []
     full = [item for item in statements if wanted <= _senses(item)]
     if not full:
-        return []
+        full = [item for item in statements if wanted <= read(item.entry.unit.title or "").senses]
     leading = [item for item in full if _leads(item, wanted)]
     chosen = leading or full
     return sorted(chosen[:MAX_STATEMENTS], key=lambda item: item.order)
 
 
 def definition(question: Question, statements: Sequence[Statement]) -> list[Statement]:
-    """Give up to two statements that say what the subject is or does, a definition first."""
+    """Give the statement that says what the subject is; of a thing, else the one that introduces it."""
     found = [
         item
         for item in statements
         if question.senses <= _core_senses(item) and (_leads(item, question.senses) or "call" in item.reading.senses)
     ]
-    found.sort(key=lambda item: not _defines(item, question.senses))
-    return found[:2] if found else []
+    defining = [item for item in found if _defines(item, question.senses)]
+    if defining or question.kind is Kind.WHO:
+        return defining[:1]
+    introducing = [item for item in found if _opens_with(item, question.senses)]
+    return sorted(introducing, key=lambda item: item.order)[:1]
+
+
+def _opens_with(statement: Statement, wanted: frozenset[str]) -> bool:
+    first = next(iter(statement.reading.words), None)
+    return first is not None and first.place <= 1 and first.sense in wanted
 
 
 def _senses(statement: Statement) -> frozenset[str]:
@@ -69,31 +74,17 @@ def _defines(statement: Statement, wanted: frozenset[str]) -> bool:
     if not places or not any(place < len(tokens) - 1 for place in places):
         return False
     following = tokens[max(places) + 1 : max(places) + 3]
-    return bool(following) and (following[0] in BE_FORMS or following[0] in ("means", "denotes", "refers"))
+    if not following or following[0] not in BE_FORMS:
+        return bool(following) and following[0] in ("means", "denotes", "refers")
+    after = statement.reading.word_at(max(places) + 2)
+    return following[1:] != () and (
+        following[1] in ("a", "an", "the", "one", "my", "our") or (after and after.is_name) or False
+    )
 
 
 def reasons(question: Question, statements: Sequence[Statement]) -> list[Statement]:
     """Give the statements that give a reason for what is asked: a stated one, else a path of facts [BP-36 c]."""
-    wanted = question.senses
-    if not wanted:
-        return []
-    found: list[Statement] = []
-    for item in statements:
-        if not wanted <= _senses(item) or item.reading.is_negated != question.reading.is_negated:
-            continue
-        if _REASON.search(item.text):
-            found.append(item)
-        else:
-            following = _next_of(item, statements)
-            if following and _FOLLOW_UP.match(following.text):
-                found += [item, following]
-    return found[:2] if found else causal_path(question, statements)
-
-
-def _next_of(item: Statement, statements: Sequence[Statement]) -> Statement | None:
-    return next(
-        (other for other in statements if other.unit_id == item.unit_id and other.position == item.position + 1), None
-    )
+    return stated_reasons(question, statements) or causal_path(question, statements)
 
 
 def causal_path(question: Question, statements: Sequence[Statement]) -> list[Statement]:
@@ -142,21 +133,27 @@ def procedure(question: Question, statements: Sequence[Statement]) -> list[State
         units.setdefault(item.unit_id, []).append(item)
     for found in units.values():
         unit = found[0].entry.unit
-        named = read(f"{unit.topic}. {unit.title or ''}. {unit.text.partition(':')[0]}").senses
+        named = read(f"{unit.topic}. {unit.title or ''}. {_lead_of(unit.text)}").senses
         if unit.procedure and wanted and wanted <= named:
             steps = [item for item in found if not item.text.endswith(":")]
             return sorted(steps, key=lambda item: item.order)
-    told = [item for item in statements if wanted and wanted <= _senses(item) and _WAY.search(item.text)][:2]
+    told = [item for item in statements if wanted and _WAY.search(item.text) and states(question, item)][:2]
     return told + _following_orders(told[0], statements) if len(told) == 1 else told
+
+
+def _lead_of(procedure: str) -> str:
+    """Give what introduces the steps of a procedure, nothing if it begins with a step."""
+    lead, colon, _ = procedure.partition(":")
+    return lead if colon and not re.match(r"\d", lead) else ""
 
 
 def _following_orders(first: Statement, statements: Sequence[Statement]) -> list[Statement]:
     """Give the orders that follow the first step in its unit: sentences that begin with a verb and have no subject."""
     found: list[Statement] = []
-    current = _next_of(first, statements) if first.text.lower().startswith("to ") else None
+    current = next_of(first, statements) if first.text.lower().startswith("to ") else None
     while current and _is_order(current):
         found.append(current)
-        current = _next_of(current, statements)
+        current = next_of(current, statements)
     return found
 
 
@@ -170,8 +167,15 @@ def comparison(question: Question, statements: Sequence[Statement]) -> dict[str,
     groups: dict[str, list[Statement]] = {}
     for name in compared(question):
         wanted = read(name).senses
-        groups[name] = [item for item in statements if wanted and wanted <= _senses(item)][:3]
+        spoken_of = [item for item in statements if wanted and wanted <= _senses(item)]
+        leading = [item for item in spoken_of if wanted <= frozenset(word.sense for word in leading_words(item))]
+        groups[name] = sorted((leading or spoken_of)[:COMPARED_MAX], key=lambda item: item.order)
     return groups if len(groups) >= 2 and all(groups.values()) else {}
+
+
+def leading_words(statement: Statement) -> list[Word]:
+    """Give the first words of a statement or of one of its clauses, where its subject stands."""
+    return [word for reading in (*statement.clauses, statement.reading) for word in reading.words[:3] if word.is_core]
 
 
 def compared(question: Question) -> list[str]:
@@ -179,3 +183,17 @@ def compared(question: Question) -> list[str]:
     text = re.sub(r"^(?:and|the|of)\s+|\s+(?:in terms of|regarding|by|for)\s+.*$", "", question.reading.text.strip())
     parts = re.split(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", text)
     return [part.strip(" .?:") for part in parts if part.strip(" .?:")]
+
+
+def listing(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the items of the list whose introduction or heading names what is asked."""
+    wanted = question.senses
+    units: dict[str, list[Statement]] = {}
+    for item in statements:
+        if item.lead is not None:
+            units.setdefault(item.unit_id, []).append(item)
+    for items in units.values():
+        unit = items[0].entry.unit
+        if wanted and wanted <= read(f"{items[0].lead}. {unit.title or ''}").senses:
+            return sorted(items, key=lambda item: item.order)
+    return []

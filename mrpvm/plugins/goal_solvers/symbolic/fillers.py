@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 from mrpvm.knowledge.lexicon import (
     COLOURS,
+    DO_FORMS,
     MONTHS,
     NUMBER_WORDS,
     PERSON_WORDS,
+    PREPOSITIONS,
     TIME_WORDS,
     WEEKDAYS,
     word_class,
 )
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
 
 _LOCATIVE = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
@@ -32,7 +34,8 @@ _UNITS: dict[str, str] = {
     "age": r"years?|months?|weeks?|days?|old",
     "speed": r"km/h|mph|rpm|revolutions?|knots|m/s|kilomet(?:er|re)s?|miles?",
     "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
-    "amount": r"euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
+    "amount": r"[kmgt]i?b|bytes?|k?w|watts?|volts?|v|amps?|milliamps?"
+    r"|euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
 }  # fmt: skip
 _UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
 _UNITS["size"] = _UNITS["length"] + "|" + _UNITS["weight"]
@@ -53,12 +56,30 @@ def fillers_of(question: Question, reading: Reading, paired: dict[Word, Word]) -
     """Give the values of the kind asked for that the question does not itself name, the likeliest first."""
     used = {word.place for word in paired.values()}
     free = [word for word in reading.words if word.place not in used and word.sense not in question.senses]
+    if question.head:
+        named = _modifiers(question, reading, free, paired)
+        if named:
+            return named
     if question.stranded:
         return _phrases(reading, [word for word in free if word.preposition == question.stranded])
     finder = _BY_ATTRIBUTE.get(question.attribute or "") or _BY_KIND.get(question.kind)
     if finder is None:
         return _phrases(reading, _near(free, used))
     return finder(question, reading, free, used)
+
+
+def _modifiers(question: Question, reading: Reading, free: list[Word], paired: dict[Word, Word]) -> list[Filler]:
+    """Give what tells which one is meant: names beside the noun asked about, or behind it with "of"."""
+    head = next((word for wanted, word in paired.items() if wanted.sense == question.head), None)
+    if head is None:
+        return []
+    beside = [
+        word
+        for word in free
+        if word.is_name
+        and (abs(word.place - head.place) == 1 or (word.preposition == "of" and 1 < word.place - head.place <= 3))
+    ]
+    return _phrases(reading, beside)
 
 
 def _near(free: Iterable[Word], used: set[int]) -> list[Word]:
@@ -113,14 +134,18 @@ def _who(question: Question, reading: Reading, free: list[Word], used: set[int])
 
 
 def _what(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    return _phrases(reading, _near(_side(question, reading, free, used), used))
+    sided = _side(question, reading, free, used)
+    if not question.gap_first and question.auxiliary in DO_FORMS:
+        subject = min((word.rank for word in reading.words if word.place in used and word.is_core), default=0)
+        sided = [word for word in sided if word.rank > subject and word.is_core]
+    return _phrases(reading, _near(sided, used))
 
 
 def _where(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
     placed = [
         word
         for word in free
-        if (word.preposition in _LOCATIVE and not _is_time(word.text)) or word.text in _PLACE_ADVERBS
+        if (word.preposition in _LOCATIVE and not _is_time_in(reading, word)) or word.text in _PLACE_ADVERBS
     ]
     return _phrases(reading, sorted(placed, key=lambda word: word.place))
 
@@ -129,8 +154,21 @@ def _is_time(text: str) -> bool:
     return text in TIME_WORDS or bool(_YEAR.fullmatch(text) or _CLOCK.fullmatch(text))
 
 
+def _is_time_in(reading: Reading, word: Word) -> bool:
+    """Tell whether a word is a time where it stands: in "the second frame" it counts."""
+    ordinal = word.text == "second" and reading.tokens[word.place - 1 : word.place] == ("the",)
+    return _is_time(word.text) and not ordinal
+
+
+def _is_hour(reading: Reading, word: Word) -> bool:
+    """Tell whether a bare number is a time of day: "leaves at seven"."""
+    following = reading.tokens[word.place + 1 : word.place + 2]
+    alone = not following or not following[0][0].isalnum() or following[0] in PREPOSITIONS
+    return word.preposition == "at" and alone and (word.text in NUMBER_WORDS or word.text.isdigit())
+
+
 def _when(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    timed = [word for word in free if _is_time(word.text)]
+    timed = [word for word in free if _is_time_in(reading, word) or _is_hour(reading, word)]
     if not timed:
         clause = next((place for place, token in enumerate(reading.tokens) if place and token in _TIME_CLAUSE), None)
         if clause is not None:
@@ -143,7 +181,7 @@ def _when(question: Question, reading: Reading, free: list[Word], used: set[int]
     return _phrases(reading, widened)
 
 
-_TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during"))
+_TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during", "if", "once", "unless"))
 
 
 def _whose(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
@@ -176,12 +214,17 @@ def _count(question: Question, reading: Reading, free: list[Word], used: set[int
 
 def _measured(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
     unit = re.compile(_UNITS.get(question.attribute or "", r"\w+"))
+    if question.measure in _STATED_ONLY and not _STATED_ONLY[question.measure] & set(reading.tokens):
+        return []
+    is_price = question.attribute == "amount" and _COST in question.senses
     found = []
     for place in _numbers(reading, used):
+        if _measures_other(question.measure, reading.tokens[place + 2 : place + 3]):
+            continue
         following = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else ""
         before = reading.tokens[place - 1] if place else ""
         glued = re.sub(r"^[\d.,:]+", "", reading.tokens[place])
-        if unit.fullmatch(following):
+        if unit.fullmatch(following) or (is_price and following.isalpha() and following not in PREPOSITIONS):
             found.append(Filler(f"{reading.surfaces[place]} {reading.surfaces[place + 1]}", place))
         elif (
             (glued and unit.fullmatch(glued))
@@ -190,6 +233,24 @@ def _measured(question: Question, reading: Reading, free: list[Word], used: set[
         ):
             found.append(Filler(reading.surfaces[place], place))
     return found
+
+
+_DIMENSIONS = (
+    frozenset(("high", "tall")), frozenset(("long",)), frozenset(("wide", "broad")), frozenset(("deep",)),
+    frozenset(("thick",)), frozenset(("old",)), frozenset(("heavy",)), frozenset(("away",)),
+)  # fmt: skip
+_STATED_ONLY = {
+    "wide": frozenset(("wide", "width", "broad")), "deep": frozenset(("deep", "depth")),
+    "high": frozenset(("high", "height", "tall", "above", "altitude", "measure", "measures", "rises", "reaches")),
+}  # fmt: skip
+"""Measures that a bare length does not tell."""
+_COST = sense("cost")
+
+
+def _measures_other(measure: str | None, following: tuple[str, ...]) -> bool:
+    """Tell whether a value says outright that it measures something else ("12 metres high", asked how long)."""
+    said = next((group for group in _DIMENSIONS if following and following[0] in group), None)
+    return measure is not None and said is not None and measure not in said
 
 
 def _frequency(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
@@ -202,7 +263,9 @@ def _name(question: Question, reading: Reading, free: list[Word], used: set[int]
     naming = any(token in ("called", "named", "name", "names", "titled", "dubbed") for token in reading.tokens)
     equal = any(token in ("is", "are", "was", "were") for token in reading.tokens)
     names = [word for word in free if word.is_name and word.is_core]
-    return _phrases(reading, names) if names and (naming or equal) else []
+    if not (naming or equal):
+        names = [word for word in names if word.place - 1 in used]  # "my sister Cleo"
+    return _phrases(reading, names)
 
 
 def _one_of(values: Callable[[str], bool]) -> "Finder":

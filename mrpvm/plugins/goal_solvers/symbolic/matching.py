@@ -5,12 +5,12 @@ modality. What remains of it must hold a value of the kind asked for. Too strict
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS
+from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _SAME_PLACE = (
@@ -25,6 +25,9 @@ _SAME_PLACE = (
     ("during", "in"),
 )
 _LOOSE = frozenset(("to", "for", "of", "by"))
+_DUTIES = frozenset(("must", "shall", "should"))
+_EXCEPTIONS = frozenset(("except", "excluding"))
+_GOALS = frozenset(("to", "for"))
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom"))
 _LOCATION_SENSES = frozenset(sense(verb) for verb in LOCATION_VERBS)
 
@@ -42,16 +45,27 @@ class Match:
 def matches(question: Question, statements: Sequence[Statement]) -> list[Match]:
     """Give the statements that answer the question, the most exact first."""
     found = [match for statement in statements if (match := match_one(question, statement))]
+    found = [match for match in found if not _denied(match, statements)]
     return sorted(found, key=lambda match: (match.extra_count, -match.statement.entry.score, match.statement.unit_id))
+
+
+def _denied(match: Match, statements: Sequence[Statement]) -> bool:
+    """Tell whether another statement says the same of a match with "not": then neither is to be told as the answer."""
+    return any(
+        reading.is_negated and not match.reading.is_negated and match.reading.senses <= reading.senses
+        for statement in statements
+        if statement is not match.statement
+        for reading in statement.readings
+    )
 
 
 def match_one(question: Question, statement: Statement) -> Match | None:
     """Give the match of one statement, trying its clauses before the whole, or None."""
-    for reading in (*statement.clauses, statement.reading):
-        paired = pair(question, reading, statement.inherited)
+    for reading in statement.readings:
+        paired = pair(question, reading, statement.inherited) or _named_beside(question, reading)
         if paired is None or not truth_holds(question, reading):
             continue
-        if not _linked(question, reading, paired):
+        if not _linked(question, reading, paired) or not _does(question, reading, paired):
             continue
         fillers = fillers_of(question, reading, paired)
         if fillers:
@@ -76,7 +90,7 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
         if not options:
             if wanted.is_pronoun and _is_order(question, reading):
                 continue
-            if not any(word.sense == wanted.sense for word in inherited):
+            if not any(word.sense == wanted.sense and word.preposition == wanted.preposition for word in inherited):
                 return None
             continue
         best = min(options, key=lambda word: word.is_core != wanted.is_core)
@@ -84,7 +98,38 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
         taken.add(best.place)
     if not paired or not in_order(question, paired) or _inside_relative(question, reading, paired):
         return None
-    return paired
+    return None if _swaps_goal(question, reading, paired) else paired
+
+
+def _swaps_goal(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a subject meets the goal of the other sentence: "sold to a brewery" sells no brewery.
+
+    Only an object may: "gave Ines a medal" is "gave a medal to Ines".
+    """
+    return any(
+        (wanted.is_core and word.preposition in _GOALS and _is_first(wanted, question.reading))
+        or (word.is_core and wanted.preposition in _GOALS and _is_first(word, reading))
+        for wanted, word in paired.items()
+    )
+
+
+def _is_first(word: Word, reading: Reading) -> bool:
+    """Tell whether a word is the subject: core words before it, if any, stand right before it and are no verb."""
+    return word.rank >= PASSIVE_SUBJECT or not any(
+        other.is_core and other.place < word.place - 1 for other in reading.words
+    )
+
+
+_NAMING = sense("called")
+
+
+def _named_beside(question: Question, reading: Reading) -> dict[Word, Word] | None:
+    """Give the counterpart of a thing whose name is asked for, where it stands beside it: "my sister Cleo sings"."""
+    if question.kind is not Kind.WHAT or not (_NAMING in question.senses or question.attribute == "name"):
+        return None
+    bare = replace(question, required=tuple(word for word in question.required if word.sense != _NAMING))
+    paired = pair(bare, reading)
+    return paired if paired and _in_apposition(reading, paired) else None
 
 
 def _is_order(question: Question, reading: Reading) -> bool:
@@ -95,6 +140,8 @@ def _is_order(question: Question, reading: Reading) -> bool:
 
 def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -> bool:
     """Tell whether a word of the statement can stand for a word of the question: case, owner and preposition."""
+    if _EXCEPTIONS & set(reading.tokens[: word.place]) and not _EXCEPTIONS & set(question.reading.tokens):
+        return False  # "welcome, except in the restaurant"
     names_it = "call" in reading.senses
     if word.is_owner != wanted.is_owner and not names_it and not _of_phrase(wanted, word):
         return False
@@ -108,7 +155,7 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
         return any(wanted.preposition in group and word.preposition in group for group in _SAME_PLACE)
     loose = wanted.preposition or word.preposition
     if loose in _LOOSE or _of_phrase(wanted, word):
-        return not (loose == "of" and word.preposition == "of" and not _modifies(wanted, question.reading))
+        return not (loose == "of" and word.preposition == "of" and not _modifies(wanted, word, question, reading))
     return question.auxiliary == "" and question.kind is Kind.OPEN
 
 
@@ -117,8 +164,13 @@ def _of_phrase(wanted: Word, word: Word) -> bool:
     return (wanted.is_owner and word.preposition == "of") or (word.is_owner and wanted.preposition == "of")
 
 
-def _modifies(wanted: Word, reading: Reading) -> bool:
-    return wanted.is_owner or any(word.place == wanted.place + 1 for word in reading.words)
+def _modifies(wanted: Word, word: Word, question: Question, reading: Reading) -> bool:
+    """Tell whether "the ship captain" meets "the captain of the ship": the same noun has both."""
+    if wanted.is_owner:
+        return True
+    head = question.reading.word_at(wanted.place + 1)
+    before = next((other for other in reversed(reading.words) if other.place < word.place), None)
+    return head is not None and before is not None and head.sense == before.sense
 
 
 def in_order(question: Question, paired: dict[Word, Word]) -> bool:
@@ -139,7 +191,7 @@ def in_order(question: Question, paired: dict[Word, Word]) -> bool:
 
 def truth_holds(question: Question, reading: Reading) -> bool:
     """Tell whether polarity and attitude agree: "Anna thinks it is open" does not say that it is."""
-    if reading.is_negated != question.reading.is_negated:
+    if reading.is_negated != question.reading.is_negated or reading.is_lacking != question.reading.is_lacking:
         return False
     return reading.attitudes <= question.senses
 
@@ -167,7 +219,19 @@ def _linked(question: Question, reading: Reading, paired: dict[Word, Word]) -> b
         return True
     if question.attribute == "colour" and _has_attributive(reading, paired):
         return True
+    if reading.is_passive and not (question.attribute or _NAMING in reading.senses):
+        return _in_apposition(reading, paired)  # "it is written in Rust" does not say what it is
     return question.attribute == "name" or _joined_by_be(question, reading, paired) or _in_apposition(reading, paired)
+
+
+def _does(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a question what somebody does, or must do, meets a statement of his doing."""
+    if not question.asks_for_deed:
+        return True
+    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
+    said, asked = set(reading.tokens) & MODALS, {question.auxiliary} & MODALS
+    is_deed = not reading.is_passive and not set(reading.tokens) & BE_FORMS
+    return first in paired.values() and is_deed and bool(said & _DUTIES) == bool(asked & _DUTIES)
 
 
 def _is_subject(reading: Reading, paired: dict[Word, Word]) -> bool:
@@ -208,10 +272,14 @@ def _in_apposition(reading: Reading, paired: dict[Word, Word]) -> bool:
     places = [word.place for word in paired.values()]
     low, high = min(places), max(places)
     for word in reading.words:
-        if not word.is_name or word in paired.values() or not word.is_core:
+        if not word.is_name or word in paired.values():
+            continue
+        gap = reading.tokens[word.place + 1 : low]
+        if gap[:1] == ("(",) and set(gap[1:]) <= {"the", "a", "an"} and reading.tokens[high + 1 : high + 2] == (")",):
+            return True
+        if not word.is_core:
             continue
         if word.place < low:
-            gap = reading.tokens[word.place + 1 : low]
             if gap[:1] == (",",) and set(gap[1:]) <= {"the", "a", "an", "our", "my", "his", "her", "their"}:
                 return True
         elif word.place > high:

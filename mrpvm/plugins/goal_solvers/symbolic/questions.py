@@ -7,6 +7,7 @@ from enum import StrEnum
 from mrpvm.knowledge.lexicon import (
     AUXILIARIES,
     BE_FORMS,
+    DETERMINERS,
     DO_FORMS,
     HAVE_FORMS,
     MODALS,
@@ -35,6 +36,7 @@ class Kind(StrEnum):
     QUANTITY = "quantity"
     WHY = "why"
     HOW = "how"
+    OUTCOME = "outcome"
     OPEN = "open"
     COMPARE = "compare"
 
@@ -53,8 +55,21 @@ _ABOUT = re.compile(r"^(?:about|of|more about|something about|all about|everythi
 _OPEN_VERBS = word_class("explain describe summarize summarise analyze analyse characterize diagnose evaluate assess")
 _NAMING_VERBS = frozenset(("identify", "name", "define", "find", "calculate", "give", "show", "tell"))
 _OUTCOME = re.compile(
-    r"(?:happens|happened|does it mean|should (?:i|we|one) do|do (?:i|we) do|to do)\s+((?:if|when)\s.+)$",
-    re.I,
+    r"(?:(?:happens|happened|(?:will|would|can|could|might) happen|follows|does it mean)(?: to [^,]+?)?"
+    r"|(?:must|should|shall|can|may|do|does|did|has|have|is|are)\s+(?P<actor>(?:\S+\s+){0,4}?)(?:to\s+)?"
+    r"(?:do|be done|happen))"
+    r",?\s+(?P<condition>(?:if|when|whenever|once|as soon as|unless|before|after|until)\s.+)$",
+    re.IGNORECASE,
+)
+_PROCEDURE = re.compile(
+    r"(?:is|are) the (?:(?:right|correct|single|exact) )?(?:steps?|procedure|process|instructions?|way|order of steps)"
+    r" (?:to|for|of|when) (?P<task>.+)$|steps (?:are (?:needed|required|necessary)|do (?:i|we|you) (?:need|take))"
+    r" (?:to|for) (?P<needed>.+)$",
+    re.IGNORECASE,
+)
+_PROCEDURE_LEAD = re.compile(
+    r"^(?:the )?(?:steps?|procedure|process|instructions?|way)\s+(?:to|for|of)\s+(?P<task>.+)$|^how to\s+(?P<how>.+)$",
+    re.IGNORECASE,
 )
 _LEADING_PREPOSITION = re.compile(r"^[a-z]{2,7}\s+(?=(?:which|what|whom|how (?:many|much|long))\b)", re.IGNORECASE)
 _CHECKING = re.compile(r"^(?:verify|check|confirm|prove|validate)\b(?:\s+(?:that|whether|if))?\s+", re.IGNORECASE)
@@ -94,6 +109,10 @@ class Question:
     auxiliary: str = ""
     stranded: str | None = None
     has_open_pronoun: bool = False
+    actor: frozenset[str] = frozenset()
+    head: str | None = None
+    asks_for_deed: bool = False
+    measure: str | None = None
 
     @property
     def senses(self) -> frozenset[str]:
@@ -133,6 +152,9 @@ def analyse(text: str) -> Question:
 def _imperative(text: str, bare: str, first: str) -> Question:
     rest = _ABOUT.sub("", bare.partition(" ")[2].strip(), count=1)
     asked = words(rest)
+    steps = _PROCEDURE_LEAD.match(rest)
+    if steps:
+        return _build(text, Kind.HOW, steps["task"] or steps["how"])
     if asked and asked[0] in ("why", "how", "what", "who", "where", "when", "which", "whose"):
         return _interrogative(text, rest, asked)
     if first in ("identify", "name", "define", "find"):
@@ -169,7 +191,9 @@ def _how(text: str, rest: str, second: str) -> Question:
         tail = re.sub(r"^\S+\s*", "", rest)
         head = words(tail)[:1]
         auxiliary = head[0] if head and head[0] in AUXILIARIES else ""
-        return _build(text, Kind.QUANTITY, tail, attribute=_MEASURES[second], auxiliary=auxiliary)
+        return replace(
+            _build(text, Kind.QUANTITY, tail, attribute=_MEASURES[second], auxiliary=auxiliary), measure=second
+        )
     if re.match(r"(?:is|are|was|were)\b.*\b(?:called|named)$", rest):
         return _gapped(text, Kind.WHAT, rest)
     return _build(text, Kind.HOW, rest, auxiliary=second)
@@ -178,11 +202,25 @@ def _how(text: str, rest: str, second: str) -> Question:
 def _what(text: str, first: str, rest: str) -> Question:
     outcome = _OUTCOME.match(rest)
     if outcome:
-        return _build(text, Kind.OPEN, outcome[1])
+        actor = frozenset(word.sense for word in read(outcome["actor"] or "").words if not word.is_pronoun)
+        return replace(_build(text, Kind.OUTCOME, outcome["condition"]), actor=actor)
+    steps = _PROCEDURE.match(rest)
+    if steps:
+        return _build(text, Kind.HOW, steps["task"] or steps["needed"])
     meaning = re.match(r"(?:does|do|did|is)\s+(.+?)\s+(?:mean|meant)(?:\s+by\s+(.+))?$", rest)
     if meaning:
         return _build(text, Kind.WHAT, f"is {meaning[2] or meaning[1]}", is_copular=True)
     kind = Kind.WHICH if first == "which" else Kind.WHAT
+    deed = re.match(r"((?:must|shall|should|can|may|does|do|did|will)\s+.+?)\s+do$", rest, re.IGNORECASE)
+    if deed:
+        return replace(_gapped(text, kind, deed[1]), asks_for_deed=True)
+    question = _which_or_what(text, kind, rest)
+    noun = next(iter(read(rest).words), None)
+    labels = noun is not None and noun.place == 0 and not question.attribute and noun.sense in question.senses
+    return replace(question, head=noun.sense) if noun and labels else question
+
+
+def _which_or_what(text: str, kind: Kind, rest: str) -> Question:
     head = words(rest)[:2]
     if head and head[0] in ("is", "are", "was", "were"):
         named = re.match(r"(?:is|are|was|were)\s+(?:the|an?)\s+(\w+)\s+(?:of|for)\s+(.+)$", rest)
@@ -235,7 +273,7 @@ def _build(
     if kind is Kind.HOW or auxiliary in MODALS:
         # Instructions are told to "you" or to nobody, but asked for by "I" and "we".
         required = [word for word in required if not word.is_pronoun]
-    if is_copular and len(required) > 1 and required[-1].text in ATTRIBUTES and required[-1].is_core:
+    if is_copular and kind is not Kind.YES_NO and len(required) > 1 and _names_value(required[-1], reading):
         # "my dog's name", "the car's colour": the last noun only says which value is asked for.
         attribute = attribute or ATTRIBUTES[required.pop().text]
     if fronted:
@@ -253,6 +291,10 @@ def _build(
         stranded=reading.tokens[-1] if reading.tokens and reading.tokens[-1] in PREPOSITIONS else None,
         has_open_pronoun=_has_open_pronoun(reading),
     )
+
+
+def _names_value(last: Word, reading: Reading) -> bool:
+    return last.text in ATTRIBUTES and last.is_core and reading.tokens[last.place - 1] not in DETERMINERS
 
 
 def _has_open_pronoun(reading: Reading) -> bool:

@@ -14,19 +14,26 @@ from mrpvm.knowledge.lexicon import (
     DETERMINERS,
     HEDGES,
     NEGATIONS,
+    NUMBER_WORDS,
     PAST_FORMS,
     POSSESSIVES,
     PREPOSITIONS,
+    SPEAKERS,
     STOP_WORDS,
     SYNONYMS,
 )
 from mrpvm.knowledge.text import stem
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3]")
+PASSIVE_SUBJECT = 1_000
+"""Rank from which a word is the subject of a passive."""
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
 _OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
 _SUBORDINATORS = frozenset(("if", "when", "whenever", "unless", "because", "although", "though", "while", "until"))
+_JOINING = frozenset(("and",))
+_TIME_SUBORDINATORS = frozenset(("before", "after", "since", "once"))
+_CLAUSE_SUBJECTS = SPEAKERS | frozenset(("he", "she", "it", "they"))
 _NOT_PARTICIPLES = frozenset(
     ("red", "bed", "need", "seed", "speed", "shed", "sled", "hundred", "weed", "reed", "indeed")
 )
@@ -86,6 +93,7 @@ class Reading:
     surfaces: tuple[str, ...]
     words: tuple[Word, ...]
     is_negated: bool
+    is_lacking: bool
     is_hedged: bool
     is_conditional: bool
     is_passive: bool
@@ -95,6 +103,10 @@ class Reading:
     def senses(self) -> frozenset[str]:
         """Give the senses of the content words."""
         return frozenset(word.sense for word in self.words)
+
+    def word_at(self, place: int) -> Word | None:
+        """Give the content word at a place, or None."""
+        return next((word for word in self.words if word.place == place), None)
 
     def word(self, sense_: str) -> Word | None:
         """Give the first word of a sense, or None."""
@@ -108,20 +120,26 @@ def _split(text: str) -> tuple[str, ...]:
 def _passive_span(tokens: tuple[str, ...]) -> tuple[int, int] | None:
     """Give the places of a passive's auxiliary and participle: a form of be, some words, a past form.
 
-    In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does.
+    In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does, and
+    the last past form counts ("are deleted files kept").
     """
     for place, token in enumerate(tokens):
         if token not in BE_FORMS:
             continue
         inverted = place == 0
+        found = None
         for after in range(place + 1, min(place + (9 if inverted else 4), len(tokens))):
             between = tokens[after]
             if is_past(between) and tokens[after - 1] not in DETERMINERS:
-                return place, after
+                found = place, after
+                if not inverted:
+                    return found
             if not between[0].isalnum() or (between in PREPOSITIONS and between != "of"):
                 break
             if not inverted and between in DETERMINERS and tokens[after + 1 : after + 2] != ("longer",):
                 break
+        if found:
+            return found
     return None
 
 
@@ -137,6 +155,7 @@ class _Reader:
         self._owner: str | None = None
         self._fresh_phrase = True
         self._subordinate = False
+        self._has_verb = False
         self._words: list[Word] = []
 
     def read(self) -> Reading:
@@ -144,13 +163,14 @@ class _Reader:
             self._step(place, token)
         tokens = self.tokens
         lowered = set(tokens)
-        negated = bool(lowered & NEGATIONS) or any(token.endswith("n't") for token in tokens) or "without" in lowered
+        negated = bool(lowered & NEGATIONS) or any(token.endswith("n't") for token in tokens)
         return Reading(
             text=self.text,
             tokens=tokens,
             surfaces=self.surfaces,
             words=tuple(self._words),
             is_negated=negated,
+            is_lacking="without" in lowered,
             is_hedged=bool(lowered & HEDGES),
             is_conditional=bool(lowered & {"if", "unless", "whether"}) or tokens[:1] in (("when",), ("whenever",)),
             is_passive=self.passive is not None,
@@ -158,12 +178,22 @@ class _Reader:
         )
 
     def _step(self, place: int, token: str) -> None:
-        if token in _SUBORDINATORS:
+        if token in _SUBORDINATORS or (token in _TIME_SUBORDINATORS and self._opens_clause(place)):
             self._subordinate = True
         elif token in (",", ";"):
             self._subordinate = False
-        if not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
+        if token in AUXILIARIES or is_past(token):
+            self._has_verb = True
+        elif not token[0].isalnum() or token in CONJUNCTIONS or token in _RELATIVES:
+            self._has_verb = False
+        if token in _JOINING and self._preposition == "between":
+            self._owner, self._fresh_phrase = None, True
+        elif not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
             self._preposition, self._owner, self._fresh_phrase = None, None, True
+        elif self._is_limit(place):
+            self._reset_after_phrase()
+        elif token in ("about", "around") and _counts(self.tokens[place + 1 : place + 2]):
+            return  # "about 2,000": how exact a number is
         elif token in PREPOSITIONS:
             self._preposition, self._owner, self._fresh_phrase = token, None, True
         elif token in POSSESSIVES:
@@ -176,6 +206,10 @@ class _Reader:
         elif token not in STOP_WORDS and token not in NEGATIONS and not self._negates(place):
             self._add_content(place, token)
 
+    def _is_limit(self, place: int) -> bool:
+        """Tell whether "to" belongs to "up to twelve", which governs nothing."""
+        return self.tokens[place - 1 : place + 1] == ("up", "to") and _counts(self.tokens[place + 1 : place + 2])
+
     def _negates(self, place: int) -> bool:
         return self.tokens[place - 1 : place + 1] == ("no", "longer")
 
@@ -187,13 +221,40 @@ class _Reader:
 
     def _add_content(self, place: int, token: str) -> None:
         surface = self.surfaces[place]
-        if not self._fresh_phrase and (is_past(token) or self._name_after_number(place)):
+        if not self._fresh_phrase and (
+            is_past(token)
+            or self._name_after_number(place)
+            or self._is_present_verb(place, token)
+            or self._is_late_subject(place)
+        ):
             self._preposition, self._owner = None, None
         is_owner = token.endswith(("'s", "s'"))
         bare = token.removesuffix("'s").rstrip("'")
         self._add(place, bare, sense(bare), is_owner=is_owner, is_name=_is_name(surface, place, self.surfaces))
         if is_owner:
             self._owner, self._fresh_phrase = sense(bare), True
+
+    def _opens_clause(self, place: int) -> bool:
+        return self.tokens[place + 1 : place + 2] != () and self.tokens[place + 1] in _CLAUSE_SUBJECTS
+
+    def _is_present_verb(self, place: int, token: str) -> bool:
+        """Tell whether a word behind a preposition's noun is the verb: "the train from Lund arrives at nine"."""
+        if self._has_verb or not self._preposition or not self._words or not self.surfaces[place].islower():
+            return False
+        following = self.tokens[place + 1 : place + 2]
+        ends_phrase = not following or following[0] in DETERMINERS | PREPOSITIONS | POSSESSIVES or _counts(following)
+        is_third_person = token.endswith("s") and not token.endswith(("ss", "us", "is", "'s", "s'"))
+        is_plural_form = bool(following) and following[0] in DETERMINERS and self.tokens[place - 1][0].isdigit()
+        self._has_verb = (is_third_person and ends_phrase) or is_plural_form
+        return self._has_verb
+
+    def _is_late_subject(self, place: int) -> bool:
+        """Tell whether a name is the subject behind an opening phrase: "with the money Anna bought a boat"."""
+        if self._has_verb or not self._preposition or not self.surfaces[place][0].isupper():
+            return False
+        last = self._words[-1]
+        follows = last.place == place - 1 and not last.is_name and not last.is_owner
+        return follows and not any(word.is_core for word in self._words)
 
     def _name_after_number(self, place: int) -> bool:
         return self.surfaces[place][0].isupper() and self.tokens[place - 1][0].isdigit()
@@ -223,8 +284,12 @@ class _Reader:
         if self._is_agent(place):
             return place - 1_000
         if place < self.passive[1] and self._preposition is None:
-            return place + 1_000
+            return place + PASSIVE_SUBJECT
         return place
+
+
+def _counts(following: tuple[str, ...]) -> bool:
+    return bool(following) and (following[0][0].isdigit() or following[0] in NUMBER_WORDS)
 
 
 def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:

@@ -38,7 +38,9 @@ def _closed(text: str) -> str:
 def _cited(statement: Statement, citations: Citations) -> str:
     mark = citations.mark(statement.unit_id)
     lead = f"{_closed(statement.before)} " if statement.before else ""
-    return f"{lead}{_closed(statement.text)} {mark}"
+    named = f"{statement.speaker}: "
+    text = statement.text.removeprefix(named) if lead.startswith(named) else statement.text
+    return f"{lead}{_closed(text)} {mark}"
 
 
 def sentences_text(statements: Iterable[Statement], opening: str = "") -> Rendered:

@@ -4,30 +4,45 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS, TIME_WORDS
+from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
 from mrpvm.knowledge.pragmatics import is_task_request
-from mrpvm.knowledge.text import sentences, words
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, read
-from mrpvm.values import EvidenceEntry
+from mrpvm.knowledge.text import sentences
+from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
+from mrpvm.plugins.goal_solvers.symbolic.references import References
+from mrpvm.plugins.goal_solvers.symbolic.voices import Voiced, voiced
+from mrpvm.values import EvidenceEntry, KnowledgeUnit
 
-_CLAUSE_BREAK = re.compile(
-    r";\s*|,?\s+(?:but|whereas|although|though|yet)\s+|,\s+(?:and|while|so|or)\s+(?=(?:the|a|an|my|your|his|her|its|our|their|i"
-    r"|we|you|he|she|it|they|[A-Z]\w+)\b)",
-)
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
+_ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One sentence of a unit; `inherited` are words its pronoun refers to, `before` the sentence that names them."""
+    """One sentence of a unit.
+
+    `text` is quoted, `reading` is of what it says once pronouns and the speaker are put in. `inherited` are words of
+    the question it replies to, `before` is the sentence that has to be told with it, `lead` introduces its list.
+    """
 
     text: str
     reading: Reading
     clauses: tuple[Reading, ...]
     entry: EvidenceEntry
     position: int
+    voiced: Voiced
     inherited: tuple[Word, ...] = ()
     before: str | None = None
+    speaker: str | None = None
+    lead: str | None = None
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """Give the clauses, and the whole where it says nothing that its clauses do not."""
+        mixed = len({clause.is_negated for clause in self.clauses}) > 1
+        if mixed or not stays_whole(self.reading.text, self.clauses):
+            return self.clauses
+        return (*self.clauses, self.reading)
 
     @property
     def unit_id(self) -> str:
@@ -35,11 +50,12 @@ class Statement:
         return self.entry.unit.id
 
     @property
-    def order(self) -> tuple[str, int, int, int, str, int]:
+    def order(self) -> tuple[str, str, int, int, int, str, int]:
         """Give the place in the source, for answers that tell things in their order [BP-36 d]."""
         unit = self.entry.unit
         return (
             unit.source_id,
+            unit.created_at or "",
             unit.chunk_index if unit.chunk_index is not None else -1,
             unit.char_start if unit.char_start is not None else -1,
             unit.unit_index if unit.unit_index is not None else -1,
@@ -48,30 +64,93 @@ class Statement:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A sentence as it stands in its unit."""
+
+    text: str
+    speaker: str | None = None
+    asked: str | None = None
+    lead: str | None = None
+
+
 def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
-    """Give the statements of the evidence, best unit first; questions in it state nothing, repeats are left out."""
+    """Give the statements of the evidence, best unit first; questions in it state nothing, repeats are left out.
+
+    A summary only repeats its parts, and names headings besides: it counts where no part was found.
+    """
     found: dict[str, Statement] = {}
-    for entry in entries:
+    given = list(entries)
+    for entry in [entry for entry in given if not _is_summary(entry.unit)] or given:
         for statement in _of_unit(entry):
             found.setdefault(statement.text.lower().rstrip(".! "), statement)
     return list(found.values())
 
 
+def _is_summary(unit: KnowledgeUnit) -> bool:
+    return (unit.unit_type or "").endswith("-aggregate")
+
+
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     unit = entry.unit
-    texts = [text for text in _sentences(unit.text) if not is_task_request(text) or unit.procedure]
-    for position, text in enumerate(texts):
-        previous = texts[position - 1] if position else None
-        inherited = _antecedent(text, previous, unit.topic)
+    references = References(unit.topic)
+    parts = [part for part in _parts(unit) if not is_task_request(part.text) or unit.procedure]
+    parts = [part for part in parts if part.text.rstrip(".") != unit.title]
+    for position, part in enumerate(parts):
+        said = voiced(part.text)
+        plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
+        resolved = references.resolve(plain, _quoted(part))
+        whole = resolved.said if not said.is_claim else part.text
         yield Statement(
-            text=text,
-            reading=read(text),
-            clauses=_clauses(text),
+            text=_quoted(part),
+            reading=read(whole),
+            clauses=() if said.is_claim else clauses_of(whole),
             entry=entry,
             position=position,
-            inherited=inherited,
-            before=previous if inherited and previous else None,
+            voiced=said,
+            inherited=_complements(part.asked),
+            before=resolved.before,
+            speaker=part.speaker,
+            lead=part.lead,
         )
+
+
+def _quoted(part: _Part) -> str:
+    return f"{part.speaker}: {part.text}" if part.speaker else part.text
+
+
+def _parts(unit: KnowledgeUnit) -> Iterable[_Part]:
+    if unit.unit_type == UTTERANCE:
+        return _utterances(unit.text)
+    lines = unit.text.split("\n")
+    if any(_ITEM.match(line) for line in lines):
+        return _items(lines)
+    return (_Part(text=text) for text in _sentences(unit.text))
+
+
+def _utterances(text: str) -> Iterable[_Part]:
+    """Give what is stated in a reply; the question in front of it goes with the reply's first sentence."""
+    asked: str | None = None
+    for line in text.split("\n"):
+        utterance = quoted_utterance(line)
+        if utterance is None:
+            continue
+        for sentence in sentences(utterance.said):
+            if sentence.endswith("?"):
+                asked = line
+                continue
+            yield _Part(text=sentence, speaker=utterance.speaker, asked=asked)
+            asked = None
+
+
+def _items(lines: Sequence[str]) -> Iterable[_Part]:
+    lead = ""
+    for line in lines:
+        if not _ITEM.match(line):
+            lead = line
+            continue
+        item = line.removeprefix("- ")
+        yield _Part(text=item, lead=lead)
 
 
 def _sentences(text: str) -> list[str]:
@@ -80,43 +159,9 @@ def _sentences(text: str) -> list[str]:
     return sentences(text)
 
 
-def _clauses(text: str) -> tuple[Reading, ...]:
-    parts = [part.strip() for part in _CLAUSE_BREAK.split(text) if part.strip()]
-    return tuple(read(part) for part in parts) if len(parts) > 1 else ()
-
-
-def _antecedent(text: str, previous: str | None, topic: str) -> tuple[Word, ...]:
-    """Give the words a leading pronoun stands for: the subject of the sentence before, or the unit's topic.
-
-    A sentence that names two things leaves open which of them is meant; then nothing is inherited.
-    """
-    first = words(text)[:1]
-    if not first or first[0] not in REFERRING_PRONOUNS:
+def _complements(asked: str | None) -> tuple[Word, ...]:
+    """Give the words of a question that a reply leaves out: those behind a preposition."""
+    utterance = quoted_utterance(asked) if asked else None
+    if utterance is None:
         return ()
-    source = read(previous) if previous else read(topic)
-    leading = leading_phrase(source.words)
-    rivals = {word.sense for word in source.words if _is_rival(word)}
-    if previous and rivals - {word.sense for word in leading}:
-        return ()
-    return leading
-
-
-def _is_rival(word: Word) -> bool:
-    return word.is_name and word.is_core and not word.is_owner and word.text not in TIME_WORDS
-
-
-def leading_phrase(found: Sequence[Word]) -> tuple[Word, ...]:
-    """Give the words of the subject, as far as they can be told from a verb."""
-    phrase: list[Word] = []
-    for word in found:
-        if not word.is_core or word.is_pronoun or word.is_owner or word.text in TIME_WORDS:
-            if phrase:
-                break
-            continue
-        follows = not phrase or (word.place == phrase[-1].place + 1 and not (phrase[-1].is_name and not word.is_name))
-        if not follows or is_past(word.text) or (phrase and not word.is_name and word.text.endswith("s")):
-            break
-        phrase.append(word)
-        if len(phrase) == 3:
-            break
-    return tuple(phrase)
+    return tuple(word for word in read(in_third_person(utterance.said, utterance.speaker)).words if not word.is_core)

@@ -27,6 +27,7 @@ _BEHIND = TIME_WORDS | NUMBER_WORDS | {"last", "next"}
 _PERMISSION = frozenset(("may", "can", "could"))
 _TOTAL = frozenset(("all", "every", "each", "always"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
+_BOUNDS = frozenset(("under", "over", "above", "below", "before", "after", "until", "since", "within", "by"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -42,7 +43,7 @@ def verdict_of(question: Question, statements: Sequence[Statement]) -> Verdict |
     """Give the verdict of the evidence, or None when nothing decides or statements contradict each other."""
     found: list[Verdict] = []
     for statement in statements:
-        for reading in (*statement.clauses, statement.reading):
+        for reading in statement.readings:
             said = _says(question, reading, statement)
             if said is not None:
                 found.append(Verdict(said, statement))
@@ -68,6 +69,8 @@ def _says(question: Question, reading: Reading, statement: Statement) -> bool | 
 def _is_plain(question: Question, reading: Reading) -> bool:
     """Tell whether the statement asserts outright, in the tense and strength that the question asks for."""
     asked, said = set(question.reading.tokens), set(reading.tokens)
+    if reading.is_lacking != question.reading.is_lacking:
+        return False
     if reading.is_conditional and not question.reading.is_conditional:
         return False
     if (reading.is_hedged and not question.reading.is_hedged) or not reading.attitudes <= question.senses:
@@ -110,7 +113,10 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     by_place = {word.place: word for word in reading.words}
     for place in used:
         after = by_place.get(place + 1)
-        if after and after.place not in used and not _is_harmless(by_place[place], after):
+        changes = after and after.place not in used and not _is_harmless(by_place[place], after)
+        if after and changes and not _enumerated(reading, after.place, used):
+            return False
+        if _counted_otherwise(question, reading, place):
             return False
     for word in reading.words:
         if low < word.place < high and word.place not in used and is_past(word.text) and word.is_core:
@@ -131,6 +137,25 @@ def _is_harmless(word: Word, after: Word) -> bool:
     if word.is_owner or after.text.endswith("ly") or after.text in _BEHIND:
         return True
     return (word.is_name and after.is_name) or after.preposition != word.preposition
+
+
+def _enumerated(reading: Reading, first: int, used: set[int]) -> bool:
+    """Tell whether an unmatched word begins a list that holds a matched one ("cork, wine and oranges")."""
+    content = {word.place for word in reading.words}
+    for place in range(first, len(reading.tokens)):
+        token = reading.tokens[place]
+        if place in used:
+            return place > first and reading.tokens[place - 1] in (",", "and", "or", "the", "a", "an")
+        if place not in content and token not in (",", "and", "or", "the", "a", "an"):
+            return False
+    return False
+
+
+def _counted_otherwise(question: Question, reading: Reading, place: int) -> bool:
+    """Tell whether a number the question does not name stands before a matched word: "two years" is not "year"."""
+    before = reading.tokens[place - 1] if place else ""
+    is_number = bool(_NUMBER.fullmatch(before)) or before in NUMBER_WORDS
+    return is_number and before not in question.reading.tokens and before != "one"
 
 
 def _be_between(reading: Reading, used: set[int]) -> bool:
@@ -156,7 +181,7 @@ def _excludes(question: Question, reading: Reading) -> bool:
         return False
     used = {word.place for word in paired.values()}
     colours = {word.place for word in reading.words if word.text in COLOURS and word.text != missing[0].text}
-    if missing[0].text in COLOURS and any(place - 1 in colours for place in used):
+    if missing[0].text in COLOURS and question.is_copular and any(place - 1 in colours for place in used):
         return True
     if any(word.place < min(used) and word.is_core and not word.is_pronoun for word in reading.words):
         return False
@@ -166,9 +191,13 @@ def _excludes(question: Question, reading: Reading) -> bool:
 
 def _rival(asked: Word, said: Word, question: Question, reading: Reading) -> bool:
     left, right = asked.text, said.text
+    if asked.preposition in _BOUNDS:
+        return False  # "under six" and "under ten" exclude nothing
     for values in (COLOURS, WEEKDAYS, MONTHS):
         if left in values and right in values:
-            return asked.preposition == said.preposition
+            # Who works on Saturdays may work on Sundays too; what was on Saturday was not on Sunday.
+            # Who carries a red phone may carry a blue one too.
+            return asked.preposition == said.preposition and question.auxiliary not in ("do", "does", "did")
     if _NUMBER.fullmatch(left) or left in NUMBER_WORDS:
         numeric = bool(_NUMBER.fullmatch(right)) or right in NUMBER_WORDS
         return numeric and asked.preposition == said.preposition and _followed_alike(question, reading, asked, said)

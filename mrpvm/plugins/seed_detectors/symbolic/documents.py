@@ -94,6 +94,7 @@ def context_document(drafts: Sequence[UnitDraft], source_id: str, chunk_id: str)
             condition=draft.condition,
             title=draft.section_title,
             section_title=draft.section_title,
+            unit_type=draft.unit_type,
             symbolic_subject=fact.subject if fact else None,
             symbolic_relation=fact.relation if fact else None,
             symbolic_object=fact.object if fact else None,

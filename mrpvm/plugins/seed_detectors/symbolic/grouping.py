@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.facts import Fact, fact_of
 from mrpvm.knowledge.lexicon import (
     AUXILIARIES,
@@ -24,6 +25,8 @@ _MAX_CHARS = 700
 """Bounds of one composite, so that a hero who is in every sentence does not make a text one unit."""
 _TOPIC_CHARS = 80
 _OPENING_PRONOUNS = word_class("he she it they this his her its their")
+_PERSONAL_PRONOUNS = word_class("he she him her his hers them")
+_CONCLUSIONS = word_class("therefore thus consequently hence so because that")
 _NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
 _LEADING = word_class("the a an this that these those so and but also then however")
 
@@ -40,6 +43,7 @@ class UnitDraft:
     condition: str | None = None
     phase_scopes: tuple[str, ...] = ("kb-plugin",)
     section_title: str | None = None
+    unit_type: str | None = None
 
 
 def _names(sentence: str) -> set[str]:
@@ -48,8 +52,12 @@ def _names(sentence: str) -> set[str]:
 
 
 def _opens_as_reference(sentence: str) -> bool:
-    first = words(sentence)[:1]
-    return bool(first) and first[0] in _OPENING_PRONOUNS | CONNECTIVES
+    """Tell whether a sentence needs the one before it: by its first word, or by a pronoun with no name before it."""
+    found = words(sentence)
+    if found and (found[0] in _OPENING_PRONOUNS | CONNECTIVES | _CONCLUSIONS or found[:3] == ["as", "a", "result"]):
+        return True
+    pronoun = next((word for word in found if word in _PERSONAL_PRONOUNS), None)
+    return pronoun is not None and not _names(re.split(rf"\b{pronoun}\b", sentence, maxsplit=1, flags=re.I)[0])
 
 
 def topic_of(sentence: str) -> str:
@@ -76,43 +84,80 @@ def _joins(group: Sequence[str], sentence: str) -> bool:
     return _opens_as_reference(sentence) or bool(_names(group[-1]) & _names(sentence))
 
 
-def _draft(group: Sequence[str], inherited_topic: str) -> UnitDraft:
+def _draft(group: Sequence[str], inherited_topic: str, heading: str | None) -> UnitDraft:
     text = " ".join(group)
     opens_with_pronoun = words(group[0])[:1] and words(group[0])[0] in REFERRING_PRONOUNS
     topic = inherited_topic if opens_with_pronoun and inherited_topic else topic_of(group[0])
-    return UnitDraft(ku_type="atomic" if len(group) == 1 else "composite", role=role_of(text), topic=topic, text=text)
+    return UnitDraft(
+        ku_type="atomic" if len(group) == 1 else "composite",
+        role=role_of(text),
+        topic=topic,
+        text=text,
+        section_title=heading,
+    )
 
 
 def group_statements(statements: Iterable[Statement], section_title: str | None = None) -> list[UnitDraft]:
     """Give the units of the statements in order; only neighbours in one paragraph are joined [BP-11, BP-12]."""
     drafts: list[UnitDraft] = []
     group: list[str] = []
-    block = -1
+    last: Statement | None = None
 
     def close() -> None:
-        if group:
-            drafts.append(_draft(group, drafts[-1].topic if drafts else section_title or ""))
+        if group and last:
+            drafts.append(_draft(group, drafts[-1].topic if drafts else section_title or "", last.heading))
             group.clear()
 
     for statement in statements:
-        fact = fact_of(statement.text)
-        if statement.block != block or fact or statement.is_procedure or (group and not _joins(group, statement.text)):
+        single = _single(statement)
+        moved = last is not None and statement.block != last.block
+        if moved or single or (group and not _joins(group, statement.text)):
             close()
-        block = statement.block
-        if statement.is_procedure:
-            drafts.append(_procedure(statement.text))
-        elif fact:
-            role = role_of(statement.text)
-            drafts.append(UnitDraft(ku_type="atomic", role=role, topic=fact.subject, text=statement.text, fact=fact))
+        last = statement
+        if single:
+            drafts.append(single)
         else:
             group.append(statement.text)
     close()
     return drafts
 
 
-def _procedure(text: str) -> UnitDraft:
-    lead, colon, _ = text.partition(":")
-    topic = lead if colon and len(lead) <= _TOPIC_CHARS else topic_of(text)
+def _single(statement: Statement) -> UnitDraft | None:
+    """Give the unit of a statement that never shares one: steps, a list, an utterance, a fact."""
+    text = statement.text
+    if statement.is_procedure:
+        return _procedure(statement)
+    if statement.is_list or statement.speaker:
+        lead = text.partition("\n")[0].rstrip(":")
+        return UnitDraft(
+            ku_type="composite",
+            role=role_of(text),
+            topic=statement.speaker or cut_at_word(lead.removeprefix("- "), _TOPIC_CHARS),
+            text=text,
+            section_title=statement.heading,
+            unit_type=UTTERANCE if statement.speaker else None,
+        )
+    fact = fact_of(text)
+    if fact is None:
+        return None
     return UnitDraft(
-        ku_type="composite", role="Procedure", topic=re.sub(r"^(?:to|how to)\s+", "", topic, flags=re.I), text=text
+        ku_type="atomic",
+        role=role_of(text),
+        topic=fact.subject,
+        text=text,
+        fact=fact,
+        section_title=statement.heading,
+    )
+
+
+def _procedure(statement: Statement) -> UnitDraft:
+    text = statement.text
+    lead, colon, _ = text.partition(":")
+    topic = lead if colon and len(lead) <= _TOPIC_CHARS else statement.heading or topic_of(text)
+    return UnitDraft(
+        ku_type="composite",
+        role="Procedure",
+        topic=re.sub(r"^(?:to|how to)\s+", "", topic, flags=re.I),
+        text=text,
+        section_title=statement.heading,
     )

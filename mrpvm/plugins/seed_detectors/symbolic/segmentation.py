@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from mrpvm.knowledge.dialogue import Utterance, speakers_of, utterance_of
 from mrpvm.knowledge.instructions import (
     form_phrases,
     is_instruction,
@@ -14,10 +15,11 @@ from mrpvm.knowledge.instructions import (
 )
 from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS
 from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
+from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import collapse, sentences, unique_terms, words
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
 _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|Q\d{1,2}\s*[:.)])\s")
 _INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
 _LIST_LEAD = re.compile(
@@ -26,11 +28,6 @@ _LIST_LEAD = re.compile(
 _SECOND_REQUEST = re.compile(
     r",?\s+and\s+(?:then\s+|also\s+)?(?=(?:who|what|where|when|which|why|how)\s+(?:is|are|was|were|do|does|did|can|many|much)\b"
     r"|(?:explain|describe|compare|contrast|list|summari[sz]e|recommend|define|identify|calculate|verify)\s+\w)",
-    re.IGNORECASE,
-)
-_PHATIC = re.compile(
-    r"^(?:hi|hello|hey|thanks?|thank you|thx|ok|okay|yes|no|sure|great|bye|goodbye|cheers|sorry|please"
-    r"|good (?:morning|afternoon|evening|night))\b(?:[\s,]+(?:there|you|very|much|a lot|so|all|again))*[.!\s]*$",
     re.IGNORECASE,
 )
 
@@ -47,11 +44,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something the message tells; `block` numbers its paragraph, `is_procedure` marks a numbered list of steps."""
+    """Something the message tells.
+
+    `block` numbers its paragraph, `heading` stands above it, `is_procedure` marks a numbered list of steps, `speaker`
+    says it in a dialogue.
+    """
 
     text: str
     block: int
     is_procedure: bool = False
+    is_list: bool = False
+    speaker: str | None = None
+    heading: str | None = None
 
 
 @dataclass(slots=True)
@@ -107,19 +111,20 @@ class _Segmenter:
     def __init__(self) -> None:
         self.result = Segmentation()
         self.block = 0
+        self._heading: str | None = None
+        self._speakers: frozenset[str] = frozenset()
+        self._asked: Utterance | None = None
         self._prose: list[str] = []
         self._since_request: list[str] = []
 
     def run(self, text: str) -> Segmentation:
         lines = _lines(text)
+        self._speakers = speakers_of(line.text for line in lines if not line.is_item)
         position = 0
         while position < len(lines):
             line = lines[position]
             if not line.is_item:
-                if not line.text.strip() or _HEADING.match(line.text):
-                    self._flush_prose()  # a heading names a section and states nothing
-                else:
-                    self._prose.append(line.text)
+                self._take_line(line.text)
                 position += 1
                 continue
             end = position
@@ -131,6 +136,40 @@ class _Segmenter:
         self._share_instructions()
         return self.result
 
+    def _take_line(self, text: str) -> None:
+        utterance = utterance_of(text, self._speakers)
+        heading = _HEADING.match(text)
+        if utterance:
+            self._flush_prose()
+            self._take_utterance(utterance)
+        elif heading:
+            self._flush_prose()  # a heading names a section and states nothing
+            self._heading = heading["title"] or None
+        elif text.strip():
+            self._prose.append(text)
+        else:
+            self._flush_prose()
+
+    def _take_utterance(self, utterance: Utterance) -> None:
+        """Take what a speaker states; a question is kept only in front of the reply it gets, which may need it."""
+        found = sentences(utterance.said)
+        stated = [text for text in found if not is_task_request(text) and not is_phatic(text)]
+        if stated:
+            text = f"{utterance.speaker}: {' '.join(stated)}"
+            if self._asked and self._asked.speaker != utterance.speaker and not is_task_request(found[0]):
+                text = f"{self._asked.speaker}: {self._asked.said}\n{text}"
+            self._add_statement(text, speaker=utterance.speaker)
+            self.block += 1
+        questions = [text for text in found[-1:] if text.endswith("?")]
+        self._asked = Utterance(utterance.speaker, questions[0]) if questions else None
+
+    def _add_statement(
+        self, text: str, *, is_procedure: bool = False, is_list: bool = False, speaker: str | None = None
+    ) -> None:
+        self.result.statements.append(
+            Statement(text, self.block, is_procedure, is_list, speaker=speaker, heading=self._heading)
+        )
+
     def _take_list(self, items: list[_Line]) -> None:
         lead = self._take_lead()
         texts = [collapse(item.text) for item in items]
@@ -139,13 +178,12 @@ class _Segmenter:
             self._take_requests(lead, texts)
             return
         self._flush_prose()
-        numbered = all(item.is_numbered for item in items)
-        body = (
-            " ".join(f"{place}. {text}" for place, text in enumerate(texts, 1))
-            if numbered
-            else " ".join(map(_stop, texts))
-        )
-        self.result.statements.append(Statement(f"{lead} {body}".strip(), self.block, is_procedure=numbered))
+        if all(item.is_numbered for item in items):
+            body = " ".join(f"{place}. {text}" for place, text in enumerate(texts, 1))
+            self._add_statement(f"{lead} {body}".strip(), is_procedure=True)
+        else:
+            lines = [lead, *(f"- {_stop(text)}" for text in texts)]
+            self._add_statement("\n".join(line for line in lines if line), is_list=True)
         self.block += 1
 
     def _take_lead(self) -> str:
@@ -180,8 +218,8 @@ class _Segmenter:
         elif is_task_request(sentence):
             for part in _SECOND_REQUEST.split(sentence):
                 self._add_request(part.strip())
-        elif not _PHATIC.match(sentence) and any(char.isalnum() for char in sentence):
-            self.result.statements.append(Statement(without_reminder(sentence), self.block))
+        elif not is_phatic(sentence) and any(char.isalnum() for char in sentence):
+            self._add_statement(without_reminder(sentence))
 
     def _add_request(self, text: str, forms: tuple[str, ...] = ()) -> None:
         requests = self.result.requests

@@ -1,0 +1,101 @@
+"""A session of the machine with the shipped plugins, its memory held in this process [E-8].
+
+A story is cut, normalised and built into a unit tree as a context load does it; each question is one turn of the real
+machine, and what a turn tells is kept for the next one.
+"""
+
+import time
+from datetime import UTC, datetime
+from types import TracebackType
+
+from mrpvm.contracts import ChunkInput
+from mrpvm.kernel.admission import unit_of
+from mrpvm.kernel.machine import Machine
+from mrpvm.kernel.workers import Workers
+from mrpvm.knowledge.chunking import Chunk, chunk_source
+from mrpvm.knowledge.ingest import build_unit_tree, chunk_id_of, describe_source
+from mrpvm.knowledge.units import promotable
+from mrpvm.lang import admit
+from mrpvm.llm.absent import AbsentModel
+from mrpvm.plugins.builtin import BUILTIN_PLUGINS
+from mrpvm.registry import Registry
+from mrpvm.testing import InMemoryKnowledge, call_context
+from mrpvm.values import KnowledgeUnit, SessionState, TurnOutcome, TurnRequest
+
+
+class _Clock:
+    def now(self) -> datetime:
+        """Give the current time in UTC."""
+        return datetime.now(UTC)
+
+    def monotonic_ms(self) -> float:
+        """Give milliseconds that never go back."""
+        return time.monotonic() * 1000
+
+
+class EvaluatedSession:
+    """One session; a context manager that ends the machine's threads."""
+
+    def __init__(self) -> None:
+        registry = Registry(BUILTIN_PLUGINS)
+        self._workers = Workers()
+        self._machine = Machine(registry, self._workers, _Clock(), AbsentModel())
+        self._detector = registry.seed_detector("sd-symbolic")
+        self._knowledge = InMemoryKnowledge()
+        self._hashes: set[str] = set()
+        self._turn_count = 0
+
+    def __enter__(self) -> "EvaluatedSession":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._workers.close()
+
+    def load(self, story: str, name: str) -> None:
+        """Make a story part of the session's memory."""
+        source = describe_source("story", name, story)
+        chunks = chunk_source(story, is_markdown=source.source_type == "markdown")
+        units = [self._units_of(chunk, place) for place, chunk in enumerate(chunks)]
+        self._keep(build_unit_tree(source, chunks, units))
+
+    def _units_of(self, chunk: Chunk, place: int) -> tuple[KnowledgeUnit, ...]:
+        given = ChunkInput(
+            text=chunk.text,
+            source_id="story",
+            source_name="story",
+            chunk_id=chunk_id_of("story", place),
+            section_title=chunk.section_title,
+        )
+        normalised = self._detector.normalise(given, call_context(self._knowledge))
+        assert normalised.status == "success", normalised.error
+        if normalised.context_document is None:
+            return ()
+        return tuple(unit_of(ku) for ku in admit(normalised.context_document, "context").kus.values())
+
+    def say(self, message: str) -> TurnOutcome:
+        """Give the outcome of one turn and keep what it told, as a commit does."""
+        self._turn_count += 1
+        request = TurnRequest(
+            request_id=f"req-{self._turn_count}",
+            message=message,
+            session=SessionState(
+                session_id="sess-evaluation",
+                mounted_kb_id="kb-evaluation",
+                mounted_kb_name="Evaluation",
+                message_count=2 * (self._turn_count - 1),
+                session_context_unit_count=len(self._hashes),
+                deliberation_level=0,
+            ),
+        )
+        outcome = self._machine.run_turn(request, self._knowledge, lambda event: None)
+        if outcome.status == "succeeded":
+            kept, _ = promotable(outcome.staged_units, message, known_hashes=self._hashes)
+            self._keep(kept)
+        return outcome
+
+    def _keep(self, units: tuple[KnowledgeUnit, ...]) -> None:
+        for unit in units:
+            self._knowledge.add(unit)
+            self._hashes.add(unit.hash)

@@ -1,0 +1,72 @@
+"""Dialogues: lines that begin with who speaks, and what a speaker says of himself told in the third person [IN-14]."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+UTTERANCE = "utterance"
+"""Unit type of what one speaker says, together with the question it answers [KU-1]."""
+
+_LINE = re.compile(
+    r"^\s*\**(?P<speaker>[^\W\d_a-z][\w.'\u2019-]*(?: [^\W\d_a-z][\w.'\u2019-]*){0,2})\**:\**\s+(?P<said>\S.*?)\s*$"
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|we|our)\b", re.IGNORECASE)
+_SELF = {
+    "i": "{0}", "me": "{0}", "myself": "{0}", "my": "{0}'s", "mine": "{0}'s", "i'm": "{0} is", "am": "is",
+    "i've": "{0} has", "i'll": "{0} will", "i'd": "{0} would",
+}  # fmt: skip
+_OTHERS = {
+    "we": "they", "us": "them", "our": "their", "ours": "theirs", "you": "they", "your": "their", "yours": "theirs",
+    "we're": "they are", "we've": "they have", "we'll": "they will", "you're": "they are", "you've": "they have",
+    "you'll": "they will",
+}  # fmt: skip
+_WORD = re.compile(r"[A-Za-z]+(?:['\u2019](?:m|ve|ll|d|re)\b)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """Who says what."""
+
+    speaker: str
+    said: str
+
+
+def speakers_of(lines: Iterable[str]) -> frozenset[str]:
+    """Give the speakers of a dialogue, none if the lines are none.
+
+    Two different labels are needed, and one that comes back or a line that says "I": "Warning: hot" alone is no speech.
+    """
+    found = [match for line in lines if (match := _LINE.match(line))]
+    counts = Counter(match["speaker"] for match in found)
+    comes_back = any(count > 1 for count in counts.values())
+    if len(counts) < 2 or not (comes_back or any(_FIRST_PERSON.search(match["said"]) for match in found)):
+        return frozenset()
+    return frozenset(counts)
+
+
+def utterance_of(line: str, speakers: frozenset[str]) -> Utterance | None:
+    """Give the utterance of a line if one of the speakers opens it."""
+    match = _LINE.match(line)
+    return Utterance(match["speaker"], match["said"]) if match and match["speaker"] in speakers else None
+
+
+def quoted_utterance(line: str) -> Utterance | None:
+    """Give the utterance of a line that is known to be one."""
+    match = _LINE.match(line)
+    return Utterance(match["speaker"], match["said"]) if match else None
+
+
+def in_third_person(text: str, speaker: str) -> str:
+    """Give what `speaker` says as a report: "I have my key" becomes "Anna has Anna's key".
+
+    Whom "you" and "we" mean is left open: they become "they".
+    """
+
+    def reported(match: re.Match[str]) -> str:
+        word = match.group().lower().replace("\u2019", "'")
+        if word in _SELF:
+            return _SELF[word].format(speaker)
+        return _OTHERS.get(word, match.group())
+
+    return _WORD.sub(reported, text)

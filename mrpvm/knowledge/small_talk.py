@@ -1,0 +1,64 @@
+"""Greetings, thanks and their kind: words that state and ask nothing, and what is said back."""
+
+import re
+
+from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.text import words
+
+_GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
+_THANKS = word_class("thanks thank thx cheers")
+_FAREWELLS = word_class("bye goodbye night")
+_ASSENTS = word_class(
+    "ok okay yes no yeah yep nope sure great good nice cool perfect wonderful awesome super fine alright right "
+    "excellent understood sorry please lovely brilliant amazing wow hm hmm ah oh"
+)
+_FILLERS = word_class(
+    "there you very much a lot so all again everybody everyone and then for that it is well done the to see soon later "
+    "got i my help dear friend really day have indeed"
+)
+_CORE = _GREETINGS | _THANKS | _FAREWELLS | _ASSENTS
+_SET_PHRASES = frozenset(
+    ("see you", "see you later", "see you soon", "got it", "i see", "well done", "have a nice day")
+)
+_WORDS_MAX = 8
+_ABOUT_ME = re.compile(
+    r"^(?:(?:hi|hello|hey)[\s,!.]+)?(?:how are you(?: doing| today)*|how do you do|who are you|what are you"
+    r"|what(?:'s|\u2019s| is) your name|what can (?:you|i) (?:do|ask)(?: (?:here|for me|you))?|what do you (?:do|know)"
+    r"|can you help me|how do you work)\s*[?!.]*$",
+    re.IGNORECASE,
+)
+
+_GREETING_REPLY = "Hello. Tell me something or load a text, then ask me about it."
+_THANKS_REPLY = "You are welcome."
+_FAREWELL_REPLY = "Goodbye."
+_ASSENT_REPLY = "All right."
+_ABOUT_ME_REPLY = (
+    "I answer from what I was told in this session and from the knowledge base it uses, and say so when they do not "
+    "hold an answer."
+)
+UNDERSTOOD_REPLY = "Understood."
+"""Said to an instruction how to answer."""
+
+
+def is_phatic(sentence: str) -> bool:
+    """Tell whether a sentence is nothing but greeting, thanks, farewell or assent."""
+    found = words(sentence)
+    if not found or len(found) > _WORDS_MAX or sentence.rstrip().endswith("?"):
+        return False
+    if " ".join(found) in _SET_PHRASES:
+        return True
+    return found[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in found)
+
+
+def small_talk_reply(message: str) -> str | None:
+    """Give what to say to small talk, or None if the message is none."""
+    if _ABOUT_ME.match(message.strip()):
+        return _ABOUT_ME_REPLY
+    if not is_phatic(message):
+        return None
+    found = set(words(message))
+    if found & _THANKS:
+        return _THANKS_REPLY
+    if found & _FAREWELLS or {"see", "you"} <= found:
+        return _FAREWELL_REPLY
+    return _GREETING_REPLY if found & _GREETINGS else _ASSENT_REPLY

@@ -1,0 +1,39 @@
+"""The stored session answers as the evaluated one does: same story, same questions, same words [E-8]."""
+
+import pytest
+
+from bench.evaluation.session import EvaluatedSession
+from bench.evaluation.suites import DEVELOPMENT, Suite, load_suites
+from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.sessions import create_session
+from sessions_app.turns import shutdown
+from sessions_app.turns.ingest import load_context
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall
+
+SUITES = {suite.suite_id: suite for suite in load_suites(DEVELOPMENT)}
+
+
+@pytest.mark.usefixtures("transactional_db")
+@pytest.mark.parametrize("suite", SUITES.values(), ids=SUITES.keys())
+def test_stored_sessions_give_the_evaluated_answers(suite: Suite) -> None:
+    shutdown.reset()
+    session = create_session(ensure_default_project())
+    load_context(session, suite.story, name=suite.story_name)
+    with EvaluatedSession() as evaluated:
+        evaluated.load(suite.story, suite.story_name)
+        for question in suite.questions:
+            session.refresh_from_db()
+            stored = run_turn(session, TurnCall(message=question.input)).outcome
+            assert stored.answer_text == evaluated.say(question.input).answer_text, question.input
+
+
+@pytest.mark.usefixtures("transactional_db")
+def test_a_correction_is_the_later_one_of_two_stored_turns() -> None:
+    shutdown.reset()
+    session = create_session(ensure_default_project())
+    said = ""
+    for message in ("My dog is called Rex.", "Actually, my dog is called Max.", "What is my dog called?"):
+        session.refresh_from_db()
+        said = run_turn(session, TurnCall(message=message)).outcome.answer_text
+    assert said == "Actually, my dog is called Max. [1]"
