@@ -1,19 +1,14 @@
 """Learning from a finished turn [K-57]."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 
-from django.db import transaction
-from django.utils import timezone
+from django.db import connection, transaction
 
-from mrpvm.learning import PluginKey, attempts_of, learn_turn, untried
+from mrpvm.learning import Experience, PluginKey, attempts_of, learn_turn, untried
 from mrpvm.values import StageRecord
 from sessions_app.models import PluginStatistics
-
-_KEY_FIELDS = ["project", "plugin_type", "plugin_id"]
-_LEARNED_FIELDS = [
-    "attempt_count", "success_count", "failure_count", "refusal_count", "success", "sufficiency", "latency_ms",
-    "llm_calls", "updated_at",
-]  # fmt: skip
+from sessions_app.models.plugin_statistics import EXPERIENCE_FIELDS
 
 
 @transaction.atomic
@@ -28,26 +23,36 @@ def record_turn(project_pk: int, stages: Sequence[StageRecord], *, turn_failed: 
     if not keys:
         return
     rows = _locked(project_pk, keys)
-    learned = learn_turn(stages, lambda key: rows[key].experience, turn_failed=turn_failed)
-    now = timezone.now()
-    for key, experience in learned.items():
-        rows[key].experience, rows[key].updated_at = experience, now
-    PluginStatistics.objects.bulk_create(
-        [rows[key] for key in learned], update_conflicts=True, unique_fields=_KEY_FIELDS, update_fields=_LEARNED_FIELDS
-    )
+    learned = learn_turn(stages, lambda key: rows[key][1], turn_failed=turn_failed)
+    # By hand because this is done after every turn and the ORM's bulk update would cost several times as much.
+    table = connection.ops.quote_name(PluginStatistics._meta.db_table)
+    columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in EXPERIENCE_FIELDS)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {table} SET {columns} WHERE id = %s",  # noqa: S608
+            [(*astuple(seen), rows[key][0]) for key, seen in learned.items()],
+        )
 
 
-def _locked(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, PluginStatistics]:
-    """Give the rows of these plugins, locked, in the same order for everybody; new ones as untried."""
+def _locked(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
+    """Give primary key and experience of these plugins' rows, locked in one order; new ones as untried."""
+    rows = _lock(project_pk, keys)
+    missing = sorted(keys - rows.keys())
+    if not missing:
+        return rows
+    # Whoever else makes them at the same time wins or waits; both then lock the same rows.
+    PluginStatistics.objects.bulk_create([_new(project_pk, key) for key in missing], ignore_conflicts=True)
+    return _lock(project_pk, keys)
+
+
+def _lock(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
     ids = sorted({plugin_id for _, plugin_id in keys})
     wanted = PluginStatistics.objects.filter(project_id=project_pk, plugin_id__in=ids).order_by("pk")
-    rows = {row.key: row for row in wanted.select_for_update()}
-    missing = sorted(keys - rows.keys())
-    if missing:
-        # Whoever else makes them at the same time wins or waits; both then lock the same rows.
-        PluginStatistics.objects.bulk_create([_new(project_pk, key) for key in missing], ignore_conflicts=True)
-        rows = {row.key: row for row in wanted.select_for_update()}
-    return rows
+    locked = wanted.select_for_update().values_list("plugin_type", "plugin_id", "pk", *EXPERIENCE_FIELDS)
+    return {
+        (kind, plugin_id): (pk, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True))))
+        for kind, plugin_id, pk, *seen in locked
+    }
 
 
 def _new(project_pk: int, key: PluginKey) -> PluginStatistics:

@@ -12,7 +12,7 @@ class PluginStatisticsAdmin(ReadOnlyAdmin):
 
     list_display = (
         "id", "project", "plugin_type", "plugin_id", "learned_utility", "attempt_count", "success_count",
-        "failure_count", "refusal_count", "updated_at",
+        "failure_count", "refusal_count",
     )  # fmt: skip
     list_filter = ("plugin_type",)
     list_select_related = ("project",)
@@ -20,7 +20,7 @@ class PluginStatisticsAdmin(ReadOnlyAdmin):
     ordering = ("project_id", "plugin_type", "plugin_id")
     fields = (
         "project", "plugin_type", "plugin_id", "learned_utility", "attempt_count", "success_count", "failure_count",
-        "refusal_count", "success", "sufficiency", "latency_ms", "llm_calls", "updated_at",
+        "refusal_count", "success", "sufficiency", "latency_ms", "llm_calls",
     )  # fmt: skip
 
     @admin.display(description="utility")

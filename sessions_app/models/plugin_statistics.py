@@ -1,15 +1,13 @@
 """What the planners of a project have learned about its plugins."""
 
+from dataclasses import fields
+
 from django.db import models
-from django.utils import timezone
 
 from mrpvm.learning import Experience, utility
 from sessions_app.models.project import Project
 
-_EXPERIENCE_FIELDS = (
-    "attempt_count", "success_count", "failure_count", "refusal_count", "success", "sufficiency", "latency_ms",
-    "llm_calls",
-)  # fmt: skip
+EXPERIENCE_FIELDS = tuple(item.name for item in fields(Experience))
 
 
 class PluginStatistics(models.Model):
@@ -26,7 +24,6 @@ class PluginStatistics(models.Model):
     sufficiency = models.FloatField()
     latency_ms = models.FloatField()
     llm_calls = models.FloatField()
-    updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
         ordering = ["project_id", "plugin_type", "plugin_id"]
@@ -39,18 +36,13 @@ class PluginStatistics(models.Model):
         return f"{self.plugin_id}: {self.attempt_count} attempts"
 
     @property
-    def key(self) -> tuple[str, str]:
-        """Give the plugin's type and id."""
-        return self.plugin_type, self.plugin_id
-
-    @property
     def experience(self) -> Experience:
         """Give the row as a value."""
-        return Experience(**{name: getattr(self, name) for name in _EXPERIENCE_FIELDS})
+        return Experience(**{name: getattr(self, name) for name in EXPERIENCE_FIELDS})
 
     @experience.setter
     def experience(self, value: Experience) -> None:
-        for name in _EXPERIENCE_FIELDS:
+        for name in EXPERIENCE_FIELDS:
             setattr(self, name, getattr(value, name))
 
     @property

@@ -7,7 +7,7 @@ import pytest
 from mrpvm.contracts import LifecycleEvent, Retrieval, ScoredUnit
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
 from mrpvm.plugins.kb_retrievers.thinkingdb import ThinkingDBKBRetriever
-from mrpvm.plugins.kb_retrievers.thinkingdb.plugin import FOLLOWED_TIMES
+from mrpvm.plugins.kb_retrievers.thinkingdb.plugin import FOLLOWED_TERMS, FOLLOWED_TIMES
 from mrpvm.testing import InMemoryKnowledge, call_context, unit
 from mrpvm.testing.conformance import retrieve_input
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
@@ -43,10 +43,11 @@ class CountingKnowledge(InMemoryKnowledge):
 
     def __init__(self, units: list[KnowledgeUnit]) -> None:
         super().__init__(units, "kb")
-        self.search_count = 0
+        self.search_count = self.most_terms = 0
 
     def search(self, terms: object, limit: int) -> list[ScoredUnit]:
         self.search_count += 1
+        self.most_terms = max(self.most_terms, len(terms))  # type: ignore[arg-type]
         return list(super().search(terms, limit))  # type: ignore[arg-type]
 
 
@@ -115,6 +116,13 @@ def test_the_ledger_tells_what_a_unit_helps_to_show() -> None:
 def test_the_retrieval_tells_how_much_it_reasoned() -> None:
     notes = find(PLANT, "What does Line Four depend on?").notes
     assert notes[0] == "intent 1: 4 triples near the question, 5 derived from them, 2 of these tied to it"
+
+
+def test_a_hub_is_followed_within_bounds() -> None:
+    view = CountingKnowledge([fact(f"h{place:02d}", "hub", "uses", f"spoke{place:02d}") for place in range(60)])
+    found = thinking.retrieve(retrieve_input(["What does the hub use?"]), call_context(view))
+    assert view.most_terms <= FOLLOWED_TERMS
+    assert len(entries(found)) == 4
 
 
 @pytest.mark.parametrize("length", [1, 3, 60])

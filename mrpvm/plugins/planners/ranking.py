@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mrpvm.contracts import Descriptor
 from mrpvm.knowledge.text import words
@@ -95,5 +96,10 @@ def _family_parts(descriptor: Descriptor, signals: Signals) -> list[tuple[str, f
     return parts
 
 
+@lru_cache(maxsize=256)
+def _words_of(description: str) -> frozenset[str]:
+    return frozenset(words(description))
+
+
 def _description_share(descriptor: Descriptor, signals: Signals) -> float:
-    return min(0.03 * len(signals.query_words & set(words(descriptor.description))), 0.15)
+    return min(0.03 * len(signals.query_words & _words_of(descriptor.description)), 0.15)

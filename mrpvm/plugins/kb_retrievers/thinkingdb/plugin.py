@@ -17,7 +17,6 @@ from mrpvm.knowledge.linking import Linked, link_units, links_of, seeds_of
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy
 from mrpvm.knowledge.text import terms
 from mrpvm.plugins.kb_retrievers.pipeline import (
-    MAX_QUERY_TERMS,
     Found,
     lexical_candidates,
     lexical_hits,
@@ -29,6 +28,8 @@ POLICY = SelectionPolicy(max_results=12, min_score=0.12, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
 FOLLOWED_LIMIT = 16
 """Units looked up for the arguments of triples at a time."""
+FOLLOWED_TERMS = 12
+"""Terms looked up at a time, those nearest to the question first: a search costs by its terms."""
 FOLLOWED_TIMES = LIMITS.depth
 """Searches for arguments: one for each step of a neighbourhood, none where no triple is near the question."""
 
@@ -113,7 +114,7 @@ def _follow(
     for _ in range(FOLLOWED_TIMES):
         near = neighbourhood(tuple(seeds_of(found, wanted)), found)
         arguments = dict.fromkeys(term for link in near for side in (link.subject, link.object) for term in terms(side))
-        new = [term for term in arguments if term not in asked][:MAX_QUERY_TERMS]
+        new = [term for term in arguments if term not in asked][:FOLLOWED_TERMS]
         if not new or context.stopped():
             break
         asked.update(new)
