@@ -42,26 +42,35 @@ class Report:
         yield from self._ratios()
 
     def _stored_figures(self) -> Iterator[str]:
-        first, last = self.stored[0], self.stored[-1]
-        yield f"{'a turn stores':42}{'first tenth':>14}{'last tenth':>14}"
-        yield f"{'  bytes of the database':42}{first.database_bytes:>14,.0f}{last.database_bytes:>14,.0f}"
-        yield f"{'  bytes of values':42}{first.total_row_bytes:>14,.0f}{last.total_row_bytes:>14,.0f}"
-        for name in sorted(last.row_bytes, key=last.row_bytes.__getitem__, reverse=True):
-            if round(first.row_bytes[name]) or round(last.row_bytes[name]):
-                yield f"{f'    of {name}':42}{first.row_bytes[name]:>14,.0f}{last.row_bytes[name]:>14,.0f}"
-        yield f"{'  rows (of which the floor writes as many)':42}{self.rows_a_turn:>14.1f}"
+        shown = [self.stored[place] for place in (0, len(self.stored) // 2 - 1, -1)]
+        yield f"{'one session, a turn stores':42}{'first tenth':>14}{'fifth tenth':>14}{'last tenth':>14}"
+        yield _row("  bytes of the database", [window.database_bytes for window in shown])
+        yield _row("  bytes of values", [window.total_row_bytes for window in shown])
+        last = shown[-1].row_bytes
+        for name in sorted(last, key=last.__getitem__, reverse=True):
+            if any(round(window.row_bytes[name]) for window in shown):
+                yield _row(f"    of {name}", [window.row_bytes[name] for window in shown])
+        yield f"{'rows of a turn, and of the floor':42}{self.rows_a_turn:>14.1f}"
 
     def _ratios(self) -> Iterator[str]:
-        cpu = self.turns.median_cpu_ms / self.floor.median_cpu_ms
-        yield _judged("turn / floor, CPU", cpu, _FLOOR_TARGETS[self.product], f" (aim {_FLOOR_AIM:.2f})")
+        rounds = zip(self.turns.block_cpu_ms, self.floor.block_cpu_ms, strict=True)
+        cpu = median(turn_ms / floor_ms for turn_ms, floor_ms in rounds)
+        target = _FLOOR_TARGETS[self.product]
+        yield _ratio("turn / floor, CPU, median of rounds", cpu, _verdict(cpu, target, f", aim {_FLOOR_AIM:.2f}"))
         depth = f"turn {self.sizes.deep_turns:,} / turn {SHALLOW_TURN}"
-        yield _judged(f"{depth}, latency p50", median(self.deep.wall_ms) / median(self.shallow.wall_ms), _DEPTH_TARGET)
-        yield _judged(f"{depth}, CPU", median(self.deep.cpu_ms) / median(self.shallow.cpu_ms), _DEPTH_TARGET)
-        grown = self.stored[-1].total_row_bytes / self.stored[0].total_row_bytes
-        yield _judged("bytes stored a turn, last tenth / first", grown, _STORED_TARGET)
+        latency = median(self.deep.wall_ms) / median(self.shallow.wall_ms)
+        yield _ratio(f"{depth}, latency p50", latency, _verdict(latency, _DEPTH_TARGET))
+        yield _ratio(f"{depth}, CPU", median(self.deep.cpu_ms) / median(self.shallow.cpu_ms))
+        first, middle, last = (self.stored[place].total_row_bytes for place in (0, len(self.stored) // 2 - 1, -1))
+        yield _ratio("bytes stored a turn, last tenth / fifth", last / middle, _verdict(last / middle, _STORED_TARGET))
+        yield _ratio("bytes stored a turn, last tenth / first", last / first, "retrieval finds less in a new session")
         right = sum(requests.right_count for requests in (self.turns, self.deep, self.shallow))
         asked = sum(requests.asked_count for requests in (self.turns, self.deep, self.shallow))
         yield f"{'questions answered rightly':42}{right:>9} of {asked}"
+
+
+def _row(name: str, numbers: Sequence[float]) -> str:
+    return f"{name:42}" + "".join(f"{number:>14,.0f}" for number in numbers)
 
 
 def _figures(name: str, requests: Requests, cpu_ms: float) -> str:
@@ -69,6 +78,9 @@ def _figures(name: str, requests: Requests, cpu_ms: float) -> str:
     return f"{name:42}{times}{round(median(requests.response_bytes)):>14,}"
 
 
-def _judged(name: str, ratio: float, target: float, more: str = "") -> str:
-    verdict = "met" if ratio <= target else "not met"
-    return f"{name:42}{ratio:>9.2f}   at most {target:.2f}{more}: {verdict}"
+def _ratio(name: str, ratio: float, remark: str = "") -> str:
+    return f"{name:42}{ratio:>9.2f}   {remark}".rstrip()
+
+
+def _verdict(ratio: float, target: float, more: str = "") -> str:
+    return f"at most {target:.2f}{more}: {'met' if ratio <= target else 'not met'}"

@@ -8,8 +8,8 @@ def database_bytes() -> int:
     """Give the size of the whole database, pages of indexes included and free ones not."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            numbers = [cursor.execute(f"PRAGMA {name}").fetchone()[0] for name in _SQLITE_PAGES]
-            return (numbers[0] - numbers[1]) * numbers[2]
+            pages, free, page_bytes = (int(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in _SQLITE_PAGES)
+            return (pages - free) * page_bytes
         cursor.execute("SELECT pg_database_size(current_database())")
         return int(cursor.fetchone()[0])
 

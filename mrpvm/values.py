@@ -389,7 +389,7 @@ def to_wire(value: Any) -> Any:
     if (named := _wire_fields(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable, whatever it defines
         return {wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named}
     if isinstance(value, tuple | list | set | frozenset):
-        return [to_wire(item) for item in value]
+        return [item if type(item) in _PLAIN else to_wire(item) for item in value]
     if isinstance(value, str | int | float):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, Mapping):

@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import F
 
 from sessions_app.models import Session, SessionEvent
+from sessions_app.models.inserts import insert_rows
 
 logger = logging.getLogger(__name__)
 
@@ -78,10 +79,11 @@ def append_to_locked(session: Session, news: Sequence[tuple[EventKind, Mapping[s
 
 
 def _insert(session: Session, first: int, news: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
-    rows = SessionEvent.objects.bulk_create(
+    rows = [
         SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
         for place, (kind, payload) in enumerate(news)
-    )
+    ]
+    insert_rows(rows)
     messages = [message_of(row) for row in rows]
     transaction.on_commit(lambda: send(session.pk, messages), robust=True)
 

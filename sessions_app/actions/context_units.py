@@ -16,6 +16,7 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.notifications import notify, notify_on_commit
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
+from sessions_app.models.inserts import insert_rows
 from sessions_app.search.index import index_units, remove_units
 
 Step = UnitEvent.Step
@@ -32,8 +33,8 @@ def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execut
     """
     with transaction.atomic():
         session = turn.session
-        ContextUnit.objects.bulk_create(ContextUnit.from_value(unit, session=session, turn=turn) for unit in units)
-        UnitEvent.objects.bulk_create(_steps(turn, Step.STAGED, units, execution_id=execution_id))
+        insert_rows([ContextUnit.from_value(unit, session=session, turn=turn) for unit in units])
+        insert_rows(_steps(turn, Step.STAGED, units, execution_id=execution_id))
         events.append(session, "units.pending", {"request_id": turn.request_id, "count": len(units)})
     notify(_added(session, units, "current-turn", "seed-detection"))
 
@@ -205,7 +206,7 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
         )
         for execution_id, row in judged
     ]
-    UnitEvent.objects.bulk_create([*promotion.ledger, *rows])
+    insert_rows([*promotion.ledger, *rows])
 
 
 def _known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:

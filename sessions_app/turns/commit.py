@@ -22,6 +22,7 @@ from sessions_app.actions.context_units import (
 from sessions_app.actions.sessions import preference_changes
 from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
+from sessions_app.models.inserts import insert_rows
 from sessions_app.turns.prepare import TurnCall
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -144,7 +145,7 @@ _ENTRY_FIELDS = (
 
 def _add_messages(session: Session, turn: ExplainabilityTurn, outcome: TurnOutcome) -> None:
     first = session.message_sequence + 1
-    Message.objects.bulk_create(
+    insert_rows(
         [
             Message(session=session, turn=turn, sequence=first, role="user", content=turn.user_message),
             Message(session=session, turn=turn, sequence=first + 1, role="assistant", content=outcome.answer_text),

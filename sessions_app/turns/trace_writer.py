@@ -13,6 +13,7 @@ from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn, TurnDetail, TurnEvents
+from sessions_app.models.inserts import insert_rows
 
 _COMPLETE = {"plugin.finished", "frame.closed"}
 """Events after which a node's payload is whole."""
@@ -58,8 +59,8 @@ class TraceWriter:
         """Write what is new; must run inside a transaction, and is undone with it."""
         records, details = self.records[self._written_count :], list(self._whole)
         if records:
-            TurnEvents.objects.create(turn=self._turn, first_sequence=self._written_count, events=records)
-        TurnDetail.objects.bulk_create(details)
+            insert_rows([TurnEvents(turn=self._turn, first_sequence=self._written_count, events=records)])
+        insert_rows(details)
         self._flushed_at = time.monotonic()
         transaction.on_commit(lambda: self._settle(len(records), len(details)))
 

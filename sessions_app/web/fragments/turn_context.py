@@ -87,7 +87,9 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     for row in shown:
         unit = known.get(row.unit_id, _GONE)
         row.text, row.origin = unit.text, unit.origin
-    counts = {fate: sum(1 for row in rows if fate in row.steps) for fate in ("offered", "selected", "pruned", "cited")}
+    # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
+    counts = {"offered": len(rows)}
+    counts |= {fate: sum(1 for row in rows if fate in row.steps) for fate in ("selected", "pruned", "cited")}
     return {
         "turn": turn,
         "session": turn.session,

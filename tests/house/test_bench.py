@@ -1,0 +1,77 @@
+"""The bench runs and prints everything it promises; how fast anything was is asserted nowhere [O-38]."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+
+import pytest
+from django.apps import apps
+
+from bench.conversation import conversation
+from bench.floor.rows import RecordedConversation
+from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.sessions import create_session
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import TurnCall
+from tests.server import ROOT
+
+FIGURES = ("JSON turn", "floor: the same rows", "turn 10 of a session", "turn 20 of a session")
+STORED = ("  bytes of the database", "  bytes of values", "rows of a turn")
+RATIOS = (
+    "turn / floor, CPU",
+    "turn 20 / turn 10, latency",
+    "turn 20 / turn 10, CPU",
+    "bytes stored a turn, last tenth / fifth",
+    "bytes stored a turn, last tenth / first",
+)
+
+
+def test_a_quick_run_prints_every_row() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    for name in (*FIGURES, *STORED, *RATIOS):
+        row = next((line for line in lines if line.startswith(name)), "")
+        numbers = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", row[42:])]
+        assert numbers, f"no row '{name}' in:\n{done.stdout}"
+        assert all(number > 0 for number in numbers)
+    verdicts = [line for line in lines if re.search(r"at most [\d.]+.*: (not )?met$", line)]
+    assert len(verdicts) == 3
+    assert re.search(r"^questions answered rightly +\d+ of \d+$", lines[-1])
+
+
+def row_counts() -> dict[str, int]:
+    return {model.__name__: model.objects.count() for model in apps.get_app_config("sessions_app").get_models()}
+
+
+def added_by_each(steps: Iterator[object]) -> Iterator[dict[str, int]]:
+    """Give the number of rows in each table that each step added."""
+    before = row_counts()
+    for _ in steps:
+        after = row_counts()
+        yield {name: count - before[name] for name, count in after.items()}
+        before = after
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_floor_writes_as_many_rows_as_the_turns_did() -> None:
+    session = create_session(ensure_default_project())
+    messages = [said.message for said in islice(conversation(seed=3), 6)]
+    turns = list(added_by_each(run_turn(session, TurnCall(message=message)) for message in messages))
+    recorded = RecordedConversation.newest()
+    # The first turn also says which plugins were chosen.
+    turns[0]["SessionEvent"] -= 1
+    assert list(added_by_each(recorded.write_next_turn() for _ in messages)) == turns
+    assert [turn.row_count for turn in recorded.turns] == [sum(added.values()) for added in turns]
+
+
+def test_a_conversation_asks_only_for_what_it_told() -> None:
+    told = ""
+    for said in conversation(seed=4):
+        told += said.message
+        assert said.expected is None or said.expected in told
+    assert list(conversation(seed=4)) == list(conversation(seed=4))
