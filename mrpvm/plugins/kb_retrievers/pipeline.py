@@ -10,7 +10,8 @@ from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.values import ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
 
-CANDIDATE_LIMIT = 50
+CANDIDATE_LIMIT = 24
+"""Twice the widest result budget, so that boosts and doubles can change what is chosen; each costs a ledger row."""
 MAX_QUERY_TERMS = 32
 """A whole text as a question is searched by its first terms only."""
 
