@@ -42,6 +42,9 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         self._group = events.group_of(session_pk)
         await self.channel_layer.group_add(self._group, self.channel_name)
         await self._replay()
+        if await self._allowed() is None:  # it ended while the socket was joining
+            await self.close(FORBIDDEN)
+            return
         self._heartbeat = asyncio.create_task(self._beat())
 
     async def disconnect(self, code: int) -> None:

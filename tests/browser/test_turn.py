@@ -42,7 +42,7 @@ def test_a_click_opens_a_box_and_the_address_keeps_it(browser: Browser, session:
     page.locator("g[data-id='exec-0.1~1'] rect").first.click()
     expect(page.locator("#detail h2")).to_have_text("Symbolic Seed Detector")
     expect(page.locator("[role=treeitem][aria-selected=true]")).to_have_attribute("data-id", "exec-0.1~1")
-    page.reload()
+    page.reload(wait_until="networkidle")
     expect(page.locator("#detail h2")).to_have_text("Symbolic Seed Detector")
     expect(page.locator("g.is-selected")).to_have_attribute("data-id", "exec-0.1~1")
     page.get_by_role("tab", name="Input").press("ArrowRight")
