@@ -116,6 +116,7 @@ def test_brackets_go_to_the_turns_beside(browser: Browser, session: Session) -> 
     page = open_turn(browser, session, 2)
     page.keyboard.press("[")
     expect(page.get_by_role("heading", level=1)).to_have_text("Turn 1")
+    page.wait_for_load_state("networkidle")
     page.keyboard.press("]")
     expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
 
