@@ -14,10 +14,9 @@ from typing import Any, Literal, TypedDict
 from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import transaction
-from django.db.models import F
 
 from sessions_app.models import Session, SessionEvent
-from sessions_app.models.inserts import insert_rows
+from sessions_app.models.plain_sql import add_to_row, insert_rows
 
 logger = logging.getLogger(__name__)
 
@@ -63,8 +62,7 @@ def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, An
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
-    session.event_sequence = F("event_sequence") + len(news)
-    session.save(update_fields=["event_sequence"])
+    add_to_row(session, event_sequence=len(news))
     _insert(session, session.event_sequence - len(news) + 1, news)
 
 

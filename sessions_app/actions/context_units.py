@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from typing import Any
 
 from django.conf import settings
@@ -16,7 +17,7 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.notifications import notify, notify_on_commit
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.inserts import insert_rows
+from sessions_app.models.plain_sql import delete_rows, insert_rows, select_rows, update_rows
 from sessions_app.search.index import index_units, remove_units
 
 Step = UnitEvent.Step
@@ -71,11 +72,11 @@ def promote_units(
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
     others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))
-    pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
+    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING.value}
     if dropped:
-        pending.filter(unit_id__in=[item.unit.id for item in dropped]).delete()
+        delete_rows(ContextUnit, **pending, unit_id=[item.unit.id for item in dropped])
     if kept:
-        pending.update(state=State.COMMITTED, committed_at=timezone.now())
+        update_rows(ContextUnit, {"state": State.COMMITTED.value, "committed_at": timezone.now()}, **pending)
         index_units(session.journal, kept)
     session.unit_count += len(kept)
     return Promotion(
@@ -210,12 +211,11 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
 
 
 def _known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
-    hashes = [unit.hash for unit in units]
-    committed = session.context_units.filter(state=State.COMMITTED)
+    committed = [State.COMMITTED.value]
     return {
-        value
-        for start in range(0, len(hashes), 500)
-        for value in committed.filter(hash__in=hashes[start : start + 500]).values_list("hash", flat=True)
+        known
+        for batch in batched((unit.hash for unit in units), 500, strict=False)
+        for (known,) in select_rows(ContextUnit, ["hash"], session_id=[session.pk], state=committed, hash=batch)
     }
 
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models.plain_sql import select_rows
 
 _POLL_SECONDS = 0.05
 
@@ -39,10 +40,11 @@ def relock_session(session: Session) -> None:
     Raises:
         NotFound, Expired: as for `lock_session`.
     """
-    try:
-        session.refresh_from_db(fields=_CHANGE_DURING_TURNS, from_queryset=Session.objects.select_for_update())
-    except Session.DoesNotExist:
-        raise _not_found() from None
+    found = select_rows(Session, _CHANGE_DURING_TURNS, lock=True, pk=session.pk)
+    if not found:
+        raise _not_found()
+    for name, value in zip(_CHANGE_DURING_TURNS, found[0], strict=True):
+        setattr(session, name, value)
     _check_alive(session)
 
 

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models.plain_sql import insert_keyed_rows
 from sessions_app.search.layers import shift_counts
 from sessions_app.search.terms import term_id, weighted_terms
 from sessions_app.search.visibility import settle
@@ -47,7 +48,7 @@ def index_units(
         )
         for unit, found in zip(units, indexed, strict=True)
     ]
-    LayerUnit.objects.bulk_create(rows, batch_size=_ROWS_A_QUERY)
+    insert_keyed_rows(rows)
     _add_postings(
         (layer.pk, term_id(term), row.pk, frequency, row.length)
         for row, found in zip(rows, indexed, strict=True)

@@ -10,6 +10,7 @@ from typing import Self
 from mrpvm.contracts import ScoredUnit
 from mrpvm.values import Store
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
+from sessions_app.models.plain_sql import select_rows
 from sessions_app.search.terms import WHOLE_FREQUENCY, term_id
 from sessions_app.search.visibility import hidden_units
 
@@ -116,10 +117,8 @@ class SessionKnowledge:
     def _postings(self, terms: Iterable[str]) -> dict[str, TermPostings]:
         by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
         hidden = self.view.hidden
-        rows = Posting.objects.filter(layer_id__in=self.view.chain, term__in=list(by_id)).values_list(
-            "term", "unit_id", "frequency", "length"
-        )
-        for term, unit, frequency, length in rows:
+        columns = ("term", "unit_id", "frequency", "length")
+        for term, unit, frequency, length in select_rows(Posting, columns, layer_id=self.view.chain, term=by_id):
             if unit not in hidden:
                 by_id[term].append((unit, frequency, length))
         return {term: by_id[term_id(term)] for term in terms}

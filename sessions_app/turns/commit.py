@@ -22,7 +22,7 @@ from sessions_app.actions.context_units import (
 from sessions_app.actions.sessions import preference_changes
 from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.models.inserts import insert_rows
+from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.prepare import TurnCall
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -66,8 +66,9 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
         session.system_prompt = call.system_prompt
     touch(session)
     events.append_to_locked(session, _news_of_success(turn, outcome, promotion, changed))
-    session.save(update_fields=["system_prompt", "message_sequence", "event_sequence", "unit_count", *changed,
-                                *ACTIVITY_FIELDS])  # fmt: skip
+    save_columns(
+        session, "system_prompt", "message_sequence", "event_sequence", "unit_count", *changed, *ACTIVITY_FIELDS
+    )
     _trim(turn)
     announce_promotion(session, promotion)
 
@@ -127,11 +128,10 @@ def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selectio
 
 def _store_success(turn: ExplainabilityTurn) -> None:
     """Write the finished entry if the turn still holds its slot and nobody stopped it."""
-    entry = ExplainabilityTurn.objects.filter(pk=turn.pk)
-    held = entry.filter(status=Status.RUNNING, cancel_requested_at=None)
-    if held.update(**{name: getattr(turn, name) for name in _ENTRY_FIELDS}):
+    finished = {name: getattr(turn, name) for name in _ENTRY_FIELDS}
+    if update_rows(ExplainabilityTurn, finished, pk=turn.pk, status=Status.RUNNING.value, cancel_requested_at=None):
         return
-    if entry.filter(status=Status.RUNNING).exists():
+    if ExplainabilityTurn.objects.filter(pk=turn.pk, status=Status.RUNNING).exists():
         raise TurnCancelled("The turn was stopped.")
     raise TurnInterrupted("The turn took longer than its lease and was closed by another process.")
 

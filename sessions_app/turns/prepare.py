@@ -17,7 +17,8 @@ from sessions_app.actions import kb_mounts
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
-from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Session
+from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.language_model import grounding_of, model_source
@@ -108,7 +109,7 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     session = lock_session(session_pk)
     session.turn_sequence += 1
     level = call.choices.deliberation_level
-    turn = ExplainabilityTurn.objects.create(
+    turn = ExplainabilityTurn(
         session=session,
         turn_index=session.turn_sequence,
         user_message=call.message,
@@ -116,13 +117,14 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
         deliberation_level=session.preferred_deliberation_level if level is None else level,
         model=call.choices.model or session.preferred_model,
     )
-    session.context_units.filter(state="pending").delete()
+    insert_keyed_rows([turn])
+    delete_rows(ContextUnit, session_id=session.pk, state="pending")
     if not session.first_message:
         session.first_message = " ".join(call.message.split())[:FIRST_MESSAGE_CHARS]
     touch(session)
     news = {"request_id": turn.request_id, "turn_index": turn.turn_index}
     events.append_to_locked(session, [("turn.started", news)])
-    session.save(update_fields=["turn_sequence", "event_sequence", "first_message", *ACTIVITY_FIELDS])
+    save_columns(session, "turn_sequence", "event_sequence", "first_message", *ACTIVITY_FIELDS)
     return turn
 
 

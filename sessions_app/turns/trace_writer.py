@@ -13,7 +13,7 @@ from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn, TurnDetail, TurnEvents
-from sessions_app.models.inserts import insert_rows
+from sessions_app.models.plain_sql import insert_rows
 
 _COMPLETE = {"plugin.finished", "frame.closed"}
 """Events after which a node's payload is whole."""

@@ -1,4 +1,4 @@
-"""Rows inserted without `bulk_create` are the rows that it would have inserted."""
+"""Rows written and read by hand are those that the ORM would write and read."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import ContextUnit, Message, SessionEvent, TurnDetail, TurnEvents, UnitEvent
-from sessions_app.models.inserts import insert_rows
+from sessions_app.models.plain_sql import add_to_row, insert_rows, select_rows
 from sessions_app.turns.prepare import TurnCall, prepare
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
@@ -56,3 +56,19 @@ def test_many_rows_come_in_order_and_by_one_statement(session):
     assert len(queries) == 1
     stored = session.events.filter(kind="x").order_by("pk").values_list("sequence", flat=True)
     assert list(stored) == list(range(50, 60))
+
+
+def test_selected_rows_hold_one_of_the_wanted_values_in_each_column(session):
+    insert_rows([SessionEvent(session=session, sequence=number, kind=f"k{number % 3}") for number in range(50, 59)])
+    found = select_rows(SessionEvent, ("sequence", "kind"), session_id=[session.pk, -1], kind=("k0", "k2", TEXT))
+    assert sorted(found) == [(50, "k2"), (51, "k0"), (53, "k2"), (54, "k0"), (56, "k2"), (57, "k0")]
+    assert select_rows(SessionEvent, ["sequence"], session_id=[session.pk], kind=[]) == []
+
+
+def test_numbers_are_added_to_what_the_row_holds_not_to_what_was_read(session):
+    stale = type(session).objects.get(pk=session.pk)
+    add_to_row(session, unit_count=3, turn_sequence=1)
+    add_to_row(stale, unit_count=-1)
+    assert stale.unit_count == 2
+    session.refresh_from_db()
+    assert (session.unit_count, session.turn_sequence) == (2, 1)
