@@ -62,6 +62,12 @@ def quick_passwords() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def lessons_at_once() -> None:
+    """Let each turn teach planners before it returns: no test ends with a write still to come."""
+    settings.MRPVM_LEARN_DELAY_MS = 0
+
+
 @pytest.fixture(autouse=True)
 def fresh_counters() -> None:
     """Let every test count logins and calls from zero."""

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, NotFound
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.plain_sql import get_row, read_related, select_rows
 
 _POLL_SECONDS = 0.05
 
@@ -19,12 +19,11 @@ def lock_session(session_pk: int) -> Session:
         NotFound: SESSION_NOT_FOUND, it was deleted.
         Expired: SESSION_EXPIRED; an expired session is an archive [O-15].
     """
-    locked = Session.objects.select_for_update(of=("self",)).select_related("mounted_kb", "draft", "journal")
-    try:
-        session = locked.get(pk=session_pk)
-    except Session.DoesNotExist:
-        raise _not_found() from None
+    session = get_row(Session, lock=True, pk=session_pk)
+    if session is None:
+        raise _not_found()
     _check_alive(session)
+    read_related(session, "mounted_kb", "journal")
     return session
 
 

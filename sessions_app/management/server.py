@@ -134,6 +134,7 @@ def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callab
         signal.signal(handled, lambda *_: None)
     # The models behind it can be imported only once Django is set up.
     from sessions_app.turns import language_model
+    from sessions_app.turns.lessons import lessons
     from sessions_app.turns.sweep import Sweeper
 
     language_model.warm()
@@ -141,3 +142,4 @@ def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callab
     sweeper.start()
     Server(config, grace_seconds, on_started).run(sockets=[bound])
     sweeper.stop()
+    lessons.store()

@@ -3,13 +3,16 @@
 The ORM compiles a statement anew each time, which costs many times what the database needs for it. Here its text is
 built once for each shape; names are those of the models' columns (`session_id`, not `session`), and values go to and
 from the driver as the ORM's do. Everything that is not on a turn's path stays with the ORM.
+
+A condition names a column and what it equals: a value, None for a null, or a list, tuple, set or mapping of values of
+which it is one.
 """
 
-from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from itertools import batched
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from django.db import connection
 from django.db.models import DateTimeField, Field, JSONField, Model
@@ -18,11 +21,9 @@ from django.db.models.expressions import Col
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""
 _remembered = lru_cache(maxsize=256)
-type Shape = tuple[tuple[str, int | None], ...]
-"""The columns of a condition, each with how many values it may have; None for exactly one."""
+type Shape = tuple[tuple[str, str], ...]
+"""The columns of a condition, each with the test that it is put to."""
 type Adapter = Callable[[Any], Any]
-type Condition = str | int | bool | None | Collection[Any]
-"""A value that a column equals (None: it is null), or a list, tuple, set or mapping of which it is one."""
 
 
 def insert_rows(rows: Sequence[Model]) -> None:
@@ -51,25 +52,53 @@ def insert_keyed_rows(rows: Sequence[Model]) -> None:
                 row.pk, row._state.adding, row._state.db = key, False, connection.alias
 
 
+def get_row[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) -> Row | None:
+    """Give the one row that meets every condition, None if there is none; `lock` as for `select_rows`."""
+    found = get_rows(model, lock=lock, **where)
+    return found[0] if found else None
+
+
+def get_rows[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) -> list[Row]:
+    """Give the whole rows that meet every condition, in no order; `lock` as for `select_rows`."""
+    names = _names(model)
+    return [model.from_db(connection.alias, names, values) for values in select_rows(model, names, lock=lock, **where)]
+
+
+def read_related(row: Model, *names: str) -> None:
+    """Read the rows that these foreign keys point at, and attach them as `select_related` does."""
+    for name in names:
+        field = row._meta.get_field(name)
+        related = cast("type[Model]", field.related_model)
+        setattr(row, name, get_row(related, pk=getattr(row, f"{name}_id")))
+
+
 def select_rows(
-    model: type[Model], columns: Sequence[str], *, lock: bool = False, **where: Condition
+    model: type[Model],
+    columns: Sequence[str],
+    *,
+    highest: str | None = None,
+    limit: int = 0,
+    lock: bool = False,
+    **where: Any,
 ) -> list[tuple[Any, ...]]:
-    """Give these columns of the rows that meet every condition, in no order; none for an empty collection.
+    """Give these columns of the rows that meet every condition; none for an empty collection.
 
     Args:
+        highest: give `limit` rows, those with the highest values of this column, the highest first; without it all
+            rows are given, in no order.
         lock: hold the rows until the end of the transaction, where the database knows that.
     """
     shape, values = _condition(where)
     if values is None:
         return []
-    statement, converters = _select(model, tuple(columns), shape, lock, connection.vendor)
+    statement, converters = _select(model, tuple(columns), shape, highest, lock, connection.vendor)
     with connection.cursor() as cursor:
-        cursor.execute(statement, values)
+        cursor.execute(statement, values if highest is None else [*values, limit])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return [_converted(row, converters) for row in rows] if converters else rows
 
 
-def update_rows(model: type[Model], changes: dict[str, Any], **where: Condition) -> int:
+def update_rows(model: type[Model], changes: dict[str, Any], **where: Any) -> int:
     """Set columns of the rows that meet every condition; gives how many there were."""
     shape, values = _condition(where)
     if values is None:
@@ -93,7 +122,7 @@ def add_to_row(row: Model, **increments: int) -> None:
             setattr(row, name, total)
 
 
-def delete_rows(model: type[Model], **where: Condition) -> int:
+def delete_rows(model: type[Model], **where: Any) -> int:
     """Delete the rows that meet every condition; what refers to them must be gone already."""
     shape, values = _condition(where)
     if values is None:
@@ -103,29 +132,28 @@ def delete_rows(model: type[Model], **where: Condition) -> int:
         return int(cursor.rowcount)
 
 
-def _condition(where: dict[str, Condition]) -> tuple[Shape, list[Any] | None]:
+def _condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
     """Give the condition's shape and its values; None for values where nothing can meet it."""
-    shape: list[tuple[str, int | None]] = []
+    shape: list[tuple[str, str]] = []
     values: list[Any] = []
     for name, wanted in where.items():
         if isinstance(wanted, list | tuple | set | frozenset | dict):
             if not wanted:
                 return (), None
-            shape.append((name, len(wanted)))
+            shape.append((name, f"{{}} IN ({_marks(len(wanted))})"))
             values.extend(wanted)
         elif wanted is None:
-            shape.append((name, 0))
+            shape.append((name, "{} IS NULL"))
+        elif isinstance(wanted, bool):  # not as a value: an index over the rows where it is so would not be found
+            shape.append((name, "{}" if wanted else "NOT {}"))
         else:
-            shape.append((name, None))
+            shape.append((name, "{} = %s"))
             values.append(wanted)
     return tuple(shape), values
 
 
 def _where(model: type[Model], shape: Shape) -> str:
-    tests = {None: "= %s", 0: "IS NULL"}
-    return " AND ".join(
-        f"{_column(model, name)} {tests.get(count) or f'IN ({_marks(count or 0)})'}" for name, count in shape
-    )
+    return " AND ".join(test.format(_column(model, name)) for name, test in shape)
 
 
 def _marks(count: int) -> str:
@@ -138,9 +166,7 @@ def _table(model: type[Model]) -> str:
 
 def _field(model: type[Model], name: str) -> "Field[Any, Any]":
     options = model._meta
-    field = options.pk if name == "pk" else options.get_field(name)
-    assert isinstance(field, Field)
-    return field
+    return cast("Field[Any, Any]", options.pk if name == "pk" else options.get_field(name))
 
 
 def _column(model: type[Model], name: str) -> str:
@@ -159,13 +185,19 @@ def _insert(model: type[Model], vendor: str) -> tuple[str, Callable[[Model], tup
 
 
 @_remembered
+def _names(model: type[Model]) -> tuple[str, ...]:
+    return tuple(field.attname for field in model._meta.concrete_fields)
+
+
+@_remembered
 def _select(
-    model: type[Model], columns: tuple[str, ...], shape: Shape, lock: bool, vendor: str
+    model: type[Model], columns: tuple[str, ...], shape: Shape, highest: str | None, lock: bool, vendor: str
 ) -> tuple[str, Sequence["_Place"]]:
     fields = [_field(model, name) for name in columns]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
-    statement = f"SELECT {names} FROM {_table(model)} WHERE {_where(model, shape)}{locking}"  # noqa: S608
+    order = f" ORDER BY {_column(model, highest)} DESC LIMIT %s" if highest else ""
+    statement = f"SELECT {names} FROM {_table(model)} WHERE {_where(model, shape)}{order}{locking}"  # noqa: S608
     return statement, [(place, read) for place, field in enumerate(fields) for read in _converters(field)]
 
 
@@ -206,7 +238,11 @@ def _converters(field: "Field[Any, Any]") -> list[Adapter]:
     """Give what makes the driver's value one of the field's."""
     column = Col("", field)
     found = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
-    return [lambda value, convert=convert: convert(value, column, connection) for convert in found]
+    return [partial(_converted_by, convert, column) for convert in found]
+
+
+def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:
+    return convert(value, column, connection)
 
 
 def _adapted(values: list[Any], adapters: Sequence[_Place]) -> list[Any]:

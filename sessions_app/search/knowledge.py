@@ -10,7 +10,7 @@ from typing import Self
 from mrpvm.contracts import ScoredUnit
 from mrpvm.values import Store
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
-from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.plain_sql import get_rows, select_rows
 from sessions_app.search.terms import WHOLE_FREQUENCY, term_id
 from sessions_app.search.visibility import hidden_units
 
@@ -109,9 +109,11 @@ class SessionKnowledge:
         return list(self._found[asked])
 
     def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
-        newest = LayerUnit.objects.filter(layer_id__in=self.view.chain, is_guidance=True).order_by("-pk")
-        examined = newest.values_list("pk", flat=True)[: max(limit, 0) + len(self.view.hidden)]
-        pks = [pk for pk in examined if pk not in self.view.hidden][: max(limit, 0)]
+        newest = select_rows(
+            LayerUnit, ("pk",), highest="pk", limit=max(limit, 0) + len(self.view.hidden),
+            layer_id=self.view.chain, is_guidance=True,
+        )  # fmt: skip
+        pks = [pk for (pk,) in newest if pk not in self.view.hidden][: max(limit, 0)]
         return self._scored(pks, {}, {})
 
     def _postings(self, terms: Iterable[str]) -> dict[str, TermPostings]:
@@ -147,7 +149,7 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row.pk: row for row in LayerUnit.objects.filter(pk__in=pks).order_by()}
+        rows = {row.pk: row for row in get_rows(LayerUnit, pk=pks)}
         found = [
             ScoredUnit(
                 unit=rows[pk].to_value(),

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
+from typing import Any
 
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
 from sessions_app.models.plain_sql import select_rows
@@ -96,7 +97,7 @@ def _copies(chain: Sequence[int], hashes: Collection[str]) -> list[list[Copy]]:
 def _changes(chain: Sequence[int], units: Collection[int] | None = None) -> Mapping[int, Mapping[int, str]]:
     place = {layer: index for index, layer in enumerate(chain)}
     changes: dict[int, dict[int, str]] = defaultdict(dict)
-    wanted: dict[str, Collection[int]] = {"layer_id": chain} if units is None else {"layer_id": chain, "unit_id": units}
+    wanted: dict[str, Any] = {"layer_id": chain} if units is None else {"layer_id": chain, "unit_id": units}
     for layer, unit, change in select_rows(HiddenUnit, ("layer_id", "unit_id", "change"), **wanted):
         changes[unit][place[layer]] = change
     return changes

@@ -13,11 +13,11 @@ from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from mrpvm.values import TurnOutcome
 from sessions_app.actions.context_units import stage_units
-from sessions_app.actions.plugin_statistics import record_turn
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns import shutdown
 from sessions_app.turns.commit import commit_turn, fail_turn
+from sessions_app.turns.lessons import lessons
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, TurnCall, check_call, prepare
 from sessions_app.turns.progress import progress_of
@@ -137,10 +137,6 @@ _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
 
 
 def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, Any] | None) -> None:
-    """Record how the plugins did, unless somebody stopped them; failing to do so is no failure of the turn [T-35]."""
-    if not settings.MRPVM_LEARN or (error is not None and error["code"] in _TELLS_NOTHING):
-        return
-    try:
-        record_turn(turn.session.project_id, outcome.stages, turn_failed=error is not None)
-    except Exception:
-        logger.exception("what turn %s teaches planners could not be stored", turn.request_id)
+    """Note how the plugins did, unless somebody stopped them."""
+    if settings.MRPVM_LEARN and (error is None or error["code"] not in _TELLS_NOTHING):
+        lessons.note(turn, outcome.stages, turn_failed=error is not None)

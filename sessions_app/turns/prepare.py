@@ -17,8 +17,8 @@ from sessions_app.actions import kb_mounts
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
-from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Session
-from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
+from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Message, Session
+from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns, select_rows
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.language_model import grounding_of, model_source
@@ -130,12 +130,12 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
 
 def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     session, choices = turn.session, call.choices
-    newest = session.messages.filter(role__in=("user", "assistant")).order_by("-sequence")
+    newest = select_rows(
+        Message, ("role", "content"), highest="sequence", limit=settings.MRPVM_MAX_HISTORY_MESSAGES,
+        session_id=session.pk, role=("user", "assistant"),
+    )  # fmt: skip
     history = history_window(
-        (
-            HistoryMessage(role=role, content=content)
-            for role, content in newest.values_list("role", "content")[: settings.MRPVM_MAX_HISTORY_MESSAGES]
-        ),
+        (HistoryMessage(role=role, content=content) for role, content in newest),
         settings.MRPVM_MAX_HISTORY_MESSAGES,
         settings.MRPVM_MAX_HISTORY_CHARS,
     )

@@ -3,13 +3,23 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
+import pytest
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 from mrpvm.values import KnowledgeUnit
-from sessions_app.models import ContextUnit, Message, SessionEvent, TurnDetail, TurnEvents, UnitEvent
-from sessions_app.models.plain_sql import add_to_row, insert_rows, select_rows
+from sessions_app.models import ContextUnit, Message, Session, SessionEvent, TurnDetail, TurnEvents, UnitEvent
+from sessions_app.models.plain_sql import (
+    add_to_row,
+    delete_rows,
+    get_row,
+    insert_keyed_rows,
+    insert_rows,
+    save_columns,
+    select_rows,
+    update_rows,
+)
 from sessions_app.turns.prepare import TurnCall, prepare
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
@@ -72,3 +82,55 @@ def test_numbers_are_added_to_what_the_row_holds_not_to_what_was_read(session):
     assert stale.unit_count == 2
     session.refresh_from_db()
     assert (session.unit_count, session.turn_sequence) == (2, 1)
+
+
+def test_a_whole_row_is_the_one_that_the_orm_reads(session, plugins):
+    plugins()
+    turn = prepare(session, TurnCall(message=TEXT)).turn
+    insert_rows([ContextUnit.from_value(UNIT, session=session, turn=turn, created_at=MOMENT)])
+    for stored in (turn, session, session.journal, session.mounted_kb, ContextUnit.objects.get()):
+        by_orm, by_hand = type(stored).objects.get(pk=stored.pk), get_row(type(stored), pk=stored.pk)
+        assert by_hand is not None
+        names = [field.attname for field in type(stored)._meta.concrete_fields]
+        assert [(name, getattr(by_hand, name)) for name in names] == [(name, getattr(by_orm, name)) for name in names]
+        assert [type(getattr(by_hand, name)) for name in names] == [type(getattr(by_orm, name)) for name in names]
+    assert get_row(ContextUnit, pk=-1) is None
+
+
+def test_keys_are_filled_in_in_order_and_a_broken_constraint_is_djangos_error(session):
+    rows = [SessionEvent(session=session, sequence=number, kind="x") for number in range(50, 60)]
+    insert_keyed_rows(rows)
+    assert {row.pk: row.sequence for row in rows} == dict(session.events.filter(kind="x").values_list("pk", "sequence"))
+    rows[0].kind = "y"
+    rows[0].save()
+    assert session.events.get(kind="y").sequence == 50
+    with pytest.raises(IntegrityError), transaction.atomic():
+        insert_keyed_rows([SessionEvent(session=session, sequence=50, kind="x")])
+
+
+def test_the_highest_rows_come_in_falling_order(session):
+    insert_rows([SessionEvent(session=session, sequence=number, kind="x") for number in (52, 50, 51)])
+    found = select_rows(SessionEvent, ["sequence"], highest="sequence", limit=2, session_id=session.pk, kind="x")
+    assert found == [(52,), (51,)]
+
+
+def test_conditions_on_truth_and_absence(session):
+    found = {"pk": session.pk, "deleted_at": None}
+    assert get_row(Session, **found, is_client_named=False) == session
+    assert get_row(Session, **found, is_client_named=True) is None
+    assert update_rows(Session, {"deleted_at": MOMENT, "title": TEXT}, pk=session.pk, deleted_at=None) == 1
+    assert update_rows(Session, {"title": "late"}, pk=session.pk, deleted_at=None) == 0
+    assert update_rows(Session, {"title": "nobody"}, pk=[]) == 0
+    session.refresh_from_db()
+    assert (session.deleted_at, session.title) == (MOMENT, TEXT)
+
+
+def test_only_the_named_columns_are_saved_and_only_the_meant_rows_deleted(session):
+    session.title, session.first_message = "saved", "not saved"
+    save_columns(session, "title")
+    session.refresh_from_db()
+    assert (session.title, session.first_message) == ("saved", "")
+    insert_rows([SessionEvent(session=session, sequence=number, kind="x") for number in (50, 51, 52)])
+    assert delete_rows(SessionEvent, session_id=session.pk, sequence=[50, 52]) == 2
+    assert delete_rows(SessionEvent, sequence=[]) == 0
+    assert session.events.get(kind="x").sequence == 51
