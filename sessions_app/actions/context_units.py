@@ -17,7 +17,7 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.notifications import notify, notify_on_commit
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.plain_sql import delete_rows, insert_rows, select_rows, update_rows
+from sessions_app.models.plain_sql import delete_rows, insert_rows, insert_values, select_rows, update_rows
 from sessions_app.search.index import index_units, remove_units
 
 Step = UnitEvent.Step
@@ -193,21 +193,18 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
     Args:
         judged: `(execution id, wire row)` each.
     """
-    rows = [
-        UnitEvent(
-            session=turn.session,
-            turn=turn,
-            unit_id=row["unitId"],
-            step=row["step"],
-            store=row["store"],
-            execution_id=execution_id,
-            rank=row.get("rank"),
-            score=row.get("score"),
-            reason=str(row.get("reason") or "")[:300],
-        )
-        for execution_id, row in judged
-    ]
-    insert_rows([*promotion.ledger, *rows])
+    session_pk, turn_pk, now = turn.session_id, turn.pk, timezone.now()
+    insert_rows(promotion.ledger)
+    insert_values(
+        UnitEvent,
+        ("session_id", "turn_id", "unit_id", "step", "store", "execution_id", "rank", "score", "reason", "text",
+         "created_at"),
+        [
+            (session_pk, turn_pk, row["unitId"], row["step"], row["store"], execution_id, row.get("rank"),
+             row.get("score"), str(row.get("reason") or "")[:300], "", now)
+            for execution_id, row in judged
+        ],
+    )  # fmt: skip
 
 
 def _known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:

@@ -34,6 +34,14 @@ def insert_rows(rows: Sequence[Model]) -> None:
             cursor.executemany(statement, [_adapted(list(read(row)), adapters) for row in rows])
 
 
+def insert_values(model: type[Model], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows that are not worth an object each, from the values of all columns that have no default in SQL."""
+    if rows:
+        statement, adapters = _insert_columns(model, columns, connection.vendor)
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, [_adapted(list(values), adapters) for values in rows])
+
+
 def insert_keyed_rows(rows: Sequence[Model]) -> None:
     """Insert new rows of one model and fill in their keys; one statement for some hundred rows."""
     if not rows:
@@ -175,13 +183,16 @@ def _column(model: type[Model], name: str) -> str:
 
 @_remembered
 def _insert(model: type[Model], vendor: str) -> tuple[str, Callable[[Model], tuple[Any, ...]], Sequence["_Place"]]:
-    fields = [field for field in model._meta.concrete_fields if not field.primary_key]
-    columns = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
-    return (
-        f"INSERT INTO {_table(model)} ({columns}) VALUES ({_marks(len(fields))})",  # noqa: S608
-        attrgetter(*(field.attname for field in fields)),
-        _places(fields),
-    )
+    names = tuple(field.attname for field in model._meta.concrete_fields if not field.primary_key)
+    statement, adapters = _insert_columns(model, names, vendor)
+    return statement, attrgetter(*names), adapters
+
+
+@_remembered
+def _insert_columns(model: type[Model], columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence["_Place"]]:
+    fields = [_field(model, name) for name in columns]
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+    return f"INSERT INTO {_table(model)} ({names}) VALUES ({_marks(len(fields))})", _places(fields)  # noqa: S608
 
 
 @_remembered

@@ -10,7 +10,8 @@ from typing import Self
 from mrpvm.contracts import ScoredUnit
 from mrpvm.values import Store
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
-from sessions_app.models.plain_sql import get_rows, select_rows
+from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.search.terms import WHOLE_FREQUENCY, term_id
 from sessions_app.search.visibility import hidden_units
 
@@ -149,12 +150,12 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row.pk: row for row in get_rows(LayerUnit, pk=pks)}
+        rows = {pk: values for pk, *values in select_rows(LayerUnit, ("pk", "layer_id", *UNIT_COLUMNS), pk=pks)}
         found = [
             ScoredUnit(
-                unit=rows[pk].to_value(),
+                unit=unit_of(rows[pk][1:]),
                 score=scores.get(pk, 0.0),
-                store=self.view.store_of(rows[pk].layer_id),
+                store=self.view.store_of(rows[pk][0]),
                 term_scores=parts.get(pk, {}),
             )
             for pk in pks
@@ -174,6 +175,5 @@ def _best(scores: Mapping[int, float], limit: int) -> list[int]:
         return above + level
     first: list[tuple[str, int]] = []
     for batch in batched(level, _IDS_A_QUERY, strict=False):
-        ids = LayerUnit.objects.filter(pk__in=batch).order_by().values_list("unit_id", "pk")
-        first = heapq.nsmallest(missing, [*first, *ids])
+        first = heapq.nsmallest(missing, [*first, *select_rows(LayerUnit, ("unit_id", "pk"), pk=batch)])
     return above + [unit for _, unit in first]
