@@ -64,7 +64,7 @@ def _child(run: TurnRun, child: Frame, detected: Execution) -> Program[FrameResu
     except MRPError as error:
         run.close_frame(child, "failed", "frontier_exhausted", {"error": error.as_record()})
         raise
-    run.close_frame(child, "succeeded", result.closure_reason, to_wire(result.answer), result.state)
+    run.close_frame(child, "succeeded", result.closure_reason, result.answer, result.state)
     return result
 
 

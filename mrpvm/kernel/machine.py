@@ -120,7 +120,7 @@ class Machine:
         else:
             resolve_intents(frame)
             result = yield from answer_intents(run, frame, detected.then("flow"))
-        run.close_frame(frame, "succeeded", result.closure_reason, to_wire(result.answer), result.state)
+        run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
         return detected, result
 
 

@@ -12,7 +12,7 @@ from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, EventName
-from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
+from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest, to_wire
 
 
 class TurnRun:
@@ -102,7 +102,10 @@ class TurnRun:
             "frame.closed",
             {"frameId": frame.id, "status": status, "closureReason": reason},
             frame.id,
-            {"output": result, "meta": {"closureReason": reason, "depth": frame.depth, **(state or {})}},
+            {
+                "output": to_wire(result, brief=KnowledgeUnit),
+                "meta": {"closureReason": reason, "depth": frame.depth, **(state or {})},
+            },
         )
 
     def execution_started(self, data: dict[str, Any]) -> None:

@@ -10,8 +10,8 @@ from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.values import ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
 
-CANDIDATE_LIMIT = 24
-"""Twice the widest result budget, so that boosts and doubles can change what is chosen; each costs a ledger row."""
+SPARE_CANDIDATES = 6
+"""Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""
 MAX_QUERY_TERMS = 32
 """A whole text as a question is searched by its first terms only."""
 
@@ -59,7 +59,7 @@ def retrieve_evidence(
                 session_units=tuple(entry for entry in stored.entries if entry.store == "session"),
                 kb_units=tuple(entry for entry in stored.entries if entry.store != "session"),
                 guidance=guidance_for(intent, request.current_turn_units, guidance),
-                sufficient=is_sufficient(entries, profile.needed_roles),
+                sufficient=is_sufficient(entries, profile),
             )
         )
     return Retrieval(
@@ -74,7 +74,8 @@ def retrieve_evidence(
 def lexical_hits(profile: ContextProfile, context: CallContext) -> Sequence[ScoredUnit]:
     """Give the units that share a term with the intent, best first [BP-20, BP-22]."""
     terms = profile.query_terms[:MAX_QUERY_TERMS]
-    hits = context.knowledge.search(dict.fromkeys(terms, 1.0), CANDIDATE_LIMIT) if terms else ()
+    limit = profile.max_results + SPARE_CANDIDATES
+    hits = context.knowledge.search(dict.fromkeys(terms, 1.0), limit) if terms else ()
     return [hit for hit in hits if hit.unit.is_evidence and hit.score > 0]
 
 
