@@ -113,6 +113,8 @@ function refreshSoon(element) {
 async function refresh(element, state) {
   state.timer = 0;
   if (!element.isConnected) return;
+  // What the reader is loading into the fragment would be lost under an answer that knows nothing of it.
+  if (element.querySelector(".htmx-request")) return refreshSoon(element);
   state.busy = true;
   state.again = false;
   try {
@@ -121,7 +123,7 @@ async function refresh(element, state) {
       element.dispatchEvent(new CustomEvent("graph:reload"));
     } else {
       // Morphing keeps focus, scroll position and what a reader opened.
-      await loadFragment(withCounts(element.dataset.refreshUrl, element), element, element.dataset.refreshSwap ?? "outerMorph");
+      await loadFragment(withCounts(element.dataset.refreshUrl, element), element, "outerMorph");
     }
   } catch {
     // A failed refresh is made good by the next event.

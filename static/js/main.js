@@ -5,3 +5,6 @@ import "./graph.js";
 import "./live.js";
 import "./composer.js";
 import "./page.js";
+
+// Whoever acts on the page from outside (a test, an extension) can see that keys and clicks are listened to.
+document.documentElement.classList.add("is-ready");
