@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, KnowledgeUnit, to_wire
+from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, KnowledgeUnit
+from mrpvm.wire import to_wire
 
 NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
 """What a group says when nothing was found [R-7]."""

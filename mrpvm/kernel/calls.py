@@ -12,7 +12,8 @@ from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, Plugi
 from mrpvm.errors import MRPError
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import KnowledgeUnit, StageRecord, to_wire
+from mrpvm.values import KnowledgeUnit, StageRecord
+from mrpvm.wire import to_wire
 
 LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
     "sd-plugin": frozenset({"success", "unsupported", "error"}),

@@ -8,7 +8,8 @@ from mrpvm.kernel.calls import Execution, Fork, Program
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.knowledge.decomposition import decompose, profile_for
-from mrpvm.values import Answer, AnswerGroup, Intent, Selection, to_wire
+from mrpvm.values import Answer, AnswerGroup, Intent, Selection
+from mrpvm.wire import to_wire
 
 
 def independent_intents(frame: Frame) -> bool:

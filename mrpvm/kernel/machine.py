@@ -21,7 +21,8 @@ from mrpvm.kernel.workers import Workers
 from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit
-from mrpvm.values import Selection, TurnOutcome, TurnRequest, to_wire
+from mrpvm.values import Selection, TurnOutcome, TurnRequest
+from mrpvm.wire import to_wire
 
 logger = logging.getLogger(__name__)
 

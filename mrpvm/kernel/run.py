@@ -12,7 +12,8 @@ from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, EventName
-from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest, to_wire
+from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
+from mrpvm.wire import to_wire
 
 
 class TurnRun:

@@ -7,7 +7,8 @@ from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import GuidanceUnits, Plan, to_wire
+from mrpvm.values import GuidanceUnits, Plan
+from mrpvm.wire import to_wire
 
 STAGE = "planner"
 

@@ -8,7 +8,8 @@ from mrpvm.kernel.backtracking import evidence_profile_hash
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import Evidence, GuidanceUnits, LedgerEntry, to_wire
+from mrpvm.values import Evidence, GuidanceUnits, LedgerEntry
+from mrpvm.wire import to_wire
 
 STAGE = "kb"
 

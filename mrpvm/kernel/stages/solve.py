@@ -8,7 +8,8 @@ from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView
-from mrpvm.values import Answer, Selection, to_wire
+from mrpvm.values import Answer, Selection
+from mrpvm.wire import to_wire
 
 STAGE = "goal-solver"
 
