@@ -11,6 +11,9 @@ COMPILE := scripts/uv pip compile --quiet --universal --python-version 3.13 --ge
 PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 	SECRET_KEY=only-for-this-check-0123456789abcdefghijklmnopqrstuvwxyz-ABCDEFG
 
+# Python files are compiled once, not again by each of the many processes that a test run starts.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run test browser fuzz check format bench sync requirements vendor clean
 

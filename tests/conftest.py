@@ -13,7 +13,7 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from tests.live import LiveServer
 
-hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("default", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
@@ -54,6 +54,24 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
             )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_permissions() -> Iterator[None]:
+    """Let the flush after a test that commits leave content types and permissions, which it would only make again."""
+    from django.core.management.commands import flush
+    from django.db import connection
+
+    kept = {"django_content_type", "auth_permission"}
+    names = connection.introspection.django_table_names
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flush, "emit_post_migrate_signal", lambda *arguments, **options: None)
+        patch.setattr(
+            connection.introspection,
+            "django_table_names",
+            lambda **options: [name for name in names(**options) if name not in kept],
+        )
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

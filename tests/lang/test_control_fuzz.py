@@ -1,9 +1,4 @@
-"""Damaged documents: admission answers with an admitted document or with diagnostics, never with anything else.
-
-MRPVM_FUZZ_EXAMPLES sets how many documents are tried.
-"""
-
-import os
+"""Damaged documents: admission answers with an admitted document or with diagnostics, never with anything else."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +8,7 @@ from tests.lang.control_documents import damaged, mixed_documents
 from tests.lang.control_vectors import VECTORS
 from tests.lang.test_control_roundtrip import assert_round_trip
 
-EXAMPLES = int(os.environ.get("MRPVM_FUZZ_EXAMPLES", "2000"))
+EXAMPLES = settings().max_examples
 KINDS = st.sampled_from(list(DocumentKind))
 SEEDS = st.integers(0, 2**32)
 
@@ -42,18 +37,17 @@ def check_diagnostics(text: str, error: ControlLanguageError) -> None:
 
 
 @given(st.sampled_from(sorted(VECTORS)), KINDS, SEEDS)
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=EXAMPLES * 16)
 def test_damaged_vectors(name: str, kind: DocumentKind, seed: int) -> None:
     check(damaged(VECTORS[name].text, seed), kind)
 
 
 @given(mixed_documents(), SEEDS)
-@settings(max_examples=max(1, EXAMPLES // 20))
 def test_damaged_mixed_documents(text: str, seed: int) -> None:
     check(damaged(text, seed), DocumentKind.MIXED)
 
 
 @given(st.text(max_size=200), KINDS)
-@settings(max_examples=max(1, EXAMPLES // 10))
+@settings(max_examples=EXAMPLES * 2)
 def test_any_text(text: str, kind: DocumentKind) -> None:
     check(text, kind)
