@@ -15,3 +15,9 @@ def utilities(project_pk: int) -> Mapping[PluginKey, float]:
         (kind, plugin_id): utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True))))
         for kind, plugin_id, *seen in rows
     }
+
+
+def plugin_statistics(project_pk: int) -> Mapping[PluginKey, PluginStatistics]:
+    """Give the experience of each plugin that was tried in the project; one query."""
+    rows = PluginStatistics.objects.filter(project_id=project_pk)
+    return {(row.plugin_type, row.plugin_id): row for row in rows}

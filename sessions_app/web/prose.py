@@ -24,6 +24,16 @@ def prose(text: str, sources_url: str = "") -> SafeString:
     return mark_safe(_markdown().render(text, {"sources_url": sources_url}))  # noqa: S308
 
 
+def plain(text: str) -> str:
+    """Give the words of a Markdown text in one line, for a list that has no room for more."""
+    lines = (token for token in _markdown().parse(text) if token.type == "inline")
+    words = ("".join(_WORDS.get(part.type, part.content) for part in line.children or ()) for line in lines)
+    return " ".join(" ".join(words).split())
+
+
+_WORDS = {"softbreak": " ", "hardbreak": " "}
+
+
 @cache
 def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])

@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.web.views import api_keys, knowledge, login, plugins, session, sessions, turns
+from sessions_app.web.views import api_keys, knowledge, login, plugins, session, sessions, settings, turns
 
 
 class NameConverter(StringConverter):
@@ -41,6 +41,8 @@ urlpatterns = [
     path("knowledge", knowledge.index, name="knowledge"),
     path("knowledge/<name:kb_id>", knowledge.show, name="knowledge-base"),
     path("plugins", plugins.index, name="plugins"),
+    path("settings", settings.index, name="settings"),
+    path("settings/models", settings.names, name="model-names"),
     path("api-keys", api_keys.index, name="api-keys"),
     path("api-keys/<int:key_pk>/revoke", api_keys.revoke, name="api-key-revoke"),
     path("login", login.PasswordLogin.as_view(), name="login"),

@@ -8,7 +8,7 @@ import { toast } from "./ui.js";
 const SESSION_KEY = "mrpvm.session";
 const NEAR_PX = 80;
 // Fields of the form that go into the request as they are, when they hold something [API-10].
-const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model"];
+const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model", "grounding"];
 
 /** The session of this tab [UI-15]. */
 export const tabSession = {
@@ -27,6 +27,8 @@ class Composer {
     this.isStopWanted = false;
     tabSession.set(form.dataset.sessionId);
     this.controlsButton.addEventListener("click", () => this.toggleControls());
+    form.addEventListener("change", () => this.countChoices());
+    this.countChoices();
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();
@@ -51,6 +53,15 @@ class Composer {
     const opening = this.controlsButton.getAttribute("aria-expanded") !== "true";
     this.controlsButton.setAttribute("aria-expanded", String(opening));
     this.form.querySelector("[data-controls]").classList.toggle("is-open", opening);
+  }
+
+  /** Say beside the closed controls how many of them hold something: they go with every message. */
+  countChoices() {
+    const values = new FormData(this.form);
+    const count = [...CHOICES, "deliberation_level"].filter((name) => values.get(name)).length;
+    const shown = this.form.querySelector("[data-choice-count]");
+    shown.hidden = count === 0;
+    shown.textContent = `${count} chosen`;
   }
 
   onKey(event) {

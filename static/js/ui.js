@@ -10,16 +10,17 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.closest(".code")?.querySelector("pre");
   const text = button.dataset.copyText ?? readable(source);
-  const words = button.textContent;
+  const label = button.querySelector("span") ?? button;
+  const words = label.textContent;
   try {
     await navigator.clipboard.writeText(text.trim());
-    button.textContent = "Copied";
+    label.textContent = "Copied";
   } catch {
     // Without a secure context there is no clipboard: mark the text, so that the keyboard can copy it.
     if (source) getSelection().selectAllChildren(source);
-    button.textContent = "Press Ctrl+C";
+    label.textContent = "Press Ctrl+C";
   }
-  setTimeout(() => (button.textContent = words), 1600);
+  setTimeout(() => (label.textContent = words), 1600);
 });
 
 /** Give the text of an element; folded JSON comes back in lines. */

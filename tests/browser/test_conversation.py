@@ -123,8 +123,11 @@ def test_what_happened_while_the_socket_was_away_is_made_up_for_once(browser: Br
 
 def test_choices_hold_for_the_message_they_stand_beside(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
-    page.get_by_role("button", name="Plugins, level and knowledge").click()
+    page.get_by_role("button", name="Options").click()
     page.get_by_label("Deliberation level").select_option("2")
+    page.get_by_role("button", name="Options").click()
+    expect(page.get_by_label("Deliberation level")).to_be_hidden()
+    expect(page.get_by_role("button", name="Options")).to_contain_text("1 chosen")
     say(page, "My dog is called Rex.")
     expect(page.locator("[data-ended]")).to_have_count(1)
     assert session.turns.get().deliberation_level == 2

@@ -129,7 +129,7 @@ def told(provider: Provider, session: Session) -> Session:
 
 
 def ask_the_model(page: Page) -> None:
-    page.get_by_role("button", name="Plugins, level and knowledge").click()
+    page.get_by_role("button", name="Options").click()
     page.get_by_label("Goal solver").select_option("gs-llm-fast")
     say(page, "What is my dog called?")
 

@@ -12,7 +12,7 @@ from tests.web.page_scene import add_turns, check_html, member_client, new_sessi
 
 __all__ = ["project"]
 
-PLAIN = ("sessions", "sessions-list", "knowledge", "plugins")
+PLAIN = ("sessions", "sessions-list", "knowledge", "plugins", "settings", "model-names")
 OF_SESSION = ("session", "session-head", "session-messages", "session-state", "session-composer")
 OF_TURN = ("turn", "turn-head", "turn-graph", "turn-outline", "turn-context")
 WRITES = ("session-ask", "session-rename", "session-delete", "session-restore")

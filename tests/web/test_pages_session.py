@@ -12,7 +12,9 @@ from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Message, Project, Session
 from sessions_app.queries.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
+from tests.configured_model import provider
 from tests.kernel.scripted import plugin
+from tests.llm.provider import Provider
 from tests.web.page_scene import (
     Install,
     add_turns,
@@ -25,7 +27,7 @@ from tests.web.page_scene import (
     scripted_plugins,
 )
 
-__all__ = ["live_project", "project", "scripted_plugins"]
+__all__ = ["live_project", "project", "provider", "scripted_plugins"]
 
 
 def get(client: Client, session: Session, name: str = "session", **query: object) -> str:
@@ -167,6 +169,7 @@ def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: 
         "goal_solver_plugin",
         "deliberation_level",
         "kb_id",
+        "grounding",
     ):
         select = re.search(rf'<select[^>]*name="{name}".*?</select>', html, re.S)
         assert select is not None, name
@@ -175,6 +178,17 @@ def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: 
     assert "Message reader (seed detector)" in html
     assert ">Handbook</option>" in html
     assert '<option value="sd-symbolic">' in html
+    assert re.search(r'<option value="gs-llm-fast" disabled>[^<]*needs a language model', html)
+    assert re.search(r'<input [^>]*name="model"[^>]* disabled>', html)
+    assert "No language model is configured." in html
+
+
+def test_with_a_model_the_controls_offer_what_needs_one(project: Project, provider: Provider) -> None:
+    html = get(member_client(project), new_session(project, preferred_model="large"), "session-composer")
+    assert "disabled" not in html
+    assert '<option value="gs-llm-fast">' in html
+    assert 'placeholder="auto (large)"' in html
+    assert f'hx-get="{reverse("model-names")}"' in html
 
 
 @pytest.mark.parametrize("form", ["markdown", "json"])

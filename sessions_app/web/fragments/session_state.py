@@ -7,10 +7,14 @@ from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
 from sessions_app.queries.sessions import mounts
 from sessions_app.web.fragments.conversation import turn_tone
 from sessions_app.web.graph.status import Tone, duration_badge
+from sessions_app.web.prose import plain
 from sessions_app.web.words import ending
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, Session
+
+
+PREVIEW_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +65,7 @@ def registry_context(session: "Session", before: int | None, count: int | None =
             ending=ending(turn.status, turn.answer_status),
             tone=turn_tone(turn),
             duration=duration_badge(turn.duration_ms),
-            preview=turn.assistant_preview or turn.user_message[:120],
+            preview=plain(turn.assistant_preview) or turn.user_message[:PREVIEW_CHARS],
         )
         for turn in turns
     ]

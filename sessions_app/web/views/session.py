@@ -19,7 +19,8 @@ from sessions_app.queries.sessions import session as session_of
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import TurnCall
 from sessions_app.web.access import Member, member_view
-from sessions_app.web.fragments.conversation import composer_context, exchanges_context
+from sessions_app.web.fragments.composer import composer_context
+from sessions_app.web.fragments.conversation import exchanges_context
 from sessions_app.web.fragments.session_state import registry_context, state_context, units_context
 from sessions_app.web.pages import back_to, page, tell, tell_error, whole_number
 from sessions_app.web.throttle import is_allowed, seconds_to_wait
@@ -109,6 +110,8 @@ def _call(request: HttpRequest, member: Member) -> TurnCall:
             kb=given.get("kb_plugin"),
             goal_solver=given.get("goal_solver_plugin"),
             deliberation_level=whole_number(given.get("deliberation_level")),
+            model=given.get("model"),
+            grounding=given.get("grounding"),
         ),
         base=knowledge_base(member.project, kb_id) if kb_id else None,
     )
