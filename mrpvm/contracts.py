@@ -332,7 +332,10 @@ class SolveInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """An answer per intent; `success` needs at least one answered group [PL-14]."""
+    """An answer per intent; `success` needs at least one answered group [PL-14].
+
+    After `needs-decomposition` the parts of the task get a frame each, and their answers come back as one [K-4, K-6].
+    """
 
     status: Literal["success", "no-context", "needs-decomposition", "error"]
     answer: Answer | None = None

@@ -44,7 +44,7 @@ def challenge_selection(
             others.append(fresh)
             cause = fresh.execution.then("flow")
     branch = replace(selected.branch, view=reduce(_merged, others, selected.branch.view))
-    verdict = yield from validate(run, child, branch, selected.answer, cause)
+    verdict = yield from validate(run, child, selected.answer, branch.view.evidence, cause)
     run.close_frame(child, "succeeded", "policy_satisfied", {"rejectedBy": verdict.rejected_by})
     place = state.candidates.index(selected)
     if verdict.rejected_by is not None:

@@ -1,6 +1,8 @@
 """Frames: local execution contexts whose ids are paths, so that parallel work cannot change them [K-17, O-23]."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
 from mrpvm.values import ContextProfile, DecomposedIntent, Intent, KnowledgeUnit, Seed
 
@@ -9,7 +11,10 @@ ROOT_PATH = (0,)
 
 @dataclass(slots=True, kw_only=True)
 class Frame:
-    """One frame while it is open [K-1]; `units` are the running turn's staged units, shared by all its frames."""
+    """One frame while it is open [K-1].
+
+    `units` are the units staged by this frame and those above it; `goals` the admitted subproblems, by intent id.
+    """
 
     path: tuple[int, ...] = ROOT_PATH
     purpose: str = "chat-turn"
@@ -17,6 +22,7 @@ class Frame:
     intents: tuple[Intent, ...] = ()
     seeds: tuple[Seed, ...] = ()
     units: tuple[KnowledgeUnit, ...] = ()
+    goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     decomposed: tuple[DecomposedIntent, ...] = ()
     profiles: tuple[ContextProfile, ...] = ()
     last_execution_id: str | None = None
@@ -38,6 +44,12 @@ class Frame:
     def label(self) -> str:
         """Give the purpose and, for a child, its ordinal [G-15]."""
         return self.purpose if self.parent is None else f"{self.purpose} {self.path[-1]}"
+
+    @property
+    def first_unit_number(self) -> int:
+        """Give the number of the frame's next unit; each frame has numbers of its own, whoever comes first [K-17]."""
+        block = reduce(lambda number, step: number * 100 + step, self.path[1:], 0)
+        return block * 1_000 + len(self.units) - (len(self.parent.units) if self.parent else 0)
 
     def next_slot(self) -> int:
         """Give the number of the frame's next stage run; tries within it share the number."""

@@ -7,12 +7,14 @@ from typing import Literal
 from mrpvm.contracts import Clock, KnowledgePort
 from mrpvm.conversation.answers import answer_text
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
-from mrpvm.kernel.attempts import FrameResult, answer_intents
+from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Execution, Program
+from mrpvm.kernel.children import FrameResult, resolve_intents
 from mrpvm.kernel.deliberation import POLICIES
-from mrpvm.kernel.fan_out import fan_out, independent_intents, resolve_intents
+from mrpvm.kernel.fan_out import fan_out, independent_intents
 from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.records import record_seeds
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.scheduler import Scheduler
 from mrpvm.kernel.stages.detect import detect, detector_candidates
@@ -95,25 +97,9 @@ class Machine:
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
         policy = to_wire(POLICIES[run.effective_level])
         run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
-        detected, admitted = yield from detect(run, frame)
-        refs = {intent.id: intent for intent in admitted.intents}
-        frame.intents = admitted.intents
-        frame.seeds = tuple(replace(seed, id=frame.control_id("seed")) for seed in admitted.seeds)
-        for seed in frame.seeds:
-            intent = refs[seed.intent_id]
-            run.emit(
-                "seed.admitted",
-                {
-                    "seedId": seed.id,
-                    "frameId": frame.id,
-                    "intentRef": intent.group_number,
-                    "act": intent.act,
-                    "mode": seed.mode,
-                    "action": seed.action,
-                    "focus": seed.focus,
-                    "implicit": seed.implicit,
-                },
-            )
+        detected, admitted = yield from detect(run, frame, run.request.message)
+        frame.intents, frame.goals = admitted.intents, admitted.goals
+        frame.seeds = record_seeds(run, frame, admitted.intents, admitted.seeds)
         if admitted.units:
             run.stage_units(frame, detected.id, admitted.units)
         if independent_intents(frame) and run.may_open_child(frame):

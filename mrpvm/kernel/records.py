@@ -1,10 +1,36 @@
 """What a frame writes down about its branches, results and candidates [G-3, G-12]."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from mrpvm.kernel.comparison import Closure, Comparison
 from mrpvm.kernel.deliberation import Candidate, Deliberation
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.solve import Branch
+from mrpvm.values import Intent, Seed
+
+
+def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: Sequence[Seed]) -> tuple[Seed, ...]:
+    """Record the directions of inquiry of a frame's intents; gives them under ids of the frame."""
+    refs = {intent.id: intent for intent in intents}
+    admitted = tuple(replace(seed, id=frame.control_id("seed")) for seed in seeds)
+    for seed in admitted:
+        intent = refs[seed.intent_id]
+        run.emit(
+            "seed.admitted",
+            {
+                "seedId": seed.id,
+                "frameId": frame.id,
+                "intentRef": intent.group_number,
+                "act": intent.act,
+                "mode": seed.mode,
+                "action": seed.action,
+                "focus": seed.focus,
+                "implicit": seed.implicit,
+            },
+        )
+    return admitted
 
 
 def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status: str) -> str:

@@ -55,8 +55,9 @@ class TurnRun:
         self._emit(Event(name=name, at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
 
     def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:
-        """Hand the units a message stated to whoever stores them, before retrieval starts [T-10, T-12]."""
-        self.staged_units = frame.units = units
+        """Hand what a frame's detection found to whoever stores it, before retrieval starts [T-10, T-12, O-48]."""
+        frame.units += units
+        self.staged_units = tuple(sorted((*self.staged_units, *units), key=lambda unit: unit.unit_index or 0))
         self._emit(
             Event(
                 name="units.staged",
@@ -108,6 +109,10 @@ class TurnRun:
                 "meta": {"closureReason": reason, "depth": frame.depth, **(state or {})},
             },
         )
+
+    def fail_frame(self, frame: Frame, reason: str, error: Mapping[str, Any]) -> None:
+        """Record that a frame ends without a result; its error is the question that stays open [K-49]."""
+        self.close_frame(frame, "failed", reason, {"error": error}, {"openQuestions": [error["message"]]})
 
     def execution_started(self, data: dict[str, Any]) -> None:
         """Record that a plugin call begins."""
@@ -167,7 +172,7 @@ class TurnRun:
                 execution_id, frame_id, record, used, dict(error), error["message"], {"output": None}
             )
         for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
-            self.close_frame(frame, "failed", reason)
+            self.fail_frame(frame, reason, error)
 
     def metadata_of(self, execution_id: str, told: CallMetadata) -> CallMetadata:
         """Give what a call used: what its plugin told, corrected by what was recorded [PL-26].

@@ -25,9 +25,9 @@ State = ContextUnit.State
 
 
 def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str) -> None:
-    """Make `units` the session's pending ones, then tell the KB plugins [T-10, T-12].
+    """Add `units` to the session's pending ones, then tell the KB plugins [T-10, T-12].
 
-    Nothing else is pending: the turn took its slot with the leftovers of others gone [T-4], and stages once.
+    Only this turn's are pending: it took its slot with the leftovers of others gone [T-4].
 
     Effects: pending rows and a ledger row each, `units.pending`, in one transaction of their own, so that an open
     page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn.

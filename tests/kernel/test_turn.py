@@ -160,8 +160,8 @@ def test_a_heavier_planner_tries_only_what_is_new():
     stubborn = solver(solution(None))
     ran = run(detector(detection("why")), *kbs, stubborn, first, second)
     assert [len(item.asked) for item in kbs] == [1, 1, 1]
-    assert [request.phase for request in first.asked] == ["post-seed", "post-kb", "post-kb"]
-    assert [request.phase for request in second.asked] == ["post-seed", "post-kb"]
+    assert [request.phase for request in first.asked] == ["post-seed", "post-kb", "post-kb", "post-solve"]
+    assert [request.phase for request in second.asked] == ["post-seed", "post-kb", "post-solve"]
     assert len(stubborn.asked) == 3
     assert ran.outcome.answer_status == "no-context"
     assert ran.outcome.used.planner == "planner-a"

@@ -44,22 +44,23 @@ def plan_again(
     run: TurnRun,
     frame: Frame,
     planned: Planned,
-    retrieved: Execution,
+    after: Execution,
     retrievals: tuple[RetrievalSummary, ...],
     guidance: GuidanceUnits,
+    phase: str = "post-kb",
 ) -> Program[Planned]:
-    """Give the plan in force after retrieval; a planner without a new one keeps the earlier [K-52]."""
+    """Give the plan in force after retrieval or solving; a planner without a new one keeps the earlier [K-52]."""
     execution: Execution = yield from _call(
         run,
         frame,
         planned.plan.planner_plugin_id,
-        retrieved.then("flow"),
-        "post-kb",
+        after.then("flow"),
+        phase,
         retrievals,
         planned.plan,
         guidance,
     )
-    return _adopt(run, frame, execution, execution.value or planned.plan, "post-kb")
+    return _adopt(run, frame, execution, execution.value or planned.plan, phase)
 
 
 def _call(
