@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.conversation.answers import response_markdown
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
-from sessions_app.api.entries import structure, with_details
 from sessions_app.api.errors import wire_time
+from sessions_app.queries.entries import structure, with_details
 from sessions_app.turns.pipeline import TurnResult
 
 if TYPE_CHECKING:

@@ -164,3 +164,15 @@ def _own_ids(data: Any) -> list[str]:
 def unit_events(turn: ExplainabilityTurn) -> QuerySet[UnitEvent]:
     """Give the ledger rows of the turn in order."""
     return turn.unit_events.order_by("id")
+
+
+def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
+    """Give what the units said that the turn dropped, in the order in which they were staged [T-28]."""
+    dropped = turn.unit_events.filter(step=UnitEvent.Step.DISCARDED).values("unit_id")
+    staged = turn.unit_events.filter(step=UnitEvent.Step.STAGED, unit_id__in=dropped)
+    return list(staged.order_by("id").values_list("text", flat=True))
+
+
+def answer_of(turn: ExplainabilityTurn) -> str:
+    """Give what the turn answered, empty for one that has not."""
+    return turn.messages.filter(role="assistant").order_by("-sequence").values_list("content", flat=True).first() or ""

@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.web.views import api_keys, knowledge, login, plugins, session, sessions, settings, turns
+from sessions_app.web.views import api_keys, knowledge, login, plugins, session, sessions, settings, turn_files, turns
 
 
 class NameConverter(StringConverter):
@@ -34,8 +34,14 @@ urlpatterns = [
     path(_TURN, turns.show, name="turn"),
     path(f"{_TURN}/head", turns.head, name="turn-head"),
     path(f"{_TURN}/graph", turns.graph, name="turn-graph"),
+    path(f"{_TURN}/timeline", turns.timeline, name="turn-timeline"),
     path(f"{_TURN}/outline", turns.outline, name="turn-outline"),
     path(f"{_TURN}/context", turns.context, name="turn-context"),
+    path(f"{_TURN}/state", turns.state, name="turn-state"),
+    path(f"{_TURN}/choice", turns.choice, name="turn-choice"),
+    path(f"{_TURN}/turn.json", turn_files.export, name="turn-export"),
+    path(f"{_TURN}/graph.svg", turn_files.picture, name="turn-picture"),
+    path(f"{_TURN}/overview", turns.overview, name="turn-overview"),
     path(f"{_TURN}/details/<name:ref>", turns.detail, name="turn-detail"),
     path(f"{_TURN}/cancel", turns.cancel, name="turn-cancel"),
     path("knowledge", knowledge.index, name="knowledge"),

@@ -118,9 +118,9 @@ async function refresh(element, state) {
   state.busy = true;
   state.again = false;
   try {
-    if (element.matches(".graph-canvas")) {
-      // The graph adds what the reader opened and shut.
-      element.dispatchEvent(new CustomEvent("graph:reload"));
+    if (element.dataset.refreshSelf !== undefined) {
+      // It knows better what to ask for: a graph adds what the reader opened and shut.
+      element.dispatchEvent(new CustomEvent("fragment:reload"));
     } else {
       // Morphing keeps focus, scroll position and what a reader opened.
       await loadFragment(withCounts(element.dataset.refreshUrl, element), element, "outerMorph");

@@ -1,7 +1,10 @@
 // The page's entry: every part finds its own elements and does nothing where there are none.
 import "./ui.js";
-import "./tree.js";
+import "./outline.js";
 import "./graph.js";
+import "./timeline.js";
+import "./detail.js";
+import "./turn.js";
 import "./live.js";
 import "./composer.js";
 import "./page.js";

@@ -144,10 +144,10 @@ def test_the_ledger_says_what_was_offered_and_cited_and_from_which_turn_s_fact(
 
 def test_the_state_change_of_a_success(reader: Client, live_project: Project) -> None:
     session = create_session(live_project)
-    added = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-context"))
+    added = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
     assert "My dog is called Rex." in added
     assert "Added" in added
-    known = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-context"))
+    known = text_of(get(reader, talk(session, "My dog is called Rex."), "turn-state"))
     assert "Known already" in known
     assert "the session knows it already" in known
 
@@ -158,7 +158,8 @@ def test_a_failed_turn_shows_its_units_struck_through_with_the_reason_in_words(
     scripted_plugins(plugin("val-plugin", "val-a", REJECT))
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn)
-    change = re.search(r'<li class="unit is-discarded".*?</li>', html, re.S)
+    assert re.search(r"<del>Rex is a dog\.</del>", html)
+    change = re.search(r'<li class="unit is-discarded".*?</li>', get(reader, turn, "turn-state"), re.S)
     assert change is not None
     assert "Rex is a dog." in change[0]
     assert "the validators refused every answer that was found" in change[0]
@@ -195,13 +196,13 @@ def test_a_running_turn_asks_for_news_and_an_ended_one_does_not(project: Project
     session = new_session(project)
     ended = add_turns(session, 1)[0]
     running = add_turns(session, 1, "running")[0]
-    for name, mark in (("turn", 'data-refresh-on="turn.progressed'), ("turn-context", "units.pending")):
+    for name, mark in (("turn", 'data-refresh-on="turn.progressed'), ("turn-state", "units.pending")):
         assert mark in get(client, running, name)
         assert mark not in get(client, ended, name)
     stop = reverse("turn-cancel", args=[session.session_id, running.request_id])
     assert stop in get(client, running, "turn-head")
     assert stop not in get(client, ended, "turn-head")
-    assert ">Pending</span>" in get(client, running, "turn-context")
+    assert ">Pending</span>" in get(client, running, "turn-state")
 
 
 def test_a_turn_that_stored_nothing_yet_opens(project: Project) -> None:
@@ -245,7 +246,7 @@ def test_a_payload_that_storage_cut_or_retention_removed_says_so(
     assert "older than what this server keeps" in get(reader, turn, "turn-detail", "exec-0.1~1")
 
 
-@pytest.mark.parametrize("name", ["turn", "turn-context"])
+@pytest.mark.parametrize("name", ["turn", "turn-context", "turn-state", "turn-choice", "turn-overview"])
 def test_the_queries_do_not_grow_with_the_turn(project: Project, name: str) -> None:
     client = member_client(project)
     counts = []
@@ -258,3 +259,17 @@ def test_the_queries_do_not_grow_with_the_turn(project: Project, name: str) -> N
             get(client, turn, name)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 14
+
+
+def test_a_finished_graph_is_the_folded_live_one(
+    reader: Client, live_project: Project, scripted_plugins: Install
+) -> None:
+    turn = talk(create_session(live_project), "Why?")
+    batches = list(turn.event_batches.order_by("first_sequence"))
+    whole = [record for batch in batches for record in batch.events]
+    finished = get(reader, turn, "turn-graph")
+    TurnEvents.objects.filter(turn=turn).delete()
+    for place, record in enumerate(whole):
+        TurnEvents.objects.create(turn=turn, first_sequence=place, events=[record])
+        assert get(reader, turn, "turn-graph").count('class="node') <= finished.count('class="node')
+    assert get(reader, turn, "turn-graph") == finished

@@ -5,9 +5,9 @@ import unicodedata
 # Advance widths in em of common system sans-serif fonts, rounded up: a label may end early, never run over its box.
 _NARROW = frozenset("iljtfrI.,:;'!|()[]{}-/ ")
 _WIDE = frozenset("mwMW@%")
-_NARROW_EM, _COMMON_EM, _UPPER_EM, _WIDE_EM, _FULL_EM = 0.33, 0.57, 0.7, 0.92, 1.05
+_NARROW_EM, _COMMON_EM, _UPPER_EM, _WIDE_EM, _FULL_EM = 0.39, 0.62, 0.72, 0.98, 1.05
 _MONO_EM = 0.62
-_BOLD = 1.06
+_BOLD = 1.11
 _ELLIPSIS = "…"
 
 

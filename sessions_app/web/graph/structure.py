@@ -32,6 +32,8 @@ class Execution:
     detail_ref: str
     # Position among all executions of the turn, in call order.
     order: int
+    # From the start of the turn, None where the record does not say.
+    started_ms: float | None = None
 
     @property
     def attempt(self) -> int:
@@ -66,6 +68,7 @@ class Frame:
     marks: tuple[Mark, ...] = ()
     # Executions inside that a collapsed frame does not show.
     hidden_count: int = 0
+    started_ms: float | None = None
 
     @property
     def active(self) -> bool:
@@ -216,9 +219,10 @@ def _executions(
             label=_text(raw, "pluginName") or _text(raw, "pluginId") or execution_id,
             stage=_text(raw, "stage"),
             status=_text(raw, "status"),
-            duration_ms=_duration_ms(raw),
+            duration_ms=_milliseconds(raw, "durationMs"),
             detail_ref=str(raw.get("detailRef") or execution_id),
             order=order,
+            started_ms=_milliseconds(raw, "startedAtMs"),
         )
     return executions
 
@@ -271,10 +275,11 @@ def _frame(raw: Mapping[str, Any], parent_id: str | None, items: tuple[str, ...]
         label=_text(raw, "label") or frame_id,
         purpose=_text(raw, "purpose"),
         status=_text(raw, "status"),
-        duration_ms=_duration_ms(raw),
+        duration_ms=_milliseconds(raw, "durationMs"),
         detail_ref=str(raw.get("detailRef") or frame_id),
         items=items,
         marks=marks,
+        started_ms=_milliseconds(raw, "startedAtMs"),
     )
 
 
@@ -294,6 +299,6 @@ def _text(raw: Mapping[str, Any], key: str) -> str:
     return "" if value is None else clean(str(value))
 
 
-def _duration_ms(raw: Mapping[str, Any]) -> float | None:
-    value = raw.get("durationMs")
+def _milliseconds(raw: Mapping[str, Any], key: str) -> float | None:
+    value = raw.get(key)
     return float(value) if isinstance(value, int | float) else None
