@@ -30,8 +30,8 @@ test: sync ## Run every test that needs no service (browser tests too where Chro
 browser: sync ## Run the browser tests alone
 	$(PYTEST) tests/browser $(ARGS)
 
-fuzz: sync ## Run property tests longer, and generated requests against the API
-	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n $(WORKERS) -m "hypothesis or fuzz" $(ARGS)
+fuzz: sync ## Run property tests longer, 200,000 damaged control documents, generated requests against the API
+	HYPOTHESIS_PROFILE=fuzz MRPVM_FUZZ_DOCUMENTS=200000 $(PYTEST) -n $(WORKERS) -m "hypothesis or mutation or fuzz" $(ARGS)
 
 check: sync ## Check style, types, layers, migrations and the production settings
 	.venv/bin/ruff check .

@@ -17,6 +17,15 @@ hypothesis.settings.register_profile("default", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
+# Here, before worker processes start, so that all of them share the seed.
+os.environ.setdefault("MRPVM_FUZZ_SEED", str(secrets.randbits(32)))
+os.environ.setdefault("MRPVM_FUZZ_DOCUMENTS", "2000")
+
+
+def pytest_report_header() -> str:
+    """Print the seed of the damaged control documents, which makes the same ones again."""
+    return f"MRPVM_FUZZ_DOCUMENTS={os.environ['MRPVM_FUZZ_DOCUMENTS']} MRPVM_FUZZ_SEED={os.environ['MRPVM_FUZZ_SEED']}"
+
 
 @pytest.fixture(scope="session", autouse=True)
 def data_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
