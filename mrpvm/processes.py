@@ -137,8 +137,8 @@ class _Run:
         """Move what can be moved at once; tells whether a byte was read."""
         if not self._selector.get_map():
             return False
-        ready = self._selector.select(patience_seconds)
-        return any([key.data(key.fileobj) for key, _ in ready])
+        moved = [key.data(key.fileobj) for key, _ in self._selector.select(patience_seconds)]
+        return any(moved)
 
     def _write(self, pipe: IO[bytes]) -> bool:
         try:
