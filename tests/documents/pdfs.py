@@ -5,12 +5,7 @@ import zlib
 
 def pdf(*pages: str, author: str = "", stream_filter: str = "", streams: tuple[bytes, ...] = ()) -> bytes:
     """Give a PDF with a page for each text; `streams` replace the pages' contents as they are."""
-    contents = streams or tuple(
-        b"BT /F1 12 Tf 14 TL 72 720 Td "
-        + b" T* ".join(b"(%s) Tj" % line.encode() for line in page.split("\n"))
-        + b" ET"
-        for page in pages
-    )
+    contents = streams or tuple(_shown(page) for page in pages)
     kids = " ".join(f"{4 + 2 * place} 0 R" for place in range(len(contents)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -27,8 +22,13 @@ def pdf(*pages: str, author: str = "", stream_filter: str = "", streams: tuple[b
 
 def bomb(expanded_bytes: int) -> bytes:
     """Give a PDF whose only page unpacks to a text of this size."""
-    packed = zlib.compress(b"BT /F1 12 Tf 72 720 Td " + b"(x) Tj " * (expanded_bytes // 7) + b"ET", 9)
-    return pdf(streams=(packed,), stream_filter="/Filter /FlateDecode")
+    packed = zlib.compress(zlib.compress(b" " * expanded_bytes, 9), 9)
+    return pdf(streams=(packed,), stream_filter="/Filter [/FlateDecode /FlateDecode]")
+
+
+def _shown(page: str) -> bytes:
+    lines = b" T* ".join(b"(%s) Tj" % line.encode() for line in page.split("\n"))
+    return b"BT /F1 12 Tf 14 TL 72 720 Td " + lines + b" ET"
 
 
 def _file(objects: list[bytes]) -> bytes:

@@ -12,7 +12,8 @@ from tests.documents.pdfs import pdf
 PAGE = b"""<!DOCTYPE html><html><head><title>Ignored beside a heading</title><meta name="Author" content="Ann  Lee">
 <style>p { color: red }</style><script>alert("x")</script></head><body><nav>Home | About</nav>
 <h1>Ferry <em>rules</em></h1><p>Boarding  ends<br>early &amp; strictly.</p>
-<ul><li>Dogs travel free.<li>Cats pay.</ul><table><tr><th>Deck</th><th>Use</th></tr><tr><td>1</td><td>Cars</td></tr></table>
+<ul><li>Dogs travel free.<li>Cats pay.</ul><table>
+<tr><th>Deck</th><th>Use</th></tr><tr><td>1</td><td>Cars</td></tr></table>
 <h4>Small print</h4><pre>  # no heading
   code</pre><h2>Cabins</h2>They have no windows.</body></html>"""
 

@@ -68,9 +68,14 @@ def test_refusals_come_through_as_they_are(given: SourceFile, kind: type[MRPErro
     assert refused.value.code == code
 
 
-def test_a_file_that_wants_more_memory_than_a_file_may_take_is_refused() -> None:
-    with pytest.raises(Unreadable):
-        process().ingest(file(bomb(60_000_000), "a.pdf"), "sd-symbolic")
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [(file(bomb(400_000_000), "a.pdf"), "unpacks"), (file(b"<p>" * 6_000_000, "a.html"), "memory")],
+    ids=["a few bytes that unpack to many", "more nodes than memory"],
+)
+def test_greedy_files_are_refused(given: SourceFile, reason: str) -> None:
+    with pytest.raises(Unreadable, match=reason):
+        process().ingest(given, "sd-symbolic")
 
 
 def test_a_file_that_takes_too_long_is_ended() -> None:
@@ -101,9 +106,7 @@ def test_it_has_none_of_the_servers_variables(monkeypatch: pytest.MonkeyPatch) -
     assert set(seen[0]) == {"PYTHONPATH", "PYTHONUTF8"}
 
 
-@pytest.mark.parametrize(
-    "line", [b"{", b"[]", b'{"kind":"units"}', b'{"kind":"ingested"}', b'{"kind":"refused","error":"X"}']
-)
+@pytest.mark.parametrize("line", [b"{", b"[]", b'{"kind":"units"}', b'{"kind":"refused","error":"X"}'])
 def test_a_process_that_talks_nonsense_is_an_unreadable_file(monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
     monkeypatch.setattr("mrpvm.ingestion.process.run_process", lambda *given, take, **more: take(line + b"\n"))
     with pytest.raises(Unreadable):
