@@ -6,6 +6,7 @@
     ├── Expired                 it existed and its time ran out
     ├── Conflict                it is busy, dirty or was changed meanwhile
     ├── TooLarge                a documented limit was passed
+    ├── Unreadable              a file is damaged, protected, or of a format that is not read
     ├── Unavailable             cannot be served now, may be later
     ├── ModelFailed             a language model's provider did not deliver
     │   └── ModelTimeout        it took too long
@@ -76,6 +77,13 @@ class TooLarge(MRPError):
 
     default_code = "BODY_TOO_LARGE"
     module = "api"
+
+
+class Unreadable(MRPError):
+    """A source's file cannot be read as text."""
+
+    default_code = "SOURCE_UNREADABLE"
+    module = "knowledge"
 
 
 class Unavailable(MRPError):

@@ -26,11 +26,12 @@ EventKind = Literal[
     "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
     "preferences.changed", "model-config.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
 ]  # fmt: skip
-"""Events with a number [PL-46, O-37, O-50]. `turn.progressed` has none: it only says that the trace grew."""
+"""Events with a number [PL-46, O-37, O-50]. `turn.progressed` and `context.progressed` have none: they tell how far
+something has come that is not there yet."""
 
 
 class EventMessage(TypedDict):
-    """What a browser gets; `sequence` is None for `turn.progressed`."""
+    """What a browser gets; `sequence` is None for events that only tell of progress."""
 
     sequence: int | None
     kind: str
@@ -102,6 +103,17 @@ def announce_progress(session_pk: int, request_id: str, event_count: int) -> Non
         "sequence": None,
         "kind": "turn.progressed",
         "payload": {"request_id": request_id, "event_count": event_count},
+        "created_at": None,
+    }
+    send(session_pk, [progress])
+
+
+def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_count: int) -> None:
+    """Tell open pages how far a source that is being loaded into the session has come."""
+    progress: EventMessage = {
+        "sequence": None,
+        "kind": "context.progressed",
+        "payload": {"source_name": source_name, "done_chunks": done_chunks, "chunk_count": chunk_count},
         "created_at": None,
     }
     send(session_pk, [progress])

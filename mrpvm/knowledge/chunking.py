@@ -1,6 +1,7 @@
 """A source's text cut into chunks a normaliser can take, with their places in the source [IN-5 to IN-9]."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -76,8 +77,8 @@ def _headings(text: str) -> list[tuple[int, int, str]]:
     fences = [match.start() for match in _FENCE.finditer(text)]
     found = []
     for match in _HEADING.finditer(text):
-        inside = sum(position < match.start() for position in fences) % 2 == 1
-        if not inside:
+        is_inside = bisect_left(fences, match.start()) % 2 == 1
+        if not is_inside:
             found.append((match.start(), match.end(), match[2].strip()))
     return found
 

@@ -80,32 +80,37 @@ def unique_terms(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(terms(text)))
 
 
+_BEFORE_CHARS, _AFTER_CHARS = 60, 60
+"""How much of the text around a full stop decides about it, so that a long text costs by its length alone."""
+
+
 def _is_sentence_end(text: str, start: int, end: int) -> bool:
     if text[start] != ".":
         return True
-    before = re.search(r"[\w.]+$", text[:start][-24:])
-    last = before.group().lower() if before else ""
+    line = text[max(0, start - _BEFORE_CHARS) : start]
+    following = text[end : end + _AFTER_CHARS].lstrip()
+    found = re.search(r"[\w.]+$", line[-24:])
+    last = found.group().lower() if found else ""
     if last in _ALWAYS_PROTECTED:
         return False
-    following = text[end:].lstrip()[:1]
-    continues = following.islower() or following.isdigit()
+    continues = following[:1].islower() or following[:1].isdigit()
     if continues and (last in _ABBREVIATIONS or _DOTTED_LETTERS.fullmatch(last)):
         return False
-    if re.fullmatch(r"\d{1,3}", last) and text[:start].rpartition("\n")[2].strip() == last:
+    if re.fullmatch(r"\d{1,3}", last) and line.rpartition("\n")[2].strip() == last:
         return False  # the number of a list item
-    return not (len(last) == 1 and last.isalpha() and _is_initial(text, start, end))
+    return not (len(last) == 1 and last.isalpha() and _is_initial(line, following))
 
 
-def _is_initial(text: str, dot: int, end: int) -> bool:
-    """Tell whether the single letter before `dot` abbreviates a name, as in "J. Smith" and "John F. Kennedy"."""
-    letter, before = text[dot - 1], text[: dot - 1].split()
-    following = re.match(r"\s+(\w+)", text[end:])
+def _is_initial(line: str, following: str) -> bool:
+    """Tell whether the single letter that ends `line` abbreviates a name, as in "J. Smith" and "John F. Kennedy"."""
+    letter, before = line[-1], line[:-1].split()
+    name = re.match(r"\w+", following)
     return (
         letter.isupper()
         and (not before or before[-1][:1].isupper() or before[-1][-1] in ".!?")
-        and following is not None
-        and following.group(1)[:1].isupper()
-        and following.group(1).lower() not in STOP_WORDS
+        and name is not None
+        and name.group()[:1].isupper()
+        and name.group().lower() not in STOP_WORDS
     )
 
 

@@ -1,4 +1,4 @@
-"""The session's units: staged by a running turn, kept or dropped when it ends, or brought in by a context load."""
+"""The session's units: staged by a running turn, kept or dropped when it ends."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,11 @@ from mrpvm.contracts import LifecycleEvent
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
-from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.notifications import notify, notify_on_commit
-from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
 from sessions_app.models.plain_sql import delete_rows, insert_rows, insert_values, select_rows, update_rows
 from sessions_app.search.index import index_units, remove_units
+from sessions_app.search.layers import own_layers
 
 Step = UnitEvent.Step
 State = ContextUnit.State
@@ -37,7 +36,7 @@ def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execut
         insert_rows([ContextUnit.from_value(unit, session=session, turn=turn) for unit in units])
         insert_rows(_steps(turn, Step.STAGED, units, execution_id=execution_id))
         events.append(session, "units.pending", {"request_id": turn.request_id, "count": len(units)})
-    notify(_added(session, units, "current-turn", "seed-detection"))
+    notify(added_event(session, units, "current-turn", "seed-detection"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,7 @@ def promote_units(
     Equal hashes are not added again, turn-local guidance is dropped, the oldest chat units make room at the cap.
     Effects: unit rows, journal index, `unit_count` on the unsaved session; the ledger's rows are left to the caller.
     """
-    kept, dropped = promotable(staged, message, known_hashes=_known_hashes(session, staged))
+    kept, dropped = promotable(staged, message, known_hashes=known_hashes(session, staged))
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
     others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))
@@ -95,7 +94,7 @@ def promote_units(
 def announce_promotion(session: Session, promotion: Promotion) -> None:
     """Tell KB plugins about committed units once the running transaction is over [T-27]."""
     if promotion.added:
-        notify_on_commit(_added(session, promotion.added, "committed-session", "turn-commit"))
+        notify_on_commit(added_event(session, promotion.added, "committed-session", "turn-commit"))
 
 
 def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> list[str]:
@@ -111,80 +110,13 @@ def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> 
     return unit_ids
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContextLoad:
-    """What a context load did [S-33, S-35]."""
-
-    session: Session
-    unit_count: int
-    added_count: int
-    dropped_count: int
-
-
-@transaction.atomic
-def add_context(
-    session: Session, units: Sequence[KnowledgeUnit], source_name: str, source_id: str | None = None
-) -> ContextLoad:
-    """Commit units straight into the session, without messages and without dirtying the draft [S-33].
-
-    What exceeds the cap is refused and counted [S-35].
-
-    Args:
-        source_id: the units' source; what an earlier load brought in under this id goes first [API-12].
-
-    Effects: rows, index, ledger, `context.loaded`, activity; afterwards one notification.
-    """
-    locked = lock_idle_session(session.pk)
-    if source_id is not None:
-        _remove_loaded(locked, source_id)
-    known = _known_hashes(locked, units)
-    fresh: dict[str, KnowledgeUnit] = {}
-    for unit in units:
-        if unit.hash not in known:
-            fresh.setdefault(unit.hash, unit)
-    room = max(0, settings.MRPVM_MAX_SESSION_UNITS - locked.unit_count)
-    kept = list(fresh.values())[:room]
-    now = timezone.now()
-    ContextUnit.objects.bulk_create(
-        (ContextUnit.from_value(unit, session=locked, state=State.COMMITTED, committed_at=now) for unit in kept),
-        batch_size=500,
-    )
-    if kept:
-        index_units(locked.journal, kept)
-    UnitEvent.objects.bulk_create(
-        (
-            UnitEvent(session=locked, unit_id=unit.id, step=Step.COMMITTED, store="session", reason=source_name[:300])
-            for unit in kept
-        ),
-        batch_size=500,
-    )
-    locked.unit_count += len(kept)
-    touch(locked)
-    locked.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
-    events.append(locked, "context.loaded", {"source_name": source_name, "unit_count": len(kept)})
-    if kept:
-        notify_on_commit(_added(locked, kept, "committed-session", "session-context-api"))
-    return ContextLoad(
-        session=locked, unit_count=len(units), added_count=len(kept), dropped_count=len(fresh) - len(kept)
-    )
-
-
-def _remove_loaded(session: Session, source_id: str) -> None:
-    """Take out what a context load brought in under this source id; the session's row is saved by the caller."""
-    loaded = session.context_units.filter(state=State.COMMITTED, turn__isnull=True, source_id=source_id)
-    unit_ids = list(loaded.values_list("unit_id", flat=True))
-    if not unit_ids:
-        return
-    UnitEvent.objects.bulk_create(
-        (
-            UnitEvent(session=session, unit_id=unit_id, step=Step.REMOVED, store="session", reason="loaded again")
-            for unit_id in unit_ids
-        ),
-        batch_size=500,
-    )
-    remove_units(session.journal, unit_ids)
-    loaded.delete()
-    session.unit_count -= len(unit_ids)
+def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
+    """Take units out of the session's own layers; must run inside a transaction."""
+    layers = own_layers(session)
+    for layer in layers:
+        remove_units(layer, unit_ids)
+    if len(layers) > 1:
+        session.journal.refresh_from_db()
 
 
 def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, dict[str, Any]]]) -> None:
@@ -207,7 +139,8 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
     )  # fmt: skip
 
 
-def _known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
+def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
+    """Give those hashes of the units that the session has committed."""
     committed = [State.COMMITTED.value]
     return {
         known
@@ -230,7 +163,7 @@ def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
         UnitEvent(session=session, turn=None, unit_id=unit_id, step=Step.REMOVED, reason="the session is full")
         for unit_id in unit_ids
     )
-    remove_units(session.journal, unit_ids)
+    remove_from_layers(session, unit_ids)
     committed.filter(pk__in=[row.pk for row in chosen]).delete()
     session.unit_count -= len(unit_ids)
     return unit_ids
@@ -253,7 +186,8 @@ def _steps(
     ]
 
 
-def _added(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:
+def added_event(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:
+    """Give the notification that units came into the session [PL-43]."""
     return LifecycleEvent(
         event_type="session-kus-added",
         session_id=session.session_id,

@@ -3,6 +3,8 @@
 Nothing is copied: the session's layers are sealed where they stand and the base points at them.
 """
 
+from collections.abc import Sequence
+
 from django.contrib.auth.models import User
 from django.db import transaction
 
@@ -15,7 +17,7 @@ from sessions_app.actions.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
-from sessions_app.search.layers import create_layer, place_draft, relink_layer, seal_layer
+from sessions_app.search.layers import create_layer, own_layers, place_draft, relink_layer, seal_layer
 
 _FORK_SUFFIX = " fork"
 
@@ -143,25 +145,33 @@ def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
 
     What is empty is not sealed but used again, so that saves without news do not lengthen the chain.
     """
-    draft, journal, tip = session.draft, session.journal, session.mounted_layer
-    is_journal_kept = with_journal and not journal.is_empty
+    draft, tip, stack = session.draft, session.mounted_layer, own_layers(session)
     if not draft.is_empty:
         seal_layer(draft)
         tip = draft
-    if is_journal_kept:
-        relink_layer(journal, tip)
-        label_journal(session, journal)
-        seal_layer(journal)
-        tip = journal
+    for layer in stack if with_journal else ():
+        if not layer.is_empty:
+            relink_layer(layer, tip)
+            label_journal(session, layer)
+            seal_layer(layer)
+            tip = layer
     if draft.sealed_at is not None:
         session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
     else:
         place_draft(draft, tip)
-    if is_journal_kept:
-        session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, session.draft)
-    else:
-        relink_layer(journal, session.draft)
+    _restore_stack(session, stack)
     return tip
+
+
+def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> None:
+    """Put what was not sealed of the session's own layers on its draft again, with a journal on top."""
+    below = session.draft
+    for layer in stack:
+        if layer.sealed_at is None:
+            relink_layer(layer, below)
+            below = layer
+    if session.journal.sealed_at is not None:
+        session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, below)
 
 
 def _create_fork(parent: KnowledgeBase, tip: KnowledgeLayer, name: str | None) -> KnowledgeBase:

@@ -1,6 +1,7 @@
 """Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top [KB-5, KB-8, O-2]."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -13,8 +14,9 @@ from sessions_app.actions.knowledge import lock_base
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.staging import abandon
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, Session
-from sessions_app.search.layers import create_layer, drop_layer, place_draft, restack_journal
+from sessions_app.search.layers import create_layer, drop_layer, own_layers, place_draft, restack_layer
 
 Kind = KnowledgeLayer.Kind
 
@@ -25,18 +27,20 @@ def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]
     return draft, create_layer(Kind.JOURNAL, draft)
 
 
-def layers_of(session: Session) -> tuple[int, int]:
+def layers_of(session: Session) -> list[int]:
     """Give the ids of the session's own layers, the higher first, for `release_layers`."""
-    return session.journal_id, session.draft_id
+    return [*(layer.pk for layer in reversed(own_layers(session))), session.draft_id]
 
 
 def release_layers(layer_ids: Sequence[int]) -> None:
-    """Delete a purged session's journal and draft, never a base [KB-16].
+    """Delete a purged session's journal and draft, never a base [KB-16]; its large loads are left to the sweeper.
 
     Must run in the transaction that deleted the session's row, after that: the row points at them.
     """
-    for layer_id in layer_ids:
-        drop_layer(layer_id)
+    journal_id, *others = layer_ids
+    drop_layer(journal_id)
+    abandon(KnowledgeLayer.objects.filter(parent_id__in=others))
+    drop_layer(others[-1])
 
 
 def mount_base(
@@ -80,7 +84,8 @@ def _mount(session_pk: int, base: KnowledgeBase, reason: str, actor: User | None
         )
     previous, was_dirty = session.mounted_kb, session.draft.is_dirty
     place_draft(session.draft, target.head)
-    restack_journal(session.journal, session.draft)
+    for below, layer in pairwise([session.draft, *own_layers(session)]):
+        restack_layer(layer, below)
     mount = point_at(session, target, reason=reason, actor=actor)
     news: list[tuple[events.EventKind, dict[str, object]]] = [("kb.mounted", mounted_facts(mount))]
     if was_dirty:

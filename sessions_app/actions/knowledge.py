@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 from django.conf import settings
@@ -10,12 +10,15 @@ from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
 
-from mrpvm.errors import InvalidInput, NotFound, TooLarge
+from mrpvm.errors import Conflict, InvalidInput, NotFound, TooLarge
+from mrpvm.ingestion.source import Rejection
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.lifecycle import kb_saved
 from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.quarantine import keep_rejections
+from sessions_app.actions.staging import fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
-from sessions_app.search.index import hide_units, index_units
+from sessions_app.search.index import hide_units
 from sessions_app.search.layers import create_layer, seal_layer
 
 DEFAULT_BASE_NAME = "Default KB"
@@ -64,7 +67,6 @@ def rename_base(base: KnowledgeBase, name: str) -> KnowledgeBase:
     return locked
 
 
-@transaction.atomic
 def add_source(
     base: KnowledgeBase,
     name: str,
@@ -74,40 +76,65 @@ def add_source(
     source_id: str | None = None,
     kind: str = "source",
     chunk_count: int = 0,
+    replaces: bool = True,
+    rejections: Sequence[Rejection] = (),
+    watch: Callable[[], object] = unwatched,
 ) -> KnowledgeSource:
     """Add a source and its admitted units to a base; the same `source_id` again replaces that source [API-12].
 
-    Readers see the base with the old source until the commit and with the new one after it [T-40]; sessions that have
-    the base mounted go on seeing the head they mounted.
+    Readers see the base with the old source until the last of several short transactions, and with the new one after
+    it [T-40]; sessions that have the base mounted go on seeing the head they mounted.
+
+    Args:
+        replaces: False if `source_id` was free when it was chosen and is not to replace anything.
+        rejections: chunks whose control text was refused; kept beside the source [KB-19].
+        watch: called between transactions; what it raises ends the ingest, and nothing is stored.
 
     Raises:
         InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
         TooLarge: a KB_VALIDATION_* limit of [O-33]; nothing is stored.
+        Conflict: the id is taken by now.
 
     Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
     """
     _check_source(name, content, units, source_id, chunk_count)
+    head = KnowledgeLayer.objects.filter(headed_bases=base).first()
+    if head is None:
+        raise _no_such_base()
+    with staging(head) as layer:
+        source = KnowledgeSource.objects.create(
+            layer=layer,
+            source_id=source_id or free_source_id(head, name),
+            name=name.strip(),
+            kind=kind,
+            content=content,
+            hash=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
+            chunk_count=chunk_count,
+            unit_count=len(units),
+        )
+        keep_rejections(rejections, source=source)
+        hide_in_batches(layer, _earlier(head, source.source_id), watch)
+        fill(layer, units, source, watch)
+        return _publish(base, layer.pk, source, replaces=replaces)
+
+
+@transaction.atomic
+def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, replaces: bool) -> KnowledgeSource:
+    """Make a staged source part of the base: its layer is sealed and becomes the head."""
     locked = lock_base(base)
-    layer = create_layer(KnowledgeLayer.Kind.BASE, locked.head)
-    is_replaced = source_id is not None and _hide_source(layer, source_id)
-    source = KnowledgeSource.objects.create(
-        layer=layer,
-        source_id=source_id or free_source_id(layer, name),
-        name=name.strip(),
-        kind=kind,
-        content=content,
-        hash=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
-        chunk_count=chunk_count,
-        unit_count=len(units),
-    )
-    index_units(layer, units, origin=source)
+    layer = staged_on(layer_pk, locked.head)
+    earlier = _earlier(locked.head, source.source_id)
+    if any(row.pk > source.pk or not replaces for row in earlier):
+        raise Conflict(f"Another source got the id '{source.source_id}' meanwhile. Send this one again.")
+    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
     layer.own_source_count = 1
-    layer.source_count += 0 if is_replaced else 1
+    layer.source_count = locked.head.source_count + (0 if earlier else 1)
     layer.save(update_fields=["own_source_count", "source_count"])
     check_base_size(layer)
     seal_layer(layer)
     move_head(locked, layer)
     notify_on_commit(kb_saved(locked, session=None, reason="source-add"))
+    source.layer = layer
     return source
 
 
@@ -137,8 +164,12 @@ def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> Knowledg
     found = KnowledgeBase.objects.select_for_update(of=("self",)).select_related("head", "parent").filter(pk=base.pk)
     locked = (found if project_id is None else found.filter(project_id=project_id)).first()
     if locked is None:
-        raise NotFound("There is no such knowledge base.", code="KB_NOT_FOUND")
+        raise _no_such_base()
     return locked
+
+
+def _no_such_base() -> NotFound:
+    return NotFound("There is no such knowledge base.", code="KB_NOT_FOUND")
 
 
 def move_head(base: KnowledgeBase, layer: KnowledgeLayer) -> None:
@@ -203,9 +234,6 @@ def _check_limit(subject: str, what: str, value: int, limit: int, code: str) -> 
         )
 
 
-def _hide_source(layer: KnowledgeLayer, source_id: str) -> bool:
-    """Hide what the chain holds of a source and tell whether it holds the source at all."""
-    rows = list(KnowledgeSource.objects.filter(layer_id__in=layer.ancestry, source_id=source_id).only("pk"))
-    if rows:
-        hide_units(layer, LayerUnit.objects.filter(origin__in=rows))
-    return bool(rows)
+def _earlier(head: KnowledgeLayer, source_id: str) -> list[KnowledgeSource]:
+    """Give what the chain holds under this source id."""
+    return list(KnowledgeSource.objects.filter(layer_id__in=head.chain, source_id=source_id).only("pk"))

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.wire import to_wire
 
 if TYPE_CHECKING:
-    from sessions_app.models import ContextUnit, KBMount, Message, UnitEvent
+    from sessions_app.models import ContextUnit, KBMount, KnowledgeSource, Message, QuarantinedChunk, UnitEvent
 
 
 def message_payload(row: "Message") -> dict[str, Any]:
@@ -57,4 +57,32 @@ def step_payload(row: "UnitEvent") -> dict[str, Any]:
         "score": row.score,
         "reason": row.reason,
         "created_at": row.created_at,
+    }
+
+
+def source_payload(row: "KnowledgeSource") -> dict[str, Any]:
+    """Give one source of a base [KB-3]."""
+    return {
+        "sourceId": row.source_id,
+        "name": row.name,
+        "kind": row.kind,
+        "hash": row.hash,
+        "chunkCount": row.chunk_count,
+        "unitCount": row.unit_count,
+        "quarantinedChunkCount": row.quarantined.count(),
+        "addedAt": row.added_at,
+    }
+
+
+def quarantined_payload(row: "QuarantinedChunk") -> dict[str, Any]:
+    """Give one part of a source that did not become units, with the reason [KB-19]."""
+    return {
+        "sourceId": row.source_id,
+        "sourceName": row.source_name,
+        "chunkIndex": row.chunk_index,
+        "text": row.text,
+        "controlText": row.control_text or None,
+        "message": row.message,
+        "diagnostics": row.diagnostics,
+        "createdAt": row.created_at,
     }

@@ -44,7 +44,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
             "TURN_FAILED", "PLUGIN_STAGE_EXHAUSTED", "PLAN_STAGE_EXHAUSTED", "DECOMPOSER_EMPTY_RESULT",
             "VALIDATION_REJECTED", "FRAME_DEPTH_EXCEEDED", "ENGINE_BUDGET_EXCEEDED", "NORMALIZER_VALIDATION_FAILED",
             "KB_INGEST_TOO_MANY_CHUNKS", "KB_VALIDATION_MAX_UNITS_PER_SOURCE", "KB_VALIDATION_MAX_TOTAL_UNITS",
-            "KB_VALIDATION_MAX_SOURCES",
+            "KB_VALIDATION_MAX_SOURCES", "SOURCE_UNREADABLE",
         ),
         429: ("RATE_LIMITED",),
         500: ("SERVER_INTERNAL_ERROR",),
@@ -141,7 +141,7 @@ def _framework_error(error: Exception) -> tuple[str, str, Mapping[str, Any]]:
         case exceptions.MethodNotAllowed():
             return "METHOD_NOT_ALLOWED", str(error.detail), {}
         case exceptions.UnsupportedMediaType():
-            return "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json.", {}
+            return "UNSUPPORTED_MEDIA_TYPE", "Send the body as application/json; a file as multipart/form-data.", {}
         case exceptions.Throttled():
             wait = max(1, round(getattr(error, "wait", None) or 1))
             return "RATE_LIMITED", f"Too many requests. Try again in {wait} s.", {"retry_after_seconds": wait}

@@ -7,10 +7,13 @@ from rest_framework.response import Response
 
 from sessions_app.actions.knowledge import create_base
 from sessions_app.api import schemas
+from sessions_app.api.content_payloads import quarantined_payload, source_payload
 from sessions_app.api.paging import number, page, text
-from sessions_app.api.requests import KBCreateRequest, PageQuery
+from sessions_app.api.parsers import JSONObjectParser, UploadParser
+from sessions_app.api.requests import KBCreateRequest, PageQuery, SourceRequest, UploadRequest, sends_file, upload_of
 from sessions_app.api.views import ApiView
-from sessions_app.queries.knowledge import knowledge_base, knowledge_bases
+from sessions_app.queries.knowledge import knowledge_base, knowledge_bases, quarantined_of_base, sources
+from sessions_app.turns.ingest import load_source
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase
@@ -70,3 +73,38 @@ class OneKnowledgeBase(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """Read the base; `default` is an alias for the project's default one [O-25]."""
         return Response(repository(knowledge_base(self.project, kb_id)))
+
+
+class Sources(ApiView):
+    """The texts that a base's units were made from."""
+
+    parser_classes = (JSONObjectParser, UploadParser)
+
+    @schemas.source_list
+    def get(self, request: Request, kb_id: str) -> Response:
+        """List sources, the newest first, without their texts."""
+        query = self.parameters(PageQuery)
+        found = sources(knowledge_base(self.project, kb_id))
+        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
+        listed = [source_payload(row) for row in rows]
+        return Response({"sources": listed, "next_cursor": next_cursor})
+
+    @schemas.source_add
+    def post(self, request: Request, kb_id: str) -> Response:
+        """Add a text or file; the same `source_id` again replaces that source, for sessions that mount from now on."""
+        base = knowledge_base(self.project, kb_id)
+        upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
+        made = load_source(base, upload)
+        return Response({"kb_id": base.kb_id, **source_payload(made)}, status=201)
+
+
+class Quarantine(ApiView):
+    """Parts of the base's sources that did not become units."""
+
+    @schemas.kb_quarantine
+    def get(self, request: Request, kb_id: str) -> Response:
+        """List them, the newest first, with the reasons [KB-19]."""
+        query = self.parameters(PageQuery)
+        found = quarantined_of_base(knowledge_base(self.project, kb_id))
+        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
+        return Response({"chunks": [quarantined_payload(row) for row in rows], "next_cursor": next_cursor})

@@ -1,12 +1,13 @@
-"""Request bodies: one JSON object in UTF-8, decoded whole [API-1]."""
+"""Request bodies: one JSON object in UTF-8, decoded whole [API-1], or a form with one file [O-33]."""
 
 import json
 from collections.abc import Mapping
 from typing import IO, Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
 from rest_framework.exceptions import ParseError
-from rest_framework.parsers import BaseParser
+from rest_framework.parsers import BaseParser, MultiPartParser
 
 from mrpvm.errors import TooLarge
 
@@ -42,6 +43,35 @@ class JSONObjectParser(BaseParser):
         if b"\\u" in raw and not _is_text(parsed):
             raise ParseError("The body holds a NUL or half of a surrogate pair: no text that could be stored.")
         return parsed
+
+
+class UploadParser(BaseParser):
+    """Parses a form with one file [O-33]; the server's own limit bounds the whole of it."""
+
+    media_type = MultiPartParser.media_type
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Give the form's fields, the file among them.
+
+        Raises:
+            ParseError: malformed, several files, or text that could not be stored.
+            TooLarge: BODY_TOO_LARGE for fields that are no file.
+        """
+        try:
+            parsed = MultiPartParser().parse(stream, media_type, parser_context)
+        except RequestDataTooBig:
+            limit = settings.MRPVM_MAX_BODY_BYTES
+            raise TooLarge(f"The form's fields are larger than {limit} bytes.", details={"max_bytes": limit}) from None
+        except SuspiciousOperation:
+            raise ParseError("The form has too many fields or files.") from None
+        fields, files = parsed.data.dict(), [file for _, found in parsed.files.lists() for file in found]
+        if len(files) > 1:
+            raise ParseError("Send one file at a time.")
+        if not _is_text(fields):
+            raise ParseError("The form holds a NUL or half of a surrogate pair: no text that could be stored.")
+        return fields | parsed.files.dict()
 
 
 def _refuse_constant(name: str) -> None:

@@ -3,16 +3,19 @@
 from typing import Any
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.sessions import TITLE_CHARS, Choices
 from sessions_app.api.fields import ChatMessages, HistoryMessages, Text, Truth, WholeNumber
+from sessions_app.turns.ingest import Upload
 
 INCLUDABLE = ("response_markdown", "details")
 PAGE_LIMIT = 50
 PAGE_LIMIT_MAX = 200
+SOURCE_NAME_CHARS = 200
 
 
 class Coded(serializers.Serializer):
@@ -102,16 +105,61 @@ class SessionPatchRequest(Coded):
     title = Text(allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
 
 
-class ContextRequest(Coded):
-    """Material to load into a session [S-33]."""
+class SourceFields(Coded):
+    """What may be said about a source, however its text comes [API-12]."""
 
-    content = Text()
-    name = Text(required=False, default="session-context.txt", max_length=200)
+    name = Text(required=False, max_length=SOURCE_NAME_CHARS)
     source_id = Text(required=False, allow_null=True)
     seed_detector_plugin = Text(required=False, allow_null=True)
     model = Text(required=False, allow_null=True, max_length=200)
 
     codes = {"source_id": "INVALID_SOURCE_ID", "seed_detector_plugin": "INVALID_SEED_DETECTOR_PLUGIN"}
+
+
+class ContextRequest(SourceFields):
+    """Material to load into a session [S-33]."""
+
+    content = Text()
+
+
+class SourceRequest(ContextRequest):
+    """A text that becomes a source of a base [KB-3]."""
+
+    name = Text(max_length=SOURCE_NAME_CHARS)
+
+
+class UploadRequest(SourceFields):
+    """A file: Markdown, plain text, HTML or PDF [O-33]; unless named otherwise the source has its name."""
+
+    file = serializers.FileField()
+
+
+def sends_file(data: Any) -> bool:
+    """Tell whether a parsed body is a form with a file."""
+    return isinstance(data.get("file"), UploadedFile)
+
+
+def upload_of(body: dict[str, Any], unnamed: str = "") -> Upload:
+    """Give the file that a validated body brings.
+
+    Raises:
+        InvalidInput: the file's own name is too long to be the source's.
+    """
+    file = body.get("file")
+    name = body.get("name") or (unnamed if file is None else file.name)
+    if len(name) > SOURCE_NAME_CHARS:
+        raise InvalidInput(f"A source's name has at most {SOURCE_NAME_CHARS} characters; give the file another `name`.")
+    return Upload(
+        data=body["content"].encode() if file is None else file.read(),
+        name=name,
+        declared_type=None if file is None else _declared(file),
+        source_id=body.get("source_id"),
+        seed_detector=body.get("seed_detector_plugin"),
+    )
+
+
+def _declared(file: UploadedFile) -> str | None:
+    return f"{file.content_type}; charset={file.charset}" if file.charset else file.content_type
 
 
 class KBCreateRequest(Coded):

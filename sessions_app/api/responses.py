@@ -196,11 +196,58 @@ class ContextLoaded(serializers.Serializer):
     unitCount = Int()
     addedUnitCount = Int()
     droppedUnitCount = Int()
+    quarantinedChunkCount = Int()
     session_context_unit_count = Int()
     kb_id = Str()
     kb_name = Str()
     workspace_dirty = Bool()
     seed_detector_plugin = Str()
+
+
+class Source(serializers.Serializer):
+    """A source of a base [KB-3]."""
+
+    sourceId = Str()
+    name = Str()
+    kind = Str()
+    hash = Str()
+    chunkCount = Int()
+    unitCount = Int()
+    quarantinedChunkCount = Int()
+    addedAt = Time()
+
+
+class SourceAdded(Source):
+    """A source that was just added or replaced."""
+
+    kb_id = Str()
+
+
+class SourcePage(serializers.Serializer):
+    """A page of sources."""
+
+    sources = Source(many=True)
+    next_cursor = nullable(Str)
+
+
+class QuarantinedChunk(serializers.Serializer):
+    """A part of a source that did not become units [KB-19]."""
+
+    sourceId = Str()
+    sourceName = Str()
+    chunkIndex = Int()
+    text = Str()
+    controlText = nullable(Str)
+    message = Str()
+    diagnostics = serializers.ListField(child=Str())
+    createdAt = Time()
+
+
+class QuarantinePage(serializers.Serializer):
+    """A page of such parts."""
+
+    chunks = QuarantinedChunk(many=True)
+    next_cursor = nullable(Str)
 
 
 class Repository(serializers.Serializer):

@@ -16,7 +16,7 @@ ERRORS = {
     409: "Busy, dirty, or changed by somebody else meanwhile.",
     410: "The session has expired; it can still be read.",
     413: "Too large.",
-    415: "The body is not application/json.",
+    415: "The body, or the file in it, is of a type that is not read.",
     422: "The work was tried and gave nothing.",
     429: "Too many requests; see Retry-After.",
     500: "A defect of the server.",
@@ -32,7 +32,7 @@ def _operation(
     description: str,
     answers: dict[int, Any],
     *errors: int,
-    request: type[serializers.Serializer] | None = None,
+    request: type[serializers.Serializer] | dict[str, type[serializers.Serializer]] | None = None,
     query: type[serializers.Serializer] | None = None,
     extra: list[OpenApiParameter] | None = None,
 ) -> Any:
@@ -141,8 +141,16 @@ context_load = _operation(
     "Loads material straight into the session's units: no message, and the draft stays clean. "
     "The same `source_id` again replaces what it brought in.",
     {200: responses.ContextLoaded}, 404, 409, 410, 422, 502, 503, 504,
-    request=requests.ContextRequest,
+    request={"application/json": requests.ContextRequest, "multipart/form-data": requests.UploadRequest},
 )  # fmt: skip
+session_quarantine = _operation(
+    "list_session_quarantine",
+    "sessions",
+    "Lists parts of loaded material that did not become units, with the reasons, the newest first.",
+    {200: responses.QuarantinePage},
+    404,
+    query=requests.PageQuery,
+)
 session_export = _operation(
     "export_session", "sessions", "Gives the conversation as Markdown, or everything the session holds as JSON.",
     {(200, "text/markdown"): OpenApiTypes.STR, (200, "application/json"): OpenApiTypes.OBJECT},  # type: ignore[dict-item]
@@ -200,6 +208,26 @@ kb_read = _operation(
     "Reads a knowledge base; `default` is an alias for the project's default one.",
     {200: responses.Repository},
     404,
+)
+
+source_list = _operation(
+    "list_sources", "knowledge", "Lists a base's sources without their texts, the newest first.",
+    {200: responses.SourcePage}, 404, query=requests.PageQuery,
+)  # fmt: skip
+source_add = _operation(
+    "add_source", "knowledge",
+    "Makes a text, or a file of Markdown, plain text, HTML or PDF, a source of the base. The same `source_id` again "
+    "replaces that source. All of it is there at once, or nothing.",
+    {201: responses.SourceAdded}, 404, 409, 422, 502, 503, 504,
+    request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
+)  # fmt: skip
+kb_quarantine = _operation(
+    "list_kb_quarantine",
+    "knowledge",
+    "Lists parts of the base's sources that did not become units, with the reasons, the newest first.",
+    {200: responses.QuarantinePage},
+    404,
+    query=requests.PageQuery,
 )
 
 plugin_list = _operation(

@@ -5,15 +5,32 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.api import schemas
-from sessions_app.api.content_payloads import message_payload, mount_payload, step_payload, unit_payload
+from sessions_app.api.content_payloads import (
+    message_payload,
+    mount_payload,
+    quarantined_payload,
+    step_payload,
+    unit_payload,
+)
 from sessions_app.api.export import exported_file
 from sessions_app.api.paging import number, page
-from sessions_app.api.requests import ContextRequest, ExportQuery, PageQuery, UnitListQuery
+from sessions_app.api.parsers import JSONObjectParser, UploadParser
+from sessions_app.api.requests import (
+    ContextRequest,
+    ExportQuery,
+    PageQuery,
+    UnitListQuery,
+    UploadRequest,
+    sends_file,
+    upload_of,
+)
 from sessions_app.api.views import ApiView
+from sessions_app.queries.knowledge import quarantined_of_session
 from sessions_app.queries.sessions import messages, mounts, session, unit, unit_steps, units
 from sessions_app.turns.ingest import load_context
 
 LEDGER_STEPS_MAX = 200
+CONTEXT_NAME = "session-context.txt"
 
 
 class Messages(ApiView):
@@ -68,26 +85,23 @@ class Mounts(ApiView):
 class Context(ApiView):
     """Material the session should know."""
 
+    parser_classes = (JSONObjectParser, UploadParser)
+
     @schemas.context_load
     def post(self, request: Request, session_id: str) -> Response:
         """Load material straight into the session's units; no message, and the draft stays clean [S-33]."""
-        body = self.body(ContextRequest)
-        loaded = load_context(
-            session(self.project, session_id),
-            body["content"],
-            name=body["name"],
-            source_id=body.get("source_id"),
-            seed_detector=body.get("seed_detector_plugin"),
-        )
+        upload = upload_of(self.body(UploadRequest if sends_file(request.data) else ContextRequest), CONTEXT_NAME)
+        loaded = load_context(session(self.project, session_id), upload)
         owner = loaded.load.session
         return Response(
             {
                 "session_id": owner.session_id,
                 "sourceId": loaded.source_id,
-                "name": body["name"],
+                "name": upload.name,
                 "unitCount": loaded.load.unit_count,
                 "addedUnitCount": loaded.load.added_count,
                 "droppedUnitCount": loaded.load.dropped_count,
+                "quarantinedChunkCount": loaded.quarantined_count,
                 "session_context_unit_count": owner.unit_count,
                 "kb_id": owner.mounted_kb.kb_id,
                 "kb_name": owner.mounted_kb.name,
@@ -95,6 +109,18 @@ class Context(ApiView):
                 "seed_detector_plugin": loaded.seed_detector,
             }
         )
+
+
+class Quarantine(ApiView):
+    """Parts of loaded material that did not become units."""
+
+    @schemas.session_quarantine
+    def get(self, request: Request, session_id: str) -> Response:
+        """List them, the newest first, with the reasons [KB-19]."""
+        query = self.parameters(PageQuery)
+        found = quarantined_of_session(session(self.project, session_id))
+        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
+        return Response({"chunks": [quarantined_payload(row) for row in rows], "next_cursor": next_cursor})
 
 
 class Export(ApiView):

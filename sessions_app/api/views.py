@@ -9,6 +9,7 @@ from rest_framework import serializers
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import NotFound as NoSuchPath
 from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
 from rest_framework.permissions import BasePermission
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
@@ -42,7 +43,7 @@ class ApiView(APIView):
 
     authentication_classes: Sequence[type[BaseAuthentication]] = (ApiKeyAuthentication, MemberAuthentication)
     permission_classes: Sequence[type[BasePermission]] = (RolePermission,)
-    parser_classes = (JSONObjectParser,)
+    parser_classes: Sequence[type[BaseParser]] = (JSONObjectParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = JSONAlways
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]

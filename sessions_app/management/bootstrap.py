@@ -6,6 +6,7 @@ from django.urls import reverse
 
 from sessions_app.actions.api_keys import create_key, ensure_key
 from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
+from sessions_app.actions.staging import sweep_staged
 from sessions_app.management.demo import load_demo
 from sessions_app.queries.projects import default_project
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
@@ -26,7 +27,7 @@ def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
     Args:
         api_key: a key to accept instead of a generated one [O-26].
         demo: load the demo on the first start.
-        alone: no other process serves this database, so running turns are left over from a crash [T-38].
+        alone: no other process serves this database, so running turns and loads are left over from a crash [T-38].
     """
     first_start = default_project() is None
     project = ensure_default_project()
@@ -37,6 +38,7 @@ def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
     elif first_start:
         _, generated = create_key(project, "First key", "admin", admin)
     recover_all_running() if alone else recover_abandoned()
+    sweep_staged(alone=alone)
     if first_start and demo:
         load_demo(project)
     path = reverse("login-link", args=[create_login_link(admin)])

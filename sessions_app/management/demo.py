@@ -6,7 +6,7 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.turns.ingest import load_source
+from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import TurnCall
 
@@ -50,7 +50,7 @@ FERRY = (
 def load_demo(project: "Project") -> None:
     """Make two sessions with turns, and a knowledge base with a fork."""
     handbook = create_base(project, "Ferry handbook")
-    load_source(handbook, "ferry-handbook.md", HANDBOOK)
+    load_source(handbook, Upload(name="ferry-handbook.md", data=HANDBOOK.encode()))
     handbook.refresh_from_db()
     fork_base(handbook, "Ferry handbook, winter")
     _talk(create_session(project, title="Pets and a car"), PETS)

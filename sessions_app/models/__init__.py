@@ -15,6 +15,7 @@ from sessions_app.models.message import Message
 from sessions_app.models.model_roles import ModelRoles
 from sessions_app.models.plugin_statistics import PluginStatistics
 from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, Role
+from sessions_app.models.quarantine import QuarantinedChunk
 from sessions_app.models.session import Session, SessionEvent
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "PluginStatistics",
     "Posting",
     "Project",
+    "QuarantinedChunk",
     "Role",
     "Session",
     "SessionEvent",

@@ -14,7 +14,10 @@ from sessions_app.models.unit_fields import UnitFields
 
 
 class KnowledgeLayer(models.Model):
-    """A set of units and hidings on top of a parent; unsealed while it is a draft or a journal.
+    """A set of units and hidings on top of a parent; unsealed while it is a session's own.
+
+    A session's stack is its draft, a context layer for each large load, and its journal on top. A staged layer is
+    being filled, or left over: nothing points at it yet, or any more.
 
     `ancestry` holds the ids of all ancestors, the parent first, so that a chain of any length is read by one query.
     `term_count` is the summed length of the visible evidence units.
@@ -26,6 +29,8 @@ class KnowledgeLayer(models.Model):
         BASE = "base"
         DRAFT = "draft"
         JOURNAL = "journal"
+        CONTEXT = "context"
+        STAGED = "staged"
 
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)

@@ -1,9 +1,13 @@
-"""Knowledge bases."""
+"""Knowledge bases, their sources, and what of these is in quarantine."""
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from mrpvm.errors import NotFound
-from sessions_app.models import KnowledgeBase, Project
+from sessions_app.models import KnowledgeBase, KnowledgeSource, Project, QuarantinedChunk, Session
+
+_COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
+LISTED_KIND = "source"
+"""Kind of the sources that a base lists; what sessions saved of their conversations is not among them [KB-11]."""
 
 
 def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
@@ -26,3 +30,21 @@ def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
     if found is None:
         raise NotFound(f"There is no knowledge base '{kb_id}'.", code="KB_NOT_FOUND")
     return found
+
+
+def sources(base: KnowledgeBase) -> QuerySet[KnowledgeSource]:
+    """Give the base's sources without their texts; one that was replaced is not among them."""
+    chain = base.head.chain
+    newer = KnowledgeSource.objects.filter(layer_id__in=chain, source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
+    listed = KnowledgeSource.objects.filter(layer_id__in=chain, kind=LISTED_KIND).exclude(Exists(newer))
+    return listed.defer("content").prefetch_related(_COUNTED)
+
+
+def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:
+    """Give the parts of the base's sources that did not become units [KB-19]."""
+    return QuarantinedChunk.objects.filter(origin__in=sources(base).values("pk"))
+
+
+def quarantined_of_session(session: Session) -> QuerySet[QuarantinedChunk]:
+    """Give the parts of the session's context loads that did not become units [KB-19]."""
+    return session.quarantined.all()

@@ -1,6 +1,8 @@
 """Writing units into layers so that they can be found: one way for turns, context loads and sources alike."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import batched
 
 from django.db import connection, transaction
@@ -16,9 +18,35 @@ from sessions_app.search.visibility import settle
 _ROWS_A_QUERY = 10_000
 
 
-@transaction.atomic(savepoint=False)
+@dataclass(frozen=True, slots=True)
+class IndexedUnits:
+    """Units with the weighted terms they are found by, None for those that are no evidence; computed, not stored."""
+
+    units: Sequence[KnowledgeUnit]
+    terms: Sequence[Counter[str] | None]
+
+
+def indexed(units: Sequence[KnowledgeUnit]) -> IndexedUnits:
+    """Give units ready to be inserted: the part of indexing that needs no transaction.
+
+    Raises:
+        ValueError: a unit has no hash and would pass for a copy of every other such unit.
+    """
+    if not all(unit.hash for unit in units):
+        raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
+    return IndexedUnits(units, [weighted_terms(unit) if unit.is_evidence else None for unit in units])
+
+
 def index_units(
     layer: KnowledgeLayer, units: Sequence[KnowledgeUnit], origin: KnowledgeSource | None = None
+) -> list[LayerUnit]:
+    """Add units to an unsealed layer and give their rows, in order; see `insert_indexed`."""
+    return insert_indexed(layer, indexed(units), origin)
+
+
+@transaction.atomic(savepoint=False)
+def insert_indexed(
+    layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None
 ) -> list[LayerUnit]:
     """Add units to an unsealed layer and give their rows, in order.
 
@@ -26,33 +54,30 @@ def index_units(
     within one layer the first, is shown [KB-7].
 
     Raises:
-        ValueError: the layer is sealed, or a unit has no hash and would pass for a copy of every other such unit.
+        ValueError: the layer is sealed.
 
     Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
     number of units up to some thousands, nor on what lies below.
     """
-    if not units:
+    if not found.units:
         return []
     _check_unsealed(layer)
-    if not all(unit.hash for unit in units):
-        raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
-    indexed = [weighted_terms(unit) if unit.is_evidence else None for unit in units]
     rows = [
         LayerUnit.from_value(
             unit,
             layer=layer,
             origin=origin,
-            length=found.total() if found is not None else 0,
+            length=terms.total() if terms is not None else 0,
             is_evidence=unit.is_evidence,
             is_guidance=unit.is_guidance,
         )
-        for unit, found in zip(units, indexed, strict=True)
+        for unit, terms in zip(found.units, found.terms, strict=True)
     ]
     insert_keyed_rows(rows)
     _add_postings(
         (layer.pk, term_id(term), row.pk, frequency, row.length)
-        for row, found in zip(rows, indexed, strict=True)
-        for term, frequency in (found or {}).items()
+        for row, terms in zip(rows, found.terms, strict=True)
+        for term, frequency in (terms or {}).items()
     )
     settled = settle(layer, (row.hash for row in rows), added={row.pk for row in rows})
     shift_counts(layer, settled.after - settled.before, own=len(rows))

@@ -33,8 +33,12 @@ class EffectiveView:
     evidence_count: int
     term_count: int
     hidden: frozenset[int]
-    journal_id: int | None = None
     draft_id: int | None = None
+
+    @property
+    def session_layers(self) -> tuple[int, ...]:
+        """Give what lies above the draft: what the conversation and context loads brought in."""
+        return () if self.draft_id is None else self.chain[: self.chain.index(self.draft_id)]
 
     @classmethod
     def of_layer(cls, layer: KnowledgeLayer) -> Self:
@@ -43,22 +47,21 @@ class EffectiveView:
 
     @classmethod
     def of_session(cls, session: Session) -> Self:
-        """Give the session's view: journal, draft, mounted chain [KB-7]; one query beside the one for its journal."""
+        """Give the session's view: its own layers, mounted chain [KB-7]; one query beside the one for its journal."""
         layer = session.journal
         return cls(
             tuple(layer.chain),
             layer.evidence_count,
             layer.term_count,
             hidden_units(layer.chain),
-            journal_id=session.journal_id,
             draft_id=session.draft_id,
         )
 
     def store_of(self, layer_id: int) -> Store:
         """Give where the session has a unit of this layer from."""
-        if layer_id == self.journal_id:
-            return "session"
-        return "draft" if layer_id == self.draft_id else "kb"
+        if layer_id == self.draft_id:
+            return "draft"
+        return "session" if layer_id in self.session_layers else "kb"
 
 
 class SessionKnowledge:

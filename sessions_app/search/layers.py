@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
 from sessions_app.models.plain_sql import add_to_row
 from sessions_app.search.visibility import Totals, settle
 
@@ -27,10 +27,12 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
 def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Empty the draft and put it on `parent`; one row, unless there is something to throw away.
 
-    The journal on top of it is left to the caller: `restack_journal`, or `relink_layer` where nothing changes for it.
+    What lies on top of it is left to the caller: `restack_layer`, or `relink_layer` where nothing changes for it.
     """
     if not draft.is_empty:
         _clear_layer(draft.pk)
+        # Whoever is staging something on it finds that it has to be moved.
+        KnowledgeLayer.objects.filter(parent=draft, kind=KnowledgeLayer.Kind.STAGED).update(ancestry=[])
     draft.parent, draft.ancestry = parent, parent.chain
     for name in (*_COUNTS, "source_count"):
         setattr(draft, name, getattr(parent, name))
@@ -38,11 +40,11 @@ def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     draft.save()
 
 
-def restack_journal(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
-    """Put an unsealed journal on top of a draft, or bring it up to date with its draft [KB-9].
+def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Put an unsealed layer on top of another, or bring it up to date with the one below [KB-9].
 
-    Costs by the journal's own units, never by what lies below. Effects: the layer's parent, ancestry, counts and the
-    rows that say which duplicates it hides.
+    Costs by the layer's own units, never by what lies below. What lies above is left to the caller. Effects: the
+    layer's parent, ancestry, counts and the rows that say which duplicates it hides.
     """
     layer.parent = parent
     layer.ancestry = parent.chain
@@ -54,6 +56,21 @@ def restack_journal(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count"])
 
 
+def restack_above(layer: KnowledgeLayer) -> None:
+    """Bring all unsealed layers above this one up to date, also one that is just being filled."""
+    for above in layer.children.select_for_update().filter(sealed_at=None):
+        restack_layer(above, layer)
+        if above.kind != KnowledgeLayer.Kind.JOURNAL:
+            restack_above(above)
+
+
+def own_layers(session: Session) -> list[KnowledgeLayer]:
+    """Give what lies above the session's draft, the lowest first: its context layers, then its journal."""
+    own_ids = session.journal.chain[1 : session.journal.chain.index(session.draft_id)]
+    below = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=own_ids)} if own_ids else {}
+    return [*(below[pk] for pk in reversed(own_ids)), session.journal]
+
+
 def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Put an unsealed layer on a parent that shows exactly what its present parent shows: nothing is compared."""
     layer.parent = parent
@@ -63,7 +80,7 @@ def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
 
 
 def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: int = 0) -> None:
-    """Add to the layer's counts, then bring the unsealed journal above a draft up to date."""
+    """Add to the layer's counts, then bring what a session has above it up to date."""
     changes = {
         "unit_count": by.units,
         "evidence_count": by.evidence,
@@ -74,9 +91,8 @@ def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: in
     changed = {name: change for name, change in changes.items() if change}
     if changed:
         add_to_row(layer, **changed)
-    if layer.kind == KnowledgeLayer.Kind.DRAFT:
-        for above in layer.children.filter(sealed_at=None):
-            restack_journal(above, layer)
+    if layer.kind in (KnowledgeLayer.Kind.DRAFT, KnowledgeLayer.Kind.CONTEXT):
+        restack_above(layer)
 
 
 def seal_layer(layer: KnowledgeLayer) -> None:

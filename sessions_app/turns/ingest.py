@@ -1,7 +1,12 @@
-"""From a text to units: into a session's memory or into a knowledge base [IN-1, S-33, KB-3]."""
+"""From a file to units: into a session's memory or into a knowledge base [IN-1, S-33, KB-3].
+
+What costs time happens outside of every transaction, and as far as it can in a process of its own, so that chat goes
+on meanwhile.
+"""
 
 import re
 import secrets
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,26 +16,40 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm import registry
-from mrpvm.contracts import CallContext
-from mrpvm.errors import InvalidInput
+from mrpvm.documents.document import media_type_of
+from mrpvm.documents.reading import READ_IN_PROCESS
+from mrpvm.errors import EngineTimeout, InvalidInput, TooLarge
+from mrpvm.ingestion.normalisers import runs_apart
+from mrpvm.ingestion.process import OnProgress, ReadingProcess
+from mrpvm.ingestion.source import IngestedSource, SourceFile, finish_source, read_source
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
-from mrpvm.knowledge.chunking import chunk_source
-from mrpvm.knowledge.ingest import build_unit_tree, check_source_size, describe_source
 from mrpvm.knowledge.limits import IngestLimits
-from mrpvm.llm.absent import AbsentModel
-from mrpvm.values import KnowledgeUnit, SessionState
-from sessions_app.actions.context_units import ContextLoad, add_context
+from sessions_app import events
+from sessions_app.actions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.knowledge import add_source, free_source_id
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session
 from sessions_app.queries.model_roles import shared_config
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.turns import shutdown
+from sessions_app.turns import reading_slots, shutdown
 from sessions_app.turns.language_model import is_configured, model_source
-from sessions_app.turns.normalisation import ChunkWork, normalise_chunks
+from sessions_app.turns.normalisation import Normaliser, normalise_chunks
 
+APART_BYTES = 32 * 1024
+"""From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
+_PROGRESS_SECONDS = 0.5
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file as a client sent it; `source_id` names the source to make or to replace [API-12]."""
+
+    data: bytes
+    name: str
+    declared_type: str | None = None
+    source_id: str | None = None
+    seed_detector: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,79 +59,157 @@ class LoadedContext:
     load: ContextLoad
     source_id: str
     seed_detector: str
+    quarantined_count: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Units:
-    """A source's finished units and how many chunks they came from."""
+def load_context(session: Session, upload: Upload) -> LoadedContext:
+    """Make a file part of the session's memory; the same `source_id` again replaces what it brought in.
 
-    units: tuple[KnowledgeUnit, ...]
-    chunk_count: int
-
-
-def load_context(
-    session: Session, content: str, *, name: str, source_id: str | None = None, seed_detector: str | None = None
-) -> LoadedContext:
-    """Make a text part of the session's memory; the same `source_id` again replaces what it brought in.
+    Open pages hear `context.progressed` while it is read. Turns go on meanwhile; at the end a running one is waited
+    for.
 
     Raises:
         InvalidInput: no content, a bad source id, an unknown detector.
+        Unreadable: the file cannot be read.
         TooLarge: a limit of [IN-4]; nothing is stored.
         MRPError: a chunk could not be normalised; nothing is stored [IN-11].
         Conflict, Expired, NotFound: the session is busy or over.
     """
-    detector = _checked(content, source_id, seed_detector, session.preferred_seed_detector_plugin)
-    shutdown.refuse_new_turns()
     with transaction.atomic():  # a session that is busy or over is refused before the work, and once more after it
         lock_idle_session(session.pk)
-    source_id = source_id or f"ctx-{secrets.token_hex(16)}"
-    state = SessionState(
-        session_id=session.session_id,
-        mounted_kb_id=session.mounted_kb.kb_id,
-        mounted_kb_name=session.mounted_kb.name,
-        message_count=session.message_sequence,
-        session_context_unit_count=session.unit_count,
-        deliberation_level=session.preferred_deliberation_level,
+    source_id = upload.source_id or f"ctx-{secrets.token_hex(16)}"
+    progress = _told(session, upload)
+    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, progress)
+    found = work.ingested()
+    material = Material(
+        units=found.units,
+        name=upload.name,
+        source_id=source_id,
+        replaces=upload.source_id is not None,
+        rejections=found.rejections,
     )
-    found = _units_of(content, name, source_id, detector, state, SessionKnowledge.of(session), session.model_config)
-    load = add_context(session, found.units, name, source_id)
-    return LoadedContext(load=load, source_id=source_id, seed_detector=detector)
+    load = add_context(session, material, watch=work.watch, wait_ms=settings.MRPVM_MAX_WAIT_MS)
+    return LoadedContext(
+        load=load,
+        source_id=source_id,
+        seed_detector=work.detector_id,
+        quarantined_count=len(found.rejections),
+    )
 
 
-def load_source(
-    base: KnowledgeBase, name: str, content: str, *, source_id: str | None = None, seed_detector: str | None = None
-) -> KnowledgeSource:
-    """Make a text a source of a knowledge base; the same `source_id` again replaces that source [API-12].
+def load_source(base: KnowledgeBase, upload: Upload) -> KnowledgeSource:
+    """Make a file a source of a knowledge base; the same `source_id` again replaces that source [API-12].
 
     Raises:
-        InvalidInput, TooLarge, MRPError: as for `load_context`; the base stays as it is.
+        InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
     """
-    detector = _checked(content, source_id, seed_detector, None)
-    shutdown.refuse_new_turns()
-    state = SessionState(
-        session_id="",
-        mounted_kb_id=base.kb_id,
-        mounted_kb_name=base.name,
-        message_count=0,
-        session_context_unit_count=0,
-        deliberation_level=0,
+    source_id = upload.source_id or free_source_id(base.head, upload.name)
+    work = _Work(upload, source_id, None, shared_config(base.project)[0])
+    found = work.ingested()
+    return add_source(
+        base,
+        upload.name,
+        found.text,
+        found.units,
+        source_id=source_id,
+        chunk_count=found.chunk_count,
+        replaces=upload.source_id is not None,
+        rejections=found.rejections,
+        watch=work.watch,
     )
-    source_id = source_id or free_source_id(base.head, name)
-    knowledge = SessionKnowledge(EffectiveView.of_layer(base.head))
-    found = _units_of(content, name, source_id, detector, state, knowledge, shared_config(base.project)[0])
-    return add_source(base, name, content, found.units, source_id=source_id, chunk_count=found.chunk_count)
 
 
-def _checked(content: str, source_id: str | None, pin: str | None, preference: str | None) -> str:
-    """Refuse what needs no work to be refused; gives the detector to use: the named one, else the first there is."""
-    if not content.strip():
-        raise InvalidInput("There is no content.")
-    if source_id is not None and not _SOURCE_ID.fullmatch(source_id):
+class _Work:
+    """One ingest: its file, who normalises it, and how long it may still take."""
+
+    def __init__(
+        self,
+        upload: Upload,
+        source_id: str,
+        preference: str | None,
+        roles: Mapping[str, Any],
+        progress: OnProgress = lambda done, of: None,
+    ) -> None:
+        """Refuse what needs no work to be refused."""
+        shutdown.refuse_new_turns()
+        _check(upload)
+        self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
+        self._media_type = media_type_of(upload.data, upload.name, upload.declared_type)
+        self._roles, self._progress = roles, progress
+        self.detector_id = _detector(upload.seed_detector, preference)
+        self._file = SourceFile(
+            source_id=source_id,
+            name=upload.name,
+            data=upload.data,
+            declared_type=upload.declared_type,
+            ingested_at=timezone.now().isoformat(),
+            limits=IngestLimits(
+                source_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
+                chunks_per_source=settings.MRPVM_MAX_SOURCE_CHUNKS,
+                units_per_source=settings.MRPVM_MAX_SOURCE_UNITS,
+            ),
+        )
+
+    def watch(self) -> bool:
+        """Give False; raises when the ingest must not go on.
+
+        Raises:
+            TurnInterrupted: the server stops.
+            EngineTimeout: KB_INGEST_TIMEOUT.
+        """
+        shutdown.interrupt_if_over()
+        if time.monotonic() >= self._deadline:
+            limit = settings.MRPVM_INGEST_TIMEOUT_MS
+            raise EngineTimeout(
+                f"Reading the source took longer than {limit} ms.",
+                code="KB_INGEST_TIMEOUT",
+                details={"limit_ms": limit},
+            )
+        return False
+
+    def ingested(self) -> IngestedSource:
+        """Give the file as a finished source: read and normalised in a process of its own where that can be done."""
+        detector = registry.installed.seed_detector(self.detector_id)
+        is_apart = self._media_type in READ_IN_PROCESS or len(self._file.data) >= APART_BYTES
+        if is_apart and runs_apart(detector):
+            with reading_slots.one(self.watch):
+                return self._process().ingest(self._file, self.detector_id)
+        if is_apart:
+            with reading_slots.one(self.watch):
+                read = self._process().read(self._file)
+        else:
+            read = read_source(self._file)
+        work = Normaliser(
+            detector=detector, models=model_source(self._roles), watch=self.watch, progress=self._progress
+        )
+        return finish_source(read, normalise_chunks(work, read), self._file.limits)
+
+    def _process(self) -> ReadingProcess:
+        left_ms = int((self._deadline - time.monotonic()) * 1000)
+        return ReadingProcess(timeout_ms=max(1, left_ms), progress=self._progress, stopped=self.watch)
+
+
+def _check(upload: Upload) -> None:
+    if not upload.name.strip():
+        raise InvalidInput("A source needs a name.")
+    if upload.source_id is not None and not _SOURCE_ID.fullmatch(upload.source_id):
         raise InvalidInput(
             "A source id has 1 to 128 letters, digits, dots, hyphens and underscores and begins with a letter or "
             "digit.",
             code="INVALID_SOURCE_ID",
         )
+    if len(upload.data) > settings.MRPVM_MAX_UPLOAD_BYTES:
+        raise TooLarge(
+            f"The file has {len(upload.data)} bytes; {settings.MRPVM_MAX_UPLOAD_BYTES} are allowed.",
+            code="KB_VALIDATION_TOO_LARGE",
+            details={"limit": settings.MRPVM_MAX_UPLOAD_BYTES, "size": len(upload.data)},
+        )
+    if not upload.data.strip():
+        raise InvalidInput("There is no content.")
+
+
+def _detector(pin: str | None, preference: str | None) -> str:
+    """Give the detector to use: the named one, else the first there is."""
     check_choices(Choices(seed_detector=pin))
     usable = [
         item.id
@@ -122,41 +219,14 @@ def _checked(content: str, source_id: str | None, pin: str | None, preference: s
     return candidates(pin, preference, DEFAULT_SEED_DETECTORS, usable, 1)[0]
 
 
-def _units_of(
-    content: str,
-    name: str,
-    source_id: str,
-    detector: str,
-    state: SessionState,
-    knowledge: SessionKnowledge,
-    roles: Mapping[str, Any],
-) -> _Units:
-    """Give the source's unit tree [IN-1]."""
-    limits = IngestLimits(
-        source_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
-        chunks_per_source=settings.MRPVM_MAX_SOURCE_CHUNKS,
-        units_per_source=settings.MRPVM_MAX_SOURCE_UNITS,
-    )
-    check_source_size(content, limits)
-    source = describe_source(source_id, name, content, ingested_at=timezone.now().isoformat())
-    chunks = chunk_source(content, is_markdown=source.source_type == "markdown", max_chunks=limits.chunks_per_source)
-    context = CallContext(
-        request_id=f"ingest-{source_id}",
-        session=state,
-        frame_id="",
-        frame_depth=0,
-        remaining_ms=settings.MRPVM_PLUGIN_TIMEOUT_MS,
-        remaining_llm_calls=settings.MRPVM_MAX_LLM_CALLS,
-        knowledge=knowledge,
-        model=AbsentModel(),
-        stopped=lambda: False,
-    )
-    work = ChunkWork(
-        detector=registry.installed.seed_detector(detector),
-        context=context,
-        models=model_source(roles),
-        source_id=source_id,
-        source_name=name,
-    )
-    units = normalise_chunks(work, chunks)
-    return _Units(units=build_unit_tree(source, chunks, units, limits), chunk_count=len(chunks))
+def _told(session: Session, upload: Upload) -> OnProgress:
+    """Give what tells the session's open pages about the progress of a long source, a few times a second at most."""
+    last = time.monotonic()
+
+    def tell(done: int, of: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _PROGRESS_SECONDS:
+            last = time.monotonic()
+            events.announce_loading(session.pk, upload.name, done, of)
+
+    return tell

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import close_old_connections, connections
 
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
+from sessions_app.actions.staging import sweep_staged
 from sessions_app.turns.recovery import recover_abandoned
 
 logger = logging.getLogger(__name__)
@@ -18,6 +19,7 @@ def sweep() -> dict[str, int]:
         "recovered": recover_abandoned(),
         "expired": expire_sessions(),
         "purged": purge_deleted_sessions(),
+        "unfinished": sweep_staged(),
     }
 
 

@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.knowledge import ensure_default_base
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeSource, Message, Project, Session, TurnEvents
-from sessions_app.turns.ingest import load_source
+from sessions_app.turns.ingest import Upload, load_source
 from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed
 from tests.configured_model import ACCEPTED, acting, provider, unvalidated
@@ -280,7 +280,10 @@ def test_a_model_reads_a_source_under_the_role_of_ingestion(
     caller("admin").put("/api/settings/llm-roles", roles)
     provider.otherwise = say(UNITS)
     content = "\n\n".join(f"# Part {number}\n\nThe ferry leaves at nine. " + "word " * 900 for number in range(4))
-    source = load_source(ensure_default_base(project), "ferry.md", content, seed_detector="sd-llm-fast")
+    source = load_source(
+        ensure_default_base(project),
+        Upload(name="ferry.md", data=content.encode(), seed_detector="sd-llm-fast"),
+    )
     assert len(provider.asked) == source.chunk_count > 2
     assert {body["model"] for body in provider.bodies} == {"reader"}
 

@@ -9,7 +9,7 @@ from pytest_django import Settings
 from mrpvm import registry
 from sessions_app.models import KnowledgeBase, Project
 from sessions_app.turns import readiness
-from sessions_app.turns.ingest import load_source
+from sessions_app.turns.ingest import Upload, load_source
 from tests.api.conftest import Caller
 
 
@@ -19,7 +19,9 @@ def test_a_base_is_made_and_read(editor: Caller, project: Project) -> None:
     made = answer.json()
     assert (made["id"], made["kb_name"], made["is_default"]) == (made["kb_id"], "Alpha", False)
     assert editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"] != made["kb_id"]
-    load_source(KnowledgeBase.objects.get(kb_id=made["kb_id"]), "a.txt", "Dogs travel on the upper deck.")
+    load_source(
+        KnowledgeBase.objects.get(kb_id=made["kb_id"]), Upload(name="a.txt", data=b"Dogs travel on the upper deck.")
+    )
     found = editor.get(f"/api/kbs/{made['kb_id']}").json()
     assert (found["sourceCount"], found["unitCount"], found["revision"]) == (1, 1, 2)
     assert editor.get("/api/kbs/default").json()["isDefault"] is True
@@ -100,7 +102,7 @@ def test_one_failed_check_is_503(editor: Caller, monkeypatch: pytest.MonkeyPatch
 
 def test_checks_look_at_what_they_name(project: Project, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     assert all(readiness.checks().values())
-    load_source(KnowledgeBase.objects.get(), "a.txt", "Dogs travel on the upper deck.")
+    load_source(KnowledgeBase.objects.get(), Upload(name="a.txt", data=b"Dogs travel on the upper deck."))
     assert readiness.checks()["index"]
     from sessions_app.models import Posting
 

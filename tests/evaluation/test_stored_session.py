@@ -7,7 +7,7 @@ from bench.evaluation.suites import DEVELOPMENT, Suite, load_suites
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
 from sessions_app.turns import shutdown
-from sessions_app.turns.ingest import load_context
+from sessions_app.turns.ingest import Upload, load_context
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import TurnCall
 
@@ -19,7 +19,7 @@ SUITES = {suite.suite_id: suite for suite in load_suites(DEVELOPMENT)}
 def test_stored_sessions_give_the_evaluated_answers(suite: Suite) -> None:
     shutdown.reset()
     session = create_session(ensure_default_project())
-    load_context(session, suite.story, name=suite.story_name)
+    load_context(session, Upload(name=suite.story_name, data=suite.story.encode()))
     with EvaluatedSession() as evaluated:
         evaluated.load(suite.story, suite.story_name)
         for question in suite.questions:

@@ -14,7 +14,7 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KnowledgeLayer, LayerUnit
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.search.layers import create_layer, drop_layer, restack_journal, seal_layer
+from sessions_app.search.layers import create_layer, drop_layer, restack_layer, seal_layer
 from tests.search.units import make_unit
 
 pytestmark = pytest.mark.django_db
@@ -158,7 +158,7 @@ class Walk:
         base, base_copy = self.random.choice(self.sealed)
         old, stack.draft, stack.draft_copy = stack.draft, create_layer(KINDS.DRAFT, base), Copied(base_copy)
         stack.journal_copy.parent = stack.draft_copy
-        restack_journal(KnowledgeLayer.objects.get(pk=stack.journal.pk), stack.draft)
+        restack_layer(KnowledgeLayer.objects.get(pk=stack.journal.pk), stack.draft)
         drop_layer(old.pk)
 
     def open_session(self, stack: Stack) -> None:

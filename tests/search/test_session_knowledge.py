@@ -13,7 +13,7 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.search.layers import create_layer, restack_journal, seal_layer
+from sessions_app.search.layers import create_layer, restack_layer, seal_layer
 from sessions_app.search.terms import term_id, weighted_terms
 from tests.search.units import make_unit
 
@@ -41,7 +41,6 @@ def port(journal: KnowledgeLayer) -> SessionKnowledge:
             view.evidence_count,
             view.term_count,
             view.hidden,
-            journal_id=journal.pk,
             draft_id=journal.parent_id,
         )
     )
@@ -184,7 +183,7 @@ class TestEqualHashes:
         first, second = add_base([make_unit("first", "pump valve")]), add_base([make_unit("second", "pump valve")])
         _, journal = add_session(first)
         index_units(journal, [make_unit("journal", "pump valve")])
-        restack_journal(journal, create_layer(Kind.DRAFT, second))
+        restack_layer(journal, create_layer(Kind.DRAFT, second))
         assert found(journal, "pump") == [("journal", "session")]
         assert journal.unit_count == 1
 

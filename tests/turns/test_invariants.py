@@ -10,11 +10,14 @@ from mrpvm import registry
 from mrpvm.errors import MRPError
 from mrpvm.knowledge.units import content_hash
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.context_units import add_context, stage_units
+from sessions_app.actions import context_loads
+from sessions_app.actions.context_loads import Material, add_context
+from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import LayerUnit
 from sessions_app.queries.turns import graph
+from sessions_app.search.layers import own_layers
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import TurnCall, prepare
 from sessions_app.turns.recovery import recover_all_running
@@ -62,7 +65,8 @@ def play(session, kind, claims):
     if kind == "load":
         units = {claim: loaded(claim) for claim in claims}
         existing = set(session.context_units.values_list("unit_id", flat=True))
-        add_context(session, [item for item in units.values() if item.id not in existing], "notes")
+        fresh = [item for item in units.values() if item.id not in existing]
+        add_context(session, Material(units=fresh, name="notes", source_id="notes", replaces=False))
         return True
     install(kind, claims)
     if kind == "crash":
@@ -82,6 +86,7 @@ def play(session, kind, claims):
 @given(steps=STEPS)
 def test_whatever_happens_memory_is_whole(steps, transactional_db, monkeypatch):
     monkeypatch.setattr(registry.installed, "_plugins", dict(registry.installed._plugins))
+    monkeypatch.setattr(context_loads, "UNITS_A_TRANSACTION", 1)  # two units make a load a large one
     session = create_session(ensure_default_project())
     turn_count = 0
     for kind, claims in steps:
@@ -100,7 +105,7 @@ def check(session, turn_count):
     committed = session.context_units.filter(state="committed")
     hashes = list(committed.values_list("hash", flat=True))
     assert len(hashes) == len(set(hashes)) == session.unit_count
-    indexed = LayerUnit.objects.filter(layer=session.journal)
+    indexed = LayerUnit.objects.filter(layer__in=own_layers(session))
     assert set(indexed.values_list("unit_id", flat=True)) == set(committed.values_list("unit_id", flat=True))
     assert list(session.turns.values_list("turn_index", flat=True)) == list(range(1, turn_count + 1))
     assert not session.turns.filter(status="running").exists()

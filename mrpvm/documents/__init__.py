@@ -1,0 +1,1 @@
+"""Files that people have, read as text: Markdown, plain text, HTML and PDF."""

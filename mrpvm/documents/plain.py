@@ -1,0 +1,46 @@
+"""Text files: which characters their bytes stand for."""
+
+import codecs
+import re
+
+from mrpvm.errors import Unreadable
+
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def decoded(data: bytes, declared: str | None = None) -> str:
+    """Give the characters: by byte order mark, else by the charset that the declaration names, else as UTF-8.
+
+    Raises:
+        Unreadable: the bytes are not what they should be, with the place of the first that is not; nothing is guessed.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode(data[len(mark) :], encoding)
+    named = charset_in(declared or "")
+    return _decode(data, named or "utf-8")
+
+
+def charset_in(declaration: str) -> str | None:
+    """Give the charset that a Content-Type or a meta element names."""
+    found = _CHARSET.search(declaration)
+    return found[1] if found else None
+
+
+def cleaned(text: str) -> str:
+    """Give the text with lines that end in a line feed, and without characters that no database stores."""
+    return _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n"))
+
+
+def _decode(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except LookupError:
+        raise Unreadable(f"The text's encoding '{encoding}' is not known.", details={"encoding": encoding}) from None
+    except UnicodeDecodeError as error:
+        raise Unreadable(
+            f"The text is not {encoding}: byte {error.start} does not fit. Save it as UTF-8, or name its charset.",
+            details={"encoding": encoding, "byte": error.start},
+        ) from None

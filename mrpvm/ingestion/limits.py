@@ -1,0 +1,8 @@
+"""Bounds of the reading process; constants, because they guard against hostile files and no honest one meets them."""
+
+MEMORY_BYTES = 1024 * 1024 * 1024
+"""Address space of one reading process."""
+READING_CPU_SECONDS = 60
+"""CPU time in which a file must have become text; cutting and normalising it has the time of the whole ingest."""
+OUTPUT_BYTES = 512 * 1024 * 1024
+"""What a reading process may write: the text and its units, with room for the largest source."""

@@ -1,0 +1,98 @@
+"""What the reading process and the server say to each other: lines of JSON; the file's bytes follow the first line.
+
+Nothing that the process writes is trusted further than its shape: it has read a file of unknown origin.
+"""
+
+import json
+from dataclasses import MISSING, asdict, fields
+from typing import Any
+
+from mrpvm.errors import InvalidInput, MRPError, TooLarge, TurnFailed, Unreadable
+from mrpvm.ingestion.source import IngestedSource, ReadSource, Rejection, SourceFile
+from mrpvm.knowledge.chunking import Chunk
+from mrpvm.knowledge.ingest import SourceInfo
+from mrpvm.knowledge.limits import IngestLimits
+from mrpvm.values import KnowledgeUnit
+
+_REFUSALS: dict[str, type[MRPError]] = {
+    kind.__name__: kind for kind in (InvalidInput, TooLarge, TurnFailed, Unreadable)
+}
+_DEFAULTS = {item.name: None if item.default is MISSING else item.default for item in fields(KnowledgeUnit)}
+_TUPLES = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
+_UNITS_A_LINE = 500
+
+
+def line(kind: str, **content: Any) -> bytes:
+    """Give one line."""
+    return json.dumps({"kind": kind, **content}, separators=(",", ":")).encode() + b"\n"
+
+
+def request(file: SourceFile, detector: str | None) -> bytes:
+    """Give what the process reads: a line about the file and what to do, then the file."""
+    head = asdict(file)
+    del head["data"]
+    return line("file", detector=detector, **head) + file.data
+
+
+def parse_request(raw: bytes) -> tuple[SourceFile, str | None]:
+    """Give the file and the detector to normalise it with; None asks for its text alone."""
+    first, _, data = raw.partition(b"\n")
+    head = json.loads(first)
+    del head["kind"]
+    detector, limits = head.pop("detector"), IngestLimits(**head.pop("limits"))
+    return SourceFile(**head, limits=limits, data=data), detector
+
+
+def refusal(error: MRPError) -> bytes:
+    """Give the line of an error that the file's sender is to see."""
+    return line("refused", error=type(error).__name__, **error.as_record())
+
+
+def refused(message: dict[str, Any]) -> MRPError:
+    """Give the error of such a line."""
+    return _REFUSALS[message["error"]](message["message"], code=message["code"], details=message["details"])
+
+
+def read_lines(read: ReadSource) -> list[bytes]:
+    """Give a text with its chunks."""
+    return [line("read", info=asdict(read.info), text=read.text, chunks=[asdict(chunk) for chunk in read.chunks])]
+
+
+def parse_read(message: dict[str, Any]) -> ReadSource:
+    """Give the text and chunks of such a line."""
+    chunks = tuple(Chunk(**chunk) for chunk in message["chunks"])
+    return ReadSource(info=SourceInfo(**message["info"]), text=message["text"], chunks=chunks)
+
+
+def ingested_lines(source: IngestedSource) -> list[bytes]:
+    """Give a finished source: its units in several lines, its text and rejections in the last."""
+    units = [_packed(unit) for unit in source.units]
+    batches = [units[start : start + _UNITS_A_LINE] for start in range(0, len(units), _UNITS_A_LINE)]
+    rejections = [asdict(item) for item in source.rejections]
+    last = line("ingested", text=source.text, chunk_count=source.chunk_count, rejections=rejections)
+    return [*(line("units", units=batch) for batch in batches), last]
+
+
+def parse_units(message: dict[str, Any]) -> list[KnowledgeUnit]:
+    """Give the units of one line."""
+    return [_unpacked(packed) for packed in message["units"]]
+
+
+def parse_ingested(message: dict[str, Any], units: list[KnowledgeUnit]) -> IngestedSource:
+    """Give the finished source of the last line."""
+    rejections = tuple(
+        Rejection(**{**item, "diagnostics": tuple(item["diagnostics"])}) for item in message["rejections"]
+    )
+    return IngestedSource(
+        text=message["text"], units=tuple(units), chunk_count=message["chunk_count"], rejections=rejections
+    )
+
+
+def _unpacked(packed: dict[str, Any]) -> KnowledgeUnit:
+    values: dict[str, Any] = {name: tuple(value) if name in _TUPLES else value for name, value in packed.items()}
+    return KnowledgeUnit(**values)
+
+
+def _packed(unit: KnowledgeUnit) -> dict[str, Any]:
+    values = ((name, getattr(unit, name)) for name in _DEFAULTS)
+    return {name: value for name, value in values if value != _DEFAULTS[name]}

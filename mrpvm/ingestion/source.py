@@ -1,0 +1,95 @@
+"""A source on its way: what is to be read, what was read, what came of its chunks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from mrpvm.documents.reading import read_document
+from mrpvm.knowledge.chunking import Chunk, chunk_source
+from mrpvm.knowledge.ingest import SourceInfo, build_unit_tree, check_source_size, describe_source
+from mrpvm.knowledge.limits import IngestLimits
+from mrpvm.values import KnowledgeUnit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """A file that is to become a source, as it came."""
+
+    source_id: str
+    name: str
+    data: bytes
+    declared_type: str | None = None
+    ingested_at: str | None = None
+    limits: IngestLimits = field(default_factory=IngestLimits)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSource:
+    """A source's text and the chunks it is normalised in."""
+
+    info: SourceInfo
+    text: str
+    chunks: tuple[Chunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """Control text of one chunk that admission refused, kept with what it was made from [KB-19].
+
+    `control_text` is empty where the normaliser kept it to itself.
+    """
+
+    chunk_index: int
+    text: str
+    control_text: str
+    message: str
+    diagnostics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkUnits:
+    """What came of one chunk: its units, or the rejection of what its normaliser wrote."""
+
+    units: tuple[KnowledgeUnit, ...] = ()
+    rejection: Rejection | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestedSource:
+    """A source ready to be stored: text, unit tree, and the chunks that are missing from it."""
+
+    text: str
+    units: tuple[KnowledgeUnit, ...]
+    chunk_count: int
+    rejections: tuple[Rejection, ...] = ()
+
+
+def read_source(file: SourceFile) -> ReadSource:
+    """Give the file's text in chunks; questions and instructions are left to the normaliser.
+
+    Raises:
+        Unreadable, InvalidInput: as for `read_document`.
+        TooLarge: KB_VALIDATION_TOO_LARGE, KB_INGEST_TOO_MANY_CHUNKS.
+    """
+    document = read_document(file.data, file.name, file.declared_type)
+    check_source_size(document.text, file.limits)
+    info = describe_source(file.source_id, file.name, document.text, ingested_at=file.ingested_at)
+    chunks = chunk_source(
+        document.text,
+        is_markdown=document.is_markdown or info.source_type == "markdown",
+        max_chunks=file.limits.chunks_per_source,
+    )
+    return ReadSource(info=replace(info, author=document.author or info.author), text=document.text, chunks=chunks)
+
+
+def finish_source(read: ReadSource, results: Sequence[ChunkUnits], limits: IngestLimits) -> IngestedSource:
+    """Give the source with its tree; `results` are those of its chunks, in chunk order [IN-10, IN-12].
+
+    Raises:
+        TooLarge: KB_VALIDATION_MAX_UNITS_PER_SOURCE.
+    """
+    return IngestedSource(
+        text=read.text,
+        units=build_unit_tree(read.info, read.chunks, [result.units for result in results], limits),
+        chunk_count=len(read.chunks),
+        rejections=tuple(result.rejection for result in results if result.rejection is not None),
+    )

@@ -1,0 +1,129 @@
+"""Units written where nobody looks, in short transactions, until a last short one makes them visible [T-40].
+
+A staged layer lies on top of the layer that it is meant for and nothing points at it, so readers do not see it, and
+what is left of it after a crash is swept. SQLite's one writer is never held for long, whatever a source's size.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
+from itertools import batched
+
+from django.conf import settings
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from mrpvm.errors import Conflict
+from mrpvm.values import KnowledgeUnit
+from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.search.index import hide_units, indexed, insert_indexed
+from sessions_app.search.layers import create_layer, drop_layer, restack_layer
+
+UNITS_A_TRANSACTION = 200
+"""How many units one transaction writes or removes: some hundredths of a second of SQLite's only writer."""
+_STAGED = KnowledgeLayer.Kind.STAGED
+
+
+def unwatched() -> None:
+    """Let it go on: for those who load something without anybody waiting."""
+
+
+@contextlib.contextmanager
+def staging(parent: KnowledgeLayer) -> Iterator[KnowledgeLayer]:
+    """Give a new staged layer on top of `parent`; unless it was published, it is removed when the block fails."""
+    layer = create_layer(_STAGED, parent)
+    try:
+        yield layer
+    except BaseException:
+        with contextlib.suppress(DatabaseError):  # what cannot be removed now is swept later
+            drop_staged(layer.pk)
+        raise
+
+
+def fill(
+    layer: KnowledgeLayer,
+    units: Sequence[KnowledgeUnit],
+    origin: KnowledgeSource | None = None,
+    watch: Callable[[], object] = unwatched,
+) -> None:
+    """Write units into a staged layer, each batch in a transaction of its own; `watch` raises to end it."""
+    for batch in batched(units, UNITS_A_TRANSACTION, strict=False):
+        watch()
+        found = indexed(batch)
+        with transaction.atomic():
+            insert_indexed(locked_staged(layer.pk), found, origin)
+
+
+def hide_in_batches(
+    layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: Callable[[], object] = unwatched
+) -> None:
+    """Hide what other layers hold of a source from a staged layer, each batch in a transaction of its own."""
+    pks = LayerUnit.objects.filter(origin__in=origins).order_by().values_list("pk", flat=True)
+    for batch in batched(list(pks), UNITS_A_TRANSACTION, strict=False):
+        watch()
+        with transaction.atomic():
+            hide_units(locked_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
+
+
+def locked_staged(layer_pk: int) -> KnowledgeLayer:
+    """Give the staged layer as it now is, locked until the end of the running transaction.
+
+    Raises:
+        Conflict: it was swept, because writing it took longer than a source may take.
+    """
+    layer = KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED).first()
+    if layer is None:
+        raise Conflict("Loading the source took too long and was given up; nothing of it was stored.")
+    return layer
+
+
+def staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
+    """Give the locked staged layer on top of `parent` as it now is, moved there if something came between."""
+    layer = locked_staged(layer_pk)
+    if layer.ancestry != parent.chain:
+        restack_layer(layer, parent)
+    return layer
+
+
+def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
+    """Leave unsealed layers that nothing points at any more to the sweeper."""
+    layers.filter(sealed_at=None).update(parent=None, kind=_STAGED)
+
+
+def sweep_staged(*, alone: bool = False) -> int:
+    """Remove staged layers that are too old to be still in the making; gives how many.
+
+    Args:
+        alone: no other process serves this database and nothing is being loaded: all of them are left over.
+    """
+    found = KnowledgeLayer.objects.filter(kind=_STAGED)
+    if not alone:
+        longest = timedelta(milliseconds=2 * settings.MRPVM_INGEST_TIMEOUT_MS)
+        found = found.filter(created_at__lt=timezone.now() - longest)
+    left_over = list(found.order_by("-pk").values_list("pk", flat=True))
+    for layer_pk in left_over:
+        drop_staged(layer_pk)
+    return len(left_over)
+
+
+def drop_staged(layer_pk: int) -> None:
+    """Remove a staged layer, a batch of units a transaction; one that was published meanwhile stays."""
+    while _drop_batch(layer_pk):
+        pass
+
+
+@transaction.atomic
+def _drop_batch(layer_pk: int) -> bool:
+    """Remove some of the layer's units, or else the layer; tells whether something is left."""
+    if not KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED).exists():
+        return False
+    units = LayerUnit.objects.filter(layer_id=layer_pk).order_by().values_list("pk", flat=True)
+    pks = list(units[:UNITS_A_TRANSACTION])
+    if not pks:
+        drop_layer(layer_pk)
+        return False
+    Posting.objects.filter(unit_id__in=pks).delete()
+    HiddenUnit.objects.filter(unit_id__in=pks).delete()
+    LayerUnit.objects.filter(pk__in=pks).delete()
+    return True
