@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 EventKind = Literal[
     "session.created", "session.renamed", "session.expired", "session.deleted", "session.restored",
-    "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted",
+    "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted", "turn.rated",
     "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
     "preferences.changed", "model-config.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from sessions_app.admin import (
     plugin_statistics,
     projects,
     sessions,
+    turn_ratings,
     turns,
 )
 from sessions_app.admin.login import go_to_login
@@ -33,6 +34,7 @@ __all__ = [
     "plugin_statistics",
     "projects",
     "sessions",
+    "turn_ratings",
     "turns",
 ]
 

@@ -89,7 +89,13 @@ def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
         "response_document": row.response_document,
         "unit_changes": row.unit_changes,
         "error": row.error,
+        "rating": _rating(row),
     }
+
+
+def _rating(row: "ExplainabilityTurn") -> dict[str, Any] | None:
+    rating = getattr(row, "rating", None)
+    return rating and {"value": rating.value, "note": rating.note, "rated_at": rating.rated_at}
 
 
 def _time(moment: Any) -> str:

@@ -17,6 +17,7 @@ from sessions_app.models.plugin_statistics import PluginStatistics
 from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.quarantine import QuarantinedChunk
 from sessions_app.models.session import Session, SessionEvent
+from sessions_app.models.turn_rating import TurnRating
 
 __all__ = [
     "ApiKey",
@@ -41,5 +42,6 @@ __all__ = [
     "SessionEvent",
     "TurnDetail",
     "TurnEvents",
+    "TurnRating",
     "UnitEvent",
 ]

@@ -48,7 +48,7 @@ class Conversation:
 def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
     """Give the newest turns below turn index `before` with what was said in them, failed turns included."""
     limit = _window(count, EXCHANGES_SHOWN)
-    found = turns(session).order_by("-turn_index")
+    found = turns(session).select_related("rating").order_by("-turn_index")
     if before is not None:
         found = found.filter(turn_index__lt=before)
     said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))

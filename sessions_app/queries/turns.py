@@ -21,8 +21,8 @@ def turns(session: Session) -> QuerySet[ExplainabilityTurn]:
 
 
 def registry(session: Session) -> QuerySet[ExplainabilityTurn]:
-    """Give the registry's entries with their documents, oldest first."""
-    return session.turns.order_by("turn_index")
+    """Give the registry's entries with their documents and ratings, oldest first."""
+    return session.turns.select_related("rating").order_by("turn_index")
 
 
 def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTurn:

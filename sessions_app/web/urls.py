@@ -4,7 +4,18 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.web.views import api_keys, knowledge, login, plugins, session, sessions, settings, turn_files, turns
+from sessions_app.web.views import (
+    api_keys,
+    knowledge,
+    login,
+    plugins,
+    ratings,
+    session,
+    sessions,
+    settings,
+    turn_files,
+    turns,
+)
 
 
 class NameConverter(StringConverter):
@@ -44,6 +55,7 @@ urlpatterns = [
     path(f"{_TURN}/overview", turns.overview, name="turn-overview"),
     path(f"{_TURN}/details/<name:ref>", turns.detail, name="turn-detail"),
     path(f"{_TURN}/cancel", turns.cancel, name="turn-cancel"),
+    path(f"{_TURN}/rate", ratings.rate, name="turn-rate"),
     path("knowledge", knowledge.index, name="knowledge"),
     path("knowledge/<name:kb_id>", knowledge.show, name="knowledge-base"),
     path("plugins", plugins.index, name="plugins"),

@@ -49,6 +49,21 @@ onElements("[data-countdown]", (element) => {
 
 document.addEventListener("htmx:after:swap", () => document.querySelectorAll("[data-countdown]").forEach(showCountdown));
 
+// --- the way to a turn that is not among the newest -------------------------------------------------------------------
+
+onElements("[data-messages]", () => {
+  const turn = /^#turn-(\d+)$/.exec(location.hash);
+  const address = new URL(location.href);
+  if (!turn || document.getElementById(`turn-${turn[1]}`) || address.searchParams.has("before")) return;
+  address.searchParams.set("before", Number(turn[1]) + 1);
+  location.replace(address);
+});
+
+// The current page's link is in sight where the links do not all fit.
+onElements(".nav [aria-current]", (link) => {
+  link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - link.offsetWidth;
+});
+
 // --- keys for links -------------------------------------------------------------------------------------------------
 
 document.addEventListener("keydown", (event) => {

@@ -253,3 +253,22 @@ def test_the_answer_can_be_copied(browser: Browser, session: Session) -> None:
     page.locator(".bubble__foot").get_by_role("button", name="Copy").click()
     expect(page.locator(".bubble__foot").get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == session.messages.get(role="assistant").content
+
+
+def test_an_answer_is_rated_in_two_pages_at_once(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id)
+    other = page.context.new_page()
+    other.goto(page.url)
+    live(other)
+    page.get_by_role("button", name="Bad answer").click()
+    expect(page.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+    expect(other.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+    page.get_by_text("Add a note").click()
+    page.get_by_label("Note on the answer").fill("It was the cat.")
+    page.get_by_role("button", name="Save the note").click()
+    expect(page.locator(".rating__note summary")).to_have_text("It was the cat.")
+    expect(other.locator(".rating__note summary")).to_have_text("It was the cat.")
+    page.get_by_role("button", name="Good answer").click()
+    expect(page.get_by_role("button", name="Good answer")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".rating__note summary")).to_have_text("It was the cat.")

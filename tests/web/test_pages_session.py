@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.ratings import rate_turn
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Message, Project, Session
 from sessions_app.queries.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
@@ -201,6 +202,39 @@ def test_the_conversation_can_be_exported(project: Project, form: str) -> None:
     exported = client.get(address)
     assert exported.status_code == 200
     assert "assistant 1" in exported.content.decode()
+
+
+def test_an_answer_is_rated_with_a_note_also_without_javascript(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    add_turns(session, 1, "failed")
+    client = member_client(project)
+    assert get(client, session).count('aria-label="Good answer"') == 1
+    rate = reverse("turn-rate", args=[session.session_id, turn.request_id])
+    answer = client.post(rate, {"value": "down", "note": "It was <b>the cat</b>."})
+    assert answer["Location"].endswith("?before=2#turn-1")
+    html = get(client, session)
+    assert 'aria-pressed="true" aria-label="Bad answer"' in html
+    assert "It was &lt;b&gt;the cat&lt;/b&gt;." in html
+    exported = client.get(reverse("api:export", args=[session.session_id]), {"format": "json"}).json()
+    assert exported["turns"][0]["rating"]["value"] == "down"
+    fragment = client.post(rate, {"value": "up", "note": "x" * 3000}, headers={"HX-Request": "true"}).text
+    check_html(fragment)
+    assert "at most 2000 characters" in fragment
+    assert "x" * 3000 in fragment
+    assert 'aria-pressed="true" aria-label="Bad answer"' in fragment
+
+
+def test_a_viewer_sees_ratings_and_gives_none(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    rate_turn(turn, "up", "Quite so.")
+    viewer = member_client(project, "viewer")
+    html = get(viewer, session)
+    assert "Rated good" in html
+    assert "Quite so." in html
+    assert "Good answer" not in html
+    assert viewer.post(reverse("turn-rate", args=[session.session_id, turn.request_id])).status_code == 403
 
 
 def test_an_expired_session_is_an_archive(project: Project) -> None:

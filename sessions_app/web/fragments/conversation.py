@@ -12,7 +12,7 @@ from sessions_app.web.prose import prose
 from sessions_app.web.words import ending, why
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Message, Session
+    from sessions_app.models import ExplainabilityTurn, Message, Session, TurnRating
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,7 @@ class Exchange:
     ending: str
     tone: Tone
     reason: str
+    rating: "TurnRating | None"
 
 
 def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
@@ -56,6 +57,11 @@ def turn_tone(turn: "ExplainabilityTurn") -> Tone:
     return tone_of("no-context" if turn.answer_status == "no-context" else turn.status)
 
 
+def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
+    """Give what was thought of the turn's answer."""
+    return getattr(turn, "rating", None)
+
+
 def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
     sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "#context"
     error = turn.error or {}
@@ -65,6 +71,7 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
         ending=ending(turn.status, turn.answer_status),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
+        rating=rating_of(turn),
     )
 
 
