@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 from mrpvm.conversation.catalogue_files import FileDiagnostic, FileForm, FileRoot, read_files
@@ -70,6 +70,7 @@ def load_agents(roots: Sequence[FileRoot]) -> AgentCatalogue:
     return AgentCatalogue(tuple(by_id.values()), tuple(diagnostics))
 
 
+@lru_cache(maxsize=256)
 def _agent(source: str, name: str, text: str) -> Agent:
     fields, body = split_front_matter(text) if name.endswith(".md") else (read_mapping(text), "")
     if not text_of(fields, "id"):

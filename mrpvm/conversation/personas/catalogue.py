@@ -6,7 +6,7 @@ every other `*.md` is a persona of its own, with `id`, `summary` and `default_st
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Self
 
@@ -95,6 +95,7 @@ def load_personas(roots: Sequence[PersonaRoot]) -> PersonaCatalogue:
     return PersonaCatalogue(personas, (*diagnostics, *found))
 
 
+@lru_cache(maxsize=256)
 def _persona(source: str, name: str, text: str) -> Persona:
     fields, body = split_front_matter(text)
     unknown = sorted(set(fields) - _KEYS)
