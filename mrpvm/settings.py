@@ -23,6 +23,7 @@ PRODUCTION = ENVIRONMENT.choice("MRPVM_ENV", ("development", "production")) == "
 HOST = ENVIRONMENT.text("HOST") or "127.0.0.1"
 PORT = ENVIRONMENT.whole_number("PORT", 8000, highest=65535)  # 0 takes any free port
 MRPVM_DATA_DIR = ENVIRONMENT.data_directory("MRPVM_DATA_DIR", BASE_DIR / "var")
+MRPVM_SHIPPED_DIR = BASE_DIR  # skills/, personas/ and agents/ that come with the server
 MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
 MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start
 MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]

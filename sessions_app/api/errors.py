@@ -51,7 +51,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
         502: ("LLM_PROVIDER_ERROR",),
         503: (
             "UNAVAILABLE", "SESSION_LIMIT", "LLM_NOT_AVAILABLE", "TURN_INTERRUPTED", "SERVER_SHUTTING_DOWN",
-            "SERVER_BUSY",
+            "SERVER_BUSY", "SKILLS_ROOT_UNREADABLE",
         ),
         504: ("ENGINE_TIMEOUT", "LLM_TIMEOUT", "KB_INGEST_TIMEOUT"),
     }.items()

@@ -177,7 +177,8 @@ def raised_codes() -> set[str]:
 def stated_code(node: ast.AST) -> str | None:
     """Give the code that a call's `code=` or a class's `default_code` names."""
     if isinstance(node, ast.keyword) and node.arg == "code":
-        return text_of(node.value)
+        code = text_of(node.value)
+        return code if code and code.isupper() else None  # in lower case: what commands and files are told
     if isinstance(node, ast.Assign | ast.AnnAssign):
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
         return text_of(node.value) if getattr(target, "id", "") == "default_code" else None

@@ -26,6 +26,7 @@ from sessions_app.models import (
     ModelRoles,
     PluginStatistics,
     Project,
+    RememberedText,
     Session,
     TurnDetail,
     TurnEvents,
@@ -87,6 +88,7 @@ def _add_conversation(session: Session) -> None:
     )
     Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
     TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
+    RememberedText.objects.create(session=session, content=HOSTILE)
     value = make_unit("session::1", HOSTILE)
     ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
     UnitEvent.objects.create(session=session, turn=turn, unit_id="session::1", step="staged", text=HOSTILE)

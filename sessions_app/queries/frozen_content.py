@@ -1,0 +1,50 @@
+"""What sessions have frozen: skills, personas, agents; read once a process, because it never changes."""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mrpvm.conversation.agents import AgentCatalogue
+from mrpvm.conversation.personas import FALLBACK, Persona, PersonaCatalogue
+from mrpvm.conversation.skills import SkillSnapshot
+from sessions_app.models import FrozenContent
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+REMEMBERED_COUNT = 256
+"""How many contents of each kind a process keeps at hand."""
+
+
+def skills_of(session: "Session") -> SkillSnapshot:
+    """Give the session's skills."""
+    return _skills(session.skills_id)
+
+
+def personas_of(session: "Session") -> PersonaCatalogue:
+    """Give the session's personas."""
+    return _personas(session.personas_id)
+
+
+def agents_of(session: "Session") -> AgentCatalogue:
+    """Give the session's agents."""
+    return _agents(session.agents_id)
+
+
+def active_persona_of(session: "Session") -> Persona:
+    """Give who talks in the session; the fallback when its persona is not among those it has [L-104]."""
+    return personas_of(session).get(session.active_persona) or FALLBACK
+
+
+@lru_cache(maxsize=REMEMBERED_COUNT)
+def _skills(key: str) -> SkillSnapshot:
+    return SkillSnapshot.of_record(FrozenContent.objects.get(pk=key).content)
+
+
+@lru_cache(maxsize=REMEMBERED_COUNT)
+def _personas(key: str) -> PersonaCatalogue:
+    return PersonaCatalogue.of_record(FrozenContent.objects.get(pk=key).content)
+
+
+@lru_cache(maxsize=REMEMBERED_COUNT)
+def _agents(key: str) -> AgentCatalogue:
+    return AgentCatalogue.of_record(FrozenContent.objects.get(pk=key).content)
