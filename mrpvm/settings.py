@@ -6,6 +6,7 @@ may be set by a variable of the same name.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ MRPVM_SHIPPED_DIR = BASE_DIR  # skills/, personas/ and agents/ that come with th
 MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
 MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start
 MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]
-if MRPVM_API_KEY and (not MRPVM_API_KEY.startswith("mrp_") or len(MRPVM_API_KEY) < 36):
-    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters", secret=True)  # [O-25]
+if MRPVM_API_KEY and not re.fullmatch(r"mrp_[!-~]{32,}", MRPVM_API_KEY):
+    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters that a header can hold", secret=True)  # [O-25]
 
 # --- Limits of a turn -----------------------------------------------------------------------------------
 
