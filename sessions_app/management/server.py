@@ -117,9 +117,10 @@ def claim_data_directory(directory: Path) -> IO[str]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.seek(0)
-        process = file.read().strip() or "unknown"
+        number = file.read().strip()
         file.close()
-        problem = f"process {process} serves it already; several processes need REDIS_URL."
+        process = f"process {number}" if number else "another process"
+        problem = f"{process} serves it already; several processes need REDIS_URL."
         raise CannotStart(f"MRPVM_DATA_DIR is {str(directory)!r}: {problem}") from None
     file.truncate(0)
     file.write(str(os.getpid()))
