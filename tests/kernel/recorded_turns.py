@@ -24,7 +24,8 @@ from mrpvm.trace.events import Event
 from mrpvm.trace.graph import fold_graph
 from mrpvm.trace.order import frame_of_record, in_frame_order
 from mrpvm.trace.record import execution_trace
-from mrpvm.values import HistoryMessage, Limits, SessionState, TurnRequest, to_wire
+from mrpvm.values import HistoryMessage, Limits, SessionState, TurnRequest
+from mrpvm.wire import to_wire
 from tests.kernel.scripted import REJECT, Ran, Scripted, StepClock, detection, plan, plugin, retrieval, run, solution
 
 QUESTIONS = ("one", "two", "three", "four")
