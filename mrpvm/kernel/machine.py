@@ -93,7 +93,7 @@ class Machine:
         )
 
     def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
-        frame = Frame()
+        frame = Frame(calls=run.budget.calls)
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
         policy = to_wire(POLICIES[run.effective_level])
         run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
@@ -120,7 +120,7 @@ def _succeeded(run: TurnRun, detected: Execution, result: FrameResult) -> TurnOu
         answer_text=answer_text(result.answer),
         staged_units=run.staged_units,
         used=replace(result.used, seed_detector=detected.plugin_id),
-        stages=tuple(run.stages),
+        stages=run.stages_in_order,
     )
 
 
@@ -137,14 +137,14 @@ def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:
         answer_text="",
         staged_units=run.staged_units,
         used=_tried(run),
-        stages=tuple(run.stages),
+        stages=run.stages_in_order,
         error=record,
     )
 
 
 def _tried(run: TurnRun) -> Selection:
     """Give the plugins that were pinned or last tried [T-30]."""
-    last = {record.stage: record.plugin_id for record in run.stages}
+    last = {record.stage: record.plugin_id for record in run.stages_in_order}
     pins = run.request.pins
     return Selection(
         planner=pins.planner or last.get("planner"),

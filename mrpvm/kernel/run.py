@@ -12,6 +12,7 @@ from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, EventName
+from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
 from mrpvm.wire import to_wire
 
@@ -42,6 +43,11 @@ class TurnRun:
         self._open_frames: dict[str, Frame] = {}
         self._open_executions: dict[str, dict[str, Any]] = {}
         self._recorders: dict[str, Recorder] = {}
+
+    @property
+    def stages_in_order(self) -> tuple[StageRecord, ...]:
+        """Give the calls so far, those of parallel frames frame by frame: learning goes by their order [K-17, K-55]."""
+        return tuple(in_frame_order(self.stages, lambda record: record.frame_id))
 
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
         """Give the descriptors of the plugins that can work now, and of the pinned one in any case [PL-31]."""
@@ -203,7 +209,7 @@ class TurnRun:
             frame_id=frame.id,
             frame_depth=frame.depth,
             remaining_ms=timeout_ms,
-            remaining_llm_calls=self.budget.remaining_llm_calls,
+            remaining_llm_calls=frame.calls.remaining,
             knowledge=self._knowledge,
             model=self._model.bind(scope),
             stopped=self.stop.is_set,

@@ -59,7 +59,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
     _add_messages(session, turn, outcome)
-    trace.flush()
+    trace.finish()
     record_ledger(turn, promotion, trace.ledger)
     changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
     if call.system_prompt is not None:
@@ -108,7 +108,7 @@ def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selectio
         return
     turn.session = session
     discarded = discard_pending(turn, session, error["code"])
-    trace.flush()
+    trace.finish()
     turn.error = dict(error)
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
     status = _ENDINGS.get(error["code"], Status.FAILED)
