@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mrpvm.contracts import KnowledgePort
+from mrpvm.conversation.commands import Orchestration
 from mrpvm.conversation.window import history_window
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import ModelSource
@@ -23,6 +24,7 @@ from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
+from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
 
@@ -31,10 +33,13 @@ FIRST_MESSAGE_CHARS = 60
 class TurnCall:
     """What somebody asks of a session: the message and this turn's own choices, which are hard pins [S-20].
 
-    `is_streamed`: the answer is read while it is written [O-1].
+    `is_streamed`: the answer is read while it is written [O-1]. `typed` is what the user really typed where that was
+    a command for a `skill`; the message is then its payload, so that no model ever sees a command [L-70].
     """
 
     message: str
+    typed: str | None = None
+    skill: Orchestration | None = None
     system_prompt: str | None = None
     choices: Choices = field(default_factory=Choices)
     base: KnowledgeBase | None = None
@@ -111,7 +116,7 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     turn = ExplainabilityTurn.objects.create(
         session=session,
         turn_index=session.turn_sequence,
-        user_message=call.message,
+        user_message=call.typed or call.message,
         lease_until=timezone.now() + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
         deliberation_level=session.preferred_deliberation_level if level is None else level,
         model=call.choices.model or session.preferred_model,
@@ -140,7 +145,8 @@ def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
-        system_prompt=call.system_prompt or session.system_prompt,
+        system_prompt=told_before(session, call.message, call.system_prompt, call.skill),
+        skill=skill_use(call.skill),
         history=history,
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
