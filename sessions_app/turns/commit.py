@@ -23,7 +23,7 @@ from sessions_app.actions.sessions import preference_changes
 from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.inserts import insert_rows
-from sessions_app.turns.prepare import TurnCall
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.skills import skill_answer, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -161,7 +161,12 @@ def _add_messages(session: Session, turn: ExplainabilityTurn, said: str, outcome
 
 
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
-    """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24]."""
+    """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
+
+    A skill asked for its own solver, so it leaves none [C-1].
+    """
+    if call.skill is not None:
+        return []
     return [
         ("preferred_planner_plugin", used.planner),
         ("preferred_seed_detector_plugin", used.seed_detector),

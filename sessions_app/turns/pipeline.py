@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -18,11 +18,13 @@ from sessions_app.actions.plugin_statistics import record_turn
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns import shutdown
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.commands import CommandTurn, answer_command
 from sessions_app.turns.commit import commit_turn, fail_turn
 from sessions_app.turns.machine import machine
-from sessions_app.turns.prepare import Prepared, TurnCall, check_call, prepare
+from sessions_app.turns.prepare import Prepared, check_call, prepare
 from sessions_app.turns.progress import progress_of
+from sessions_app.turns.skills import guided_call
 from sessions_app.turns.trace_writer import TraceWriter
 
 logger = logging.getLogger(__name__)
@@ -34,10 +36,16 @@ Reader = Callable[[ExplainabilityTurn, Mapping[str, Any]], None]
 
 
 class TurnError(MRPError):
-    """A turn ran and did not succeed; carries the finished entry beside the error [T-31]."""
+    """A turn ran and did not succeed; carries the finished entry beside the error [T-31].
 
-    def __init__(self, turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
-        super().__init__(error["message"], code=error["code"], details=error["details"])
+    The details of a turn that a command asked for also hold the command's envelope.
+    """
+
+    def __init__(
+        self, turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None
+    ) -> None:
+        details = {**error["details"], "command": command} if command else error["details"]
+        super().__init__(error["message"], code=error["code"], details=details)
         self.turn = turn
 
 
@@ -76,7 +84,7 @@ def run_turn(
         answered = waiting_for_slot(wait_ms, lambda: answer_command(session, call.message))
         if isinstance(answered, CommandTurn):
             return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
-        call = replace(call, message=answered.message, typed=call.message, skill=answered)
+        call = guided_call(call, answered)
     return _run_chat(session, call, wait_ms, listen, read)
 
 
@@ -91,7 +99,7 @@ def _run_chat(
         fail_turn(prepared.turn, call, error, outcome.used, trace)
     _learn(prepared.turn, outcome, error)
     if error is not None:
-        raise TurnError(prepared.turn, error)
+        raise TurnError(prepared.turn, error, prepared.turn.command_result)
     return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records)
 
 

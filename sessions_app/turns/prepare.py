@@ -1,6 +1,6 @@
 """Prepare: take the slot, clear leftovers, resolve selections, freeze what the turn may see [T-2 to T-6]."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mrpvm.contracts import KnowledgePort
-from mrpvm.conversation.commands import Orchestration
+from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.window import history_window
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import ModelSource
@@ -16,34 +16,18 @@ from mrpvm.values import HistoryMessage, Selection, SessionState, TurnRequest
 from sessions_app import events
 from sessions_app.actions import kb_mounts
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.sessions import Choices, check_choices
+from sessions_app.actions.sessions import check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
-from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnCall:
-    """What somebody asks of a session: the message and this turn's own choices, which are hard pins [S-20].
-
-    `is_streamed`: the answer is read while it is written [O-1]. `typed` is what the user really typed where that was
-    a command for a `skill`; the message is then its payload, so that no model ever sees a command [L-70].
-    """
-
-    message: str
-    typed: str | None = None
-    skill: Orchestration | None = None
-    system_prompt: str | None = None
-    choices: Choices = field(default_factory=Choices)
-    base: KnowledgeBase | None = None
-    is_streamed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +44,7 @@ def check_call(call: TurnCall) -> None:
     """Refuse what can be refused before any turn exists [T-1].
 
     Raises:
-        InvalidInput: an empty message, an unknown plugin, a bad level.
+        InvalidInput: an empty message, one that policy denies [L-117], an unknown plugin, a bad level.
         TooLarge: NORMALIZER_INPUT_TOO_LARGE [S-31].
     """
     if not call.message.strip():
@@ -73,6 +57,9 @@ def check_call(call: TurnCall) -> None:
             code="NORMALIZER_INPUT_TOO_LARGE",
             details={"limit_chars": limit, "size_chars": len(call.message)},
         )
+    reason = denial(call.message) if settings.MRPVM_GUARDRAILS else None
+    if reason is not None:
+        raise InvalidInput(f"The message {reason}; it was not read.", code="POLICY_DENIED")
     check_choices(call.choices)
 
 

@@ -1,5 +1,6 @@
 """A skill that guides a model for one turn: what the model is told, and the envelope of what came of it [L-90]."""
 
+from dataclasses import replace
 from typing import Any
 
 from mrpvm.conversation.commands import CommandResult, Orchestration
@@ -9,6 +10,7 @@ from mrpvm.conversation.system_prompt import system_prompt
 from sessions_app.models import Session
 from sessions_app.queries.frozen_content import active_persona_of, agents_of
 from sessions_app.queries.remembered import remembered_texts
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.language_model import is_configured
 
 
@@ -25,6 +27,21 @@ def told_before(session: Session, message: str, requested: str | None, chosen: O
         own,
         recalled(remembered_texts(session), message) if session.remembered_count else (),
         chosen.skill if chosen else None,
+    )
+
+
+GUIDED_SOLVER = "gs-llm-fast"
+
+
+def guided_call(call: TurnCall, chosen: Orchestration) -> TurnCall:
+    """Give the turn that a command for a skill asks for; a solver without a model could not follow the skill [L-24]."""
+    named = call.choices.goal_solver
+    return replace(
+        call,
+        message=chosen.message,
+        typed=call.message,
+        skill=chosen,
+        choices=replace(call.choices, goal_solver=named or GUIDED_SOLVER),
     )
 
 
@@ -53,7 +70,6 @@ _FAILURES = {
     "LLM_PROVIDER_ERROR": ("llm_backend_unavailable", "Error: LLM backend is unavailable."),
     "LLM_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
     "ENGINE_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
-    "VALIDATION_REJECTED": ("llm_backend_policy_blocked", "Error: response blocked by LLM policy."),
 }
 _OTHER_FAILURE = ("llm_backend_invalid_response", "Error: LLM backend returned invalid response.")
 

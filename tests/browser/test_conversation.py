@@ -10,7 +10,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from sessions_app.actions.sessions import delete_session, rename_session
 from sessions_app.models import Session
-from sessions_app.turns.prepare import TurnCall
+from sessions_app.turns.call import TurnCall
 from tests.browser.browsing import Browser, HeldSolver, answer, aside, beside, browser, held, new_session
 
 __all__ = ["beside", "browser", "held"]

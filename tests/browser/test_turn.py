@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns.prepare import TurnCall
+from sessions_app.turns.call import TurnCall
 from tests.browser.browsing import Browser, HeldSolver, answer, beside, browser, held, new_session
 
 __all__ = ["beside", "browser", "held"]

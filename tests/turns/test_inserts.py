@@ -10,7 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import ContextUnit, Message, SessionEvent, TurnDetail, TurnEvents, UnitEvent
 from sessions_app.models.inserts import insert_rows
-from sessions_app.turns.prepare import TurnCall, prepare
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.prepare import prepare
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
 TEXT = "Ünïcödé \u2028 'quoted' \"twice\" %s \U0001f600"
