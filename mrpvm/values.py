@@ -330,6 +330,7 @@ class TurnRequest:
     session_model: str | None = None
     grounding: Literal["strict", "open"] = "strict"
     is_streamed: bool = False
+    skill: Mapping[str, str] | None = None
     limits: Limits = field(default_factory=Limits)
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
@@ -355,7 +356,7 @@ class TurnOutcome:
     """
 
     status: Literal["succeeded", "failed", "cancelled"]
-    answer_status: AnswerStatus
+    answer_status: AnswerStatus | None
     answer: Answer | None
     answer_text: str
     staged_units: tuple[KnowledgeUnit, ...]

@@ -95,6 +95,8 @@ class Machine:
     def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
         frame = Frame(calls=run.budget.calls)
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
+        if run.request.skill is not None:
+            run.emit("skill.invoked", {"frameId": frame.id, **run.request.skill})
         policy = to_wire(POLICIES[run.effective_level])
         run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
         detected, admitted = yield from detect(run, frame, run.request.message)

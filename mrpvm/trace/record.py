@@ -34,6 +34,8 @@ def execution_trace(records: Sequence[Record]) -> dict[str, Any]:
         "seedDetectorCandidates": started.get("seedDetectorCandidates", []),
         "plans": plans,
         "stages": stages,
+        "command": next(iter(by_name.get("command.resolved", [])), None),
+        "skill": next(iter(by_name.get("skill.invoked", [])), None),
         "frames": graph["frames"],
         "branches": _branches(by_name),
         "results": _by_path(by_name.get("result.recorded", []), "resultId"),

@@ -9,8 +9,8 @@ from sessions_app.actions.sessions import create_session
 from sessions_app.models import ExplainabilityTurn, Session, UnitEvent, identifiers
 from sessions_app.queries.turns import all_details, all_records, graph, traces
 from sessions_app.turns import machine
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.recorded_turns import StillClock, by_question, late
 from tests.kernel.scripted import detection, plugin, retrieval
 

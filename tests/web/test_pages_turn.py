@@ -12,8 +12,8 @@ from pytest_django import Settings
 from mrpvm.errors import MRPError
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import REJECT, detection, plugin
 from tests.web.page_scene import (
     Install,

@@ -16,8 +16,8 @@ from sessions_app.actions.sessions import (
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.pages import deleted_session
 from sessions_app.queries.sessions import session as session_of
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.composer import composer_context
 from sessions_app.web.fragments.conversation import exchanges_context
