@@ -9,9 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.db.models import QuerySet
 
+from mrpvm.conversation.answers import cited_units
 from mrpvm.errors import NotFound
 from mrpvm.trace.graph import Graph, Record, fold_graph
 from mrpvm.trace.record import execution_trace
+from mrpvm.values import Answer, AnswerGroup
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnDetail, TurnEvents, UnitEvent
 
 
@@ -176,3 +178,23 @@ def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
 def answer_of(turn: ExplainabilityTurn) -> str:
     """Give what the turn answered, empty for one that has not."""
     return turn.messages.filter(role="assistant").order_by("-sequence").values_list("content", flat=True).first() or ""
+
+
+def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
+    """Give the units that the turn's answer cites, in the order of its source marks [O-13]."""
+    groups = (turn.response_document or {}).get("groups", ())
+    return cited_units(
+        Answer(
+            groups=tuple(
+                AnswerGroup(
+                    intent_ref=group["intentRef"],
+                    act=group["act"],
+                    intent=group["intent"],
+                    status=group["status"],
+                    answer_markdown=group["answerMarkdown"],
+                    cited_unit_ids=tuple(group["citedUnitIds"]),
+                )
+                for group in groups
+            )
+        )
+    )

@@ -61,7 +61,7 @@ def turn_tone(turn: "ExplainabilityTurn") -> Tone:
 
 
 def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
-    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "#context"
+    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "/sources/"
     error = turn.error or {}
     return Exchange(
         turn=turn,

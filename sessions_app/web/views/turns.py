@@ -22,9 +22,12 @@ from sessions_app.web.fragments.turn import (
     shown_graph,
     stage_context,
 )
+from sessions_app.web.fragments.turn_choice import choice_context
 from sessions_app.web.fragments.turn_context import context_context
 from sessions_app.web.fragments.turn_detail import detail_context
 from sessions_app.web.fragments.turn_overview import overview_context
+from sessions_app.web.fragments.turn_requests import requests_context
+from sessions_app.web.fragments.turn_state import state_context
 from sessions_app.web.graph import render_timeline
 from sessions_app.web.pages import back_to, page, tell, tell_error
 
@@ -64,7 +67,8 @@ def show(request: HttpRequest, member: Member, session_id: str, request_id: str)
 
 
 def _panel(turn: "ExplainabilityTurn", tab: str) -> dict[str, Any]:
-    return context_context(turn) if tab in ("context", "state") else {}
+    panels = {"context": context_context, "state": state_context, "choice": choice_context}
+    return panels[tab](turn) if tab in panels else {}
 
 
 def _detail(turn: "ExplainabilityTurn", graph: Graph, selected: str) -> dict[str, Any]:
@@ -126,10 +130,18 @@ def context(request: HttpRequest, member: Member, session_id: str, request_id: s
 
 @require_safe
 @member_view()
+def requests(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
+    """Give what one execution sent to models."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/requests.html", member, requests_context(turn, turns.detail(turn, ref)))
+
+
+@require_safe
+@member_view()
 def state(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give what the turn changed in its session."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/state.html", member, context_context(turn))
+    return page(request, "turn/state.html", member, state_context(turn))
 
 
 @require_safe
@@ -137,7 +149,7 @@ def state(request: HttpRequest, member: Member, session_id: str, request_id: str
 def choice(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give what led to the order in which plugins were tried."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/choice.html", member, {"turn": turn, "session": turn.session})
+    return page(request, "turn/choice.html", member, choice_context(turn))
 
 
 @require_safe
