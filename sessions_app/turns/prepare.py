@@ -79,7 +79,7 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
     turn = _take_slot(session, call)
     return Prepared(
         turn=turn,
-        request=_freeze(turn, call),
+        request=freeze_request(turn, call),
         knowledge=SessionKnowledge.of(turn.session),
         models=model_source(turn.session.model_config),
     )
@@ -120,7 +120,8 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     return turn
 
 
-def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
+def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
+    """Give everything a turn may look at, as it stands now [T-2]; reads only."""
     session, choices = turn.session, call.choices
     newest = select_rows(
         Message, ("role", "content"), highest="sequence", limit=settings.MRPVM_MAX_HISTORY_MESSAGES,

@@ -13,8 +13,10 @@ from sessions_app.web.views import (
     session,
     sessions,
     settings,
+    turn_choice,
     turn_files,
     turns,
+    units,
 )
 
 
@@ -42,12 +44,16 @@ urlpatterns = [
     path(f"{_SESSION}/rename", session.rename, name="session-rename"),
     path(f"{_SESSION}/delete", session.delete, name="session-delete"),
     path(f"{_SESSION}/restore", session.restore, name="session-restore"),
+    path(f"{_SESSION}/unit", units.show, name="unit"),
     path(_TURN, turns.show, name="turn"),
+    path(f"{_TURN}/sources/<int:number>", units.cited, name="turn-source"),
     path(f"{_TURN}/head", turns.head, name="turn-head"),
     path(f"{_TURN}/graph", turns.graph, name="turn-graph"),
     path(f"{_TURN}/timeline", turns.timeline, name="turn-timeline"),
     path(f"{_TURN}/outline", turns.outline, name="turn-outline"),
     path(f"{_TURN}/context", turns.context, name="turn-context"),
+    path(f"{_TURN}/requests/<name:ref>", turns.requests, name="turn-requests"),
+    path(f"{_TURN}/what-if", turn_choice.predict, name="turn-what-if"),
     path(f"{_TURN}/state", turns.state, name="turn-state"),
     path(f"{_TURN}/choice", turns.choice, name="turn-choice"),
     path(f"{_TURN}/turn.json", turn_files.export, name="turn-export"),

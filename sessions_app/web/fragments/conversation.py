@@ -63,7 +63,7 @@ def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
 
 
 def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
-    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "#context"
+    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "/sources/"
     error = turn.error or {}
     return Exchange(
         turn=turn,

@@ -149,20 +149,20 @@ def collapse(structure: GraphStructure, collapsed: Iterable[str]) -> GraphStruct
 
 
 def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BOX_LIMIT) -> frozenset[str]:
-    """Give the frames to shut at first, deepest and last first, so that at most `box_limit` executions show."""
+    """Give the frames to shut at first, deepest and last first, so that at most `box_limit` boxes show.
+
+    Executions and frames are boxes alike; what the root frame itself holds always shows.
+    """
     depth: dict[str, int] = {}
     for frame in structure.frames.values():
         depth[frame.id] = depth.get(frame.parent_id or "", -1) + 1
-    own = dict.fromkeys(structure.frames, 0)
-    for execution in structure.executions.values():
-        own[execution.frame_id] += 1
-    shown = len(structure.executions)
+    shown = len(structure.executions) + len(structure.frames)
     shut: set[str] = set()
     for frame_id in sorted(structure.frames, key=lambda key: (depth[key], id_path(key)), reverse=True):
         if shown <= box_limit or frame_id == structure.root_id:
             break
-        # A parent comes after all its children, so its own executions are the only ones still counted.
-        shown -= own[frame_id]
+        # All frames inside are shut already, so what it holds directly is all that is still counted of it.
+        shown -= len(structure.frames[frame_id].items)
         shut.add(frame_id)
     return frozenset(shut)
 
