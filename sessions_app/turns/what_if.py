@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from mrpvm.errors import MRPError
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Program
-from mrpvm.kernel.fan_out import resolve_intents
+from mrpvm.kernel.children import resolve_intents
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.scheduler import Scheduler
@@ -109,10 +109,11 @@ def what_if(
 
 def _steps(run: TurnRun) -> Program[None]:
     """Detect, plan, retrieve, plan again; a message of several questions is planned for as a whole."""
-    frame = Frame()
+    frame = Frame(calls=run.budget.calls)
     run.open_frame(frame, None, {"message": run.request.message})
-    detected, admitted = yield from detect(run, frame)
-    frame.intents, frame.seeds, frame.units = admitted.intents, admitted.seeds, admitted.units
+    detected, admitted = yield from detect(run, frame, run.request.message)
+    frame.intents, frame.goals = admitted.intents, admitted.goals
+    frame.seeds, frame.units = admitted.seeds, admitted.units
     resolve_intents(frame)
     planned: Planned | None = None
     for planner_id in planner_candidates(run):
