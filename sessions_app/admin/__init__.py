@@ -17,6 +17,7 @@ from sessions_app.admin import (
     model_roles,
     plugin_statistics,
     projects,
+    quarantine,
     sessions,
     turns,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "model_roles",
     "plugin_statistics",
     "projects",
+    "quarantine",
     "sessions",
     "turns",
 ]
