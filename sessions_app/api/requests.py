@@ -159,7 +159,8 @@ def upload_of(body: dict[str, Any], unnamed: str = "") -> Upload:
 
 
 def _declared(file: UploadedFile) -> str | None:
-    return f"{file.content_type}; charset={file.charset}" if file.charset else file.content_type
+    charset = (file.content_type_extra or {}).get("charset", b"")  # bytes, whatever the attribute's type says
+    return f"{file.content_type}; charset={charset.decode('latin-1')}" if charset else file.content_type
 
 
 class KBCreateRequest(Coded):
