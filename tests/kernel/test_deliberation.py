@@ -166,10 +166,25 @@ def test_only_the_selected_candidate_counts_as_cited():
     assert ran.named("candidate.selected")[0]["suspendedBranchIds"] == ["branch-0.2"]
 
 
-@pytest.mark.parametrize("level", range(4))
-def test_every_policy_is_the_table_of_the_specification(level):
+@pytest.mark.parametrize(
+    ("level", "row"),
+    list(
+        enumerate(
+            [
+                ("first_valid", 1, 1, 0, "sufficient"),
+                ("best_effort", 2, 1, 1, "sufficient"),
+                ("comparative", 4, 2, 2, "sufficient"),
+                ("scientific", 6, 2, 4, "strong"),
+            ]
+        )
+    ),
+)
+def test_every_policy_is_the_table_of_the_specification(level, row):
     """[K-28, K-29]"""
     policy = POLICIES[level]
+    assert (
+        policy.closure_mode, policy.max_frontier, policy.min_families, policy.max_comparisons, policy.validation_floor,
+    ) == row  # fmt: skip
     assert policy.min_families <= policy.max_frontier
     assert policy.max_comparisons <= max(0, policy.max_frontier - 1)
 
@@ -180,7 +195,7 @@ CRITERIA = st.fixed_dictionaries({name: st.integers(-2, 2) for name in OBJECTIVE
 def candidate(place, criteria):
     return Candidate(
         id=f"cand-0.{place}", branch=None, answer=Answer(groups=()), planner_id="p", family="f",
-        strength="strong", criteria=criteria,
+        validation_id=None, strength="strong", criteria=criteria,
     )  # type: ignore[arg-type]  # fmt: skip
 
 
