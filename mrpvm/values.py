@@ -199,6 +199,12 @@ class GuidanceUnits:
     decomposition: tuple[EvidenceEntry, ...] = ()
     validation: tuple[EvidenceEntry, ...] = ()
 
+    @property
+    def strategy(self) -> tuple[EvidenceEntry, ...]:
+        """Give what says how to go about the task: planning, decomposition and validation, without doubles [PL-11]."""
+        found = (*self.planner, *self.decomposition, *self.validation)
+        return tuple({entry.unit.id: entry for entry in found}.values())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mrpvm.contracts import Clock, KnowledgePort
-from mrpvm.conversation.answers import answer_text
+from mrpvm.conversation.answers import answer_text, with_idle_intents
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.budget import Budget
@@ -81,6 +81,7 @@ class Machine:
             {
                 "requestId": request.request_id,
                 "sessionId": request.session.session_id,
+                "startedAt": run.budget.started_at,
                 "inputMessage": request.message[:INPUT_MESSAGE_CHARS],
                 "deliberationLevel": request.deliberation_level,
                 "effectiveLevel": run.effective_level,
@@ -100,7 +101,7 @@ class Machine:
         policy = to_wire(POLICIES[run.effective_level])
         run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
         detected, admitted = yield from detect(run, frame, run.request.message)
-        frame.intents, frame.goals = admitted.intents, admitted.goals
+        frame.intents, frame.goals = admitted.runnable, admitted.goals
         frame.seeds = record_seeds(run, frame, admitted.intents, admitted.seeds)
         if admitted.units:
             run.stage_units(frame, detected.id, admitted.units)
@@ -109,6 +110,8 @@ class Machine:
         else:
             resolve_intents(frame)
             result = yield from answer_intents(run, frame, detected.then("flow"))
+        if len(frame.intents) < len(admitted.intents):
+            result = replace(result, answer=with_idle_intents(result.answer, admitted.intents))
         run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
         return detected, result
 

@@ -104,7 +104,7 @@ class TurnRun:
     def close_frame(
         self, frame: Frame, status: str, reason: str, result: Any = None, state: Mapping[str, Any] | None = None
     ) -> None:
-        """Record that a frame ends, with exactly one closure reason [K-49] and its comparison state [K-44]."""
+        """Record that a frame ends, with exactly one closure reason [K-49], its comparison state and what it left."""
         self._open_frames.pop(frame.id)
         self.emit(
             "frame.closed",
@@ -112,7 +112,16 @@ class TurnRun:
             frame.id,
             {
                 "output": to_wire(result, brief=KnowledgeUnit),
-                "meta": {"closureReason": reason, "depth": frame.depth, **(state or {})},
+                "meta": {
+                    "closureReason": reason,
+                    "depth": frame.depth,
+                    "maxDepth": self.request.limits.max_frame_depth,
+                    "budgets": {
+                        "remainingLLMCalls": frame.calls.remaining,
+                        "remainingTimeMs": self.budget.remaining_ms,
+                    },
+                    **(state or {}),
+                },
             },
         )
 

@@ -18,11 +18,11 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | plugin.finished | executionId, frameId, status, durationMs, llmCalls, sufficient, model, modelRole, usage, ... |
 | plan.made | frameId, executionId, phase, plan |
 | units.judged | frameId, executionId, rows of the ledger |
-| branch.started | branchId, frameId, intentRefs, seedIds, pluginId, kbPluginId, plannerPluginId, ... |
-| branch.finished | branchId, frameId, status, resultId, outputPreview |
+| branch.started | branchId, frameId, intentRefs, seedIds, pluginId, kbPluginId, plannerPluginId, familySignature, ... |
+| branch.finished | branchId, frameId, status, resultId, validationId, outputPreview |
 | branch.failed | branchId, frameId, failureId, reason, error, pluginId, evidenceProfileHash |
 | result.recorded | resultId, frameId, branchId, kind, validationStatus, grounded, supportIds |
-| candidate.promoted | candidateId, frameId, branchId, resultId, label, familySignature, strength, criteria |
+| candidate.promoted | candidateId, frameId, branchIds, resultId, label, familySignature, strength, criteria, ... |
 | candidate.selected | candidateId, frameId, suspendedBranchIds |
 | comparison.made | comparisonId, frameId, label, status, candidateIds, criterion, summary |
 | challenge.made | challengeId, frameId, targetId, label, kind, severity, prompt, status |
