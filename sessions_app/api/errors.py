@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
-from sessions_app.turns.pipeline import TurnError
+from sessions_app.turns.closing import TurnError
 
 logger = logging.getLogger(__name__)
 

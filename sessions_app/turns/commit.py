@@ -24,16 +24,11 @@ from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.closing import EVENT_OF_ENDING, ending
 from sessions_app.turns.skills import skill_answer, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
 
 Status = ExplainabilityTurn.Status
-_ENDINGS = {"TURN_CANCELLED": Status.CANCELLED, "TURN_INTERRUPTED": Status.INTERRUPTED}
-_EVENTS: dict[str, events.EventKind] = {
-    Status.FAILED: "turn.failed",
-    Status.CANCELLED: "turn.cancelled",
-    Status.INTERRUPTED: "turn.interrupted",
-}
 
 
 @transaction.atomic
@@ -116,11 +111,11 @@ def fail_turn(
     turn.error = dict(error)
     turn.command_result = skill_failure(call.skill, error["code"])
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
-    status = _ENDINGS.get(error["code"], Status.FAILED)
+    status = ending(error)
     _finish(turn, status, "failed", used)
     turn.save()
     news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
-        (_EVENTS[status], {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": error["code"]})
+        (EVENT_OF_ENDING[status], {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": error["code"]})
     ]
     if discarded:
         news.append(("units.discarded", {"request_id": turn.request_id, "count": len(discarded)}))

@@ -18,6 +18,7 @@ from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.closing import TurnError, close_turn, undone
 from sessions_app.turns.commands import CommandTurn, answer_command
 from sessions_app.turns.commit import commit_turn, fail_turn
 from sessions_app.turns.lessons import lessons
@@ -33,20 +34,6 @@ Listener = Callable[[Mapping[str, Any]], None]
 """Takes progress payloads [API-15] while the turn works, on the turn's thread."""
 Reader = Callable[[ExplainabilityTurn, Mapping[str, Any]], None]
 """Takes the data of `answer.delta` events that are no drafts, on the turn's thread [O-1]."""
-
-
-class TurnError(MRPError):
-    """A turn ran and did not succeed; carries the finished entry beside the error [T-31].
-
-    The details of a turn that a command asked for also hold the command's envelope.
-    """
-
-    def __init__(
-        self, turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None
-    ) -> None:
-        details = {**error["details"], "command": command} if command else error["details"]
-        super().__init__(error["message"], code=error["code"], details=details)
-        self.turn = turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +80,13 @@ def _run_chat(
 ) -> TurnResult:
     prepared = waiting_for_slot(wait_ms, lambda: prepare(session, call))
     trace = TraceWriter(prepared.turn)
-    outcome = _run_machine(prepared, trace, listen, read)
+    try:
+        outcome = _run_machine(prepared, trace, listen, read)
+    except Exception as defect:  # the trace cannot be written: the machine has no place of its own for that
+        raise undone(prepared.turn, defect) from defect
     error = outcome.error or _commit(prepared.turn, call, outcome, trace)
     if error is not None:
-        fail_turn(prepared.turn, call, error, outcome.used, trace)
+        _fail(prepared.turn, call, error, outcome, trace)
     _learn(prepared.turn, outcome, error)
     if error is not None:
         raise TurnError(prepared.turn, error, prepared.turn.command_result)
@@ -152,6 +142,17 @@ def _commit(
         logger.exception("the commit of turn %s failed", turn.request_id)
         return MRPError(f"The turn could not be stored ({type(error).__name__}).").as_record()
     return None
+
+
+def _fail(
+    turn: ExplainabilityTurn, call: TurnCall, error: Mapping[str, Any], outcome: TurnOutcome, trace: TraceWriter
+) -> None:
+    """Store the failure; with what the trace holds already if the rest cannot be written."""
+    try:
+        fail_turn(turn, call, error, outcome.used, trace)
+    except Exception:
+        logger.exception("the failure of turn %s could not be stored whole", turn.request_id)
+        close_turn(turn.pk, error)
 
 
 _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")

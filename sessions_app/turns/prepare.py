@@ -23,6 +23,7 @@ from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_c
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.closing import undone
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
@@ -69,6 +70,7 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
 
     Raises:
         NotFound, Expired, Conflict: there is no such session any more, or it is busy, or its draft is dirty.
+        TurnError: what it may look at could not be read; the turn is closed [T-32].
 
     Effects: an abandoned turn is recovered; another base is mounted if asked for; then in one transaction: the
     running row, leftovers gone, activity, `turn.started`.
@@ -77,12 +79,15 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
         recover_abandoned(session)
         kb_mounts.mount_base(session, call.base, reason="chat")
     turn = _take_slot(session, call)
-    return Prepared(
-        turn=turn,
-        request=freeze_request(turn, call),
-        knowledge=SessionKnowledge.of(turn.session),
-        models=model_source(turn.session.model_config),
-    )
+    try:
+        return Prepared(
+            turn=turn,
+            request=freeze_request(turn, call),
+            knowledge=SessionKnowledge.of(turn.session),
+            models=model_source(turn.session.model_config),
+        )
+    except Exception as defect:
+        raise undone(turn, defect) from defect
 
 
 def _take_slot(session: Session, call: TurnCall) -> ExplainabilityTurn:
