@@ -4,7 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.web.views import api_keys, knowledge, login, plugins, session, sessions, turns
+from sessions_app.web.views import api_keys, knowledge, login, plugins, session, session_skills, sessions, turns
 
 
 class NameConverter(StringConverter):
@@ -27,6 +27,9 @@ urlpatterns = [
     path(f"{_SESSION}/messages", session.messages, name="session-messages"),
     path(f"{_SESSION}/state", session.state, name="session-state"),
     path(f"{_SESSION}/composer", session.composer, name="session-composer"),
+    path(f"{_SESSION}/skills", session_skills.show, name="session-skills"),
+    path(f"{_SESSION}/skills/reload", session_skills.reload, name="session-skills-reload"),
+    path(f"{_SESSION}/completion", session_skills.completion, name="session-completion"),
     path(f"{_SESSION}/ask", session.ask, name="session-ask"),
     path(f"{_SESSION}/rename", session.rename, name="session-rename"),
     path(f"{_SESSION}/delete", session.delete, name="session-delete"),

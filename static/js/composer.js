@@ -72,7 +72,7 @@ class Composer {
   }
 
   async send() {
-    const content = this.text.value.trim();
+    const content = this.text.value.trimEnd(); // its first character decides whether it is a command
     if (!content || this.running) return;
     this.begin(content);
     let ended = false;

@@ -3,5 +3,6 @@ import "./ui.js";
 import "./tree.js";
 import "./graph.js";
 import "./live.js";
+import "./completion.js";
 import "./composer.js";
 import "./page.js";

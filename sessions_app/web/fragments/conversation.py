@@ -11,6 +11,7 @@ from mrpvm import registry
 from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.pages import conversation
 from sessions_app.turns.language_model import is_configured
+from sessions_app.web.fragments.session_skills import completion_context
 from sessions_app.web.graph.status import Tone, tone_of
 from sessions_app.web.prose import prose
 from sessions_app.web.words import ending, why
@@ -56,7 +57,9 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
-    """Give the colour of a turn's end; an answer that found nothing is weak."""
+    """Give the colour of a turn's end; an answer that found nothing is weak, a command's refusal an error."""
+    if turn.kind == "command":
+        return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
     return tone_of("no-context" if turn.answer_status == "no-context" else turn.status)
 
 
@@ -139,4 +142,4 @@ def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
             choices=[(base.kb_id, base.name) for base in bases if base.pk != session.mounted_kb_id],
         )
     )
-    return {"session": session, "controls": controls}
+    return {**completion_context(session), "controls": controls}
