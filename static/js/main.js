@@ -6,6 +6,7 @@ import "./timeline.js";
 import "./detail.js";
 import "./turn.js";
 import "./live.js";
+import "./completion.js";
 import "./composer.js";
 import "./page.js";
 

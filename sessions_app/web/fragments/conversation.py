@@ -53,7 +53,9 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
-    """Give the colour of a turn's end; an answer that found nothing is weak."""
+    """Give the colour of a turn's end; an answer that found nothing is weak, a command's refusal an error."""
+    if turn.kind == "command":
+        return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
     return tone_of("no-context" if turn.answer_status == "no-context" else turn.status)
 
 

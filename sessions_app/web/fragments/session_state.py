@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
 from sessions_app.queries.sessions import mounts
 from sessions_app.web.fragments.conversation import turn_tone
+from sessions_app.web.fragments.session_skills import frozen_context
 from sessions_app.web.graph.status import Tone, duration_badge
 from sessions_app.web.prose import plain
 from sessions_app.web.words import ending
@@ -36,6 +37,7 @@ def state_context(session: "Session", unit_count: int | None = None, turn_count:
         **units_context(session, None, unit_count),
         **registry_context(session, None, turn_count),
         "mounts": mounts(session)[:MOUNTS_SHOWN],
+        **frozen_context(session),
     }
 
 
@@ -62,7 +64,7 @@ def registry_context(session: "Session", before: int | None, count: int | None =
     rows = [
         RegistryRow(
             turn=turn,
-            ending=ending(turn.status, turn.answer_status),
+            ending="Command" if turn.kind == "command" else ending(turn.status, turn.answer_status),
             tone=turn_tone(turn),
             duration=duration_badge(turn.duration_ms),
             preview=plain(turn.assistant_preview) or turn.user_message[:PREVIEW_CHARS],
