@@ -51,13 +51,16 @@ document.addEventListener("htmx:after:swap", () => document.querySelectorAll("[d
 
 // --- the way to a turn that is not among the newest -------------------------------------------------------------------
 
-onElements("[data-messages]", () => {
+function showTurn() {
   const turn = /^#turn-(\d+)$/.exec(location.hash);
   const address = new URL(location.href);
-  if (!turn || document.getElementById(`turn-${turn[1]}`) || address.searchParams.has("before")) return;
+  if (!turn || document.getElementById(`turn-${turn[1]}`) || Number(address.searchParams.get("before")) === Number(turn[1]) + 1) return;
   address.searchParams.set("before", Number(turn[1]) + 1);
   location.replace(address);
-});
+}
+
+onElements("[data-messages]", showTurn);
+addEventListener("hashchange", showTurn);
 
 // The current page's link is in sight where the links do not all fit.
 onElements(".nav [aria-current]", (link) => {
