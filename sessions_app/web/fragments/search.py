@@ -93,9 +93,10 @@ def _turns(project: "Project", wanted: Filter, limit: int, words: Sequence[str])
 def turn_hit(turn: "ExplainabilityTurn", words: Sequence[str]) -> TurnHit:
     """Give the turn with the first of its texts that holds a word: question, answer, error, note."""
     rating, error = rating_of(turn), turn.error or {}
+    said = (item for item in turn.messages.all() if item.role != "user")
     texts = [
         ("Question", turn.user_message),
-        *((message.get_role_display(), plain(message.content)) for message in turn.messages.all() if message.role != "user"),
+        *((message.get_role_display(), plain(message.content)) for message in said),
         ("Error", f"{why(str(error.get('code', '')))}: {error.get('message', '')} {error.get('code', '')}"),
         ("Note", rating.note if rating else ""),
     ]
