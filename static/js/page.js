@@ -93,3 +93,14 @@ document.addEventListener("htmx:response:error", (event) => {
 document.addEventListener("live:refused", () => {
   toast("This session was deleted, or you may no longer see it.", { failed: true });
 });
+
+// A note that is opened at the lower edge would be opened out of sight.
+document.addEventListener(
+  "toggle",
+  (event) => {
+    if (!event.target.matches?.(".rating__note[open]")) return;
+    event.target.scrollIntoView({ block: "nearest" });
+    event.target.querySelector("textarea").focus({ preventScroll: true });
+  },
+  true,
+);
