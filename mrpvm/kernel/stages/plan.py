@@ -74,26 +74,7 @@ def _call(
     guidance: GuidanceUnits,
 ) -> Program[Execution]:
     planner = run.registry.planner(planner_id)
-    request = PlanInput(
-        phase=phase,  # type: ignore[arg-type]
-        current_message=run.request.message,
-        history=run.request.history,
-        intents=frame.intents,
-        decomposed=frame.decomposed,
-        profiles=frame.profiles,
-        current_turn_units=frame.units,
-        guidance=guidance,
-        retrievals=retrievals,
-        prior_plan=prior,
-        pins=run.request.pins,
-        preferences=run.request.preferences,
-        session=run.request.session,
-        kb_descriptors=tuple(run.usable("kb-plugin", run.request.pins.kb)),
-        goal_solver_descriptors=tuple(run.usable("gs-plugin", run.request.pins.goal_solver)),
-        utilities=run.request.utilities,
-        covered_families=frame.covered_families,
-        suspended_branch_ids=frame.suspended_branch_ids,
-    )
+    request = _plan_input(run, frame, phase, retrievals, prior, guidance)
 
     def invoke(context: CallContext) -> Plan | None:
         return planner.plan(request, context)
@@ -114,6 +95,37 @@ def _call(
             ),
         )
     )  # fmt: skip
+
+
+def _plan_input(
+    run: TurnRun,
+    frame: Frame,
+    phase: str,
+    retrievals: tuple[RetrievalSummary, ...],
+    prior: Plan | None,
+    guidance: GuidanceUnits,
+) -> PlanInput:
+    """Give everything a planner may look at [PL-18]."""
+    return PlanInput(
+        phase=phase,  # type: ignore[arg-type]
+        current_message=run.request.message,
+        history=run.request.history,
+        intents=frame.intents,
+        decomposed=frame.decomposed,
+        profiles=frame.profiles,
+        current_turn_units=frame.units,
+        guidance=guidance,
+        retrievals=retrievals,
+        prior_plan=prior,
+        pins=run.request.pins,
+        preferences=run.request.preferences,
+        session=run.request.session,
+        kb_descriptors=tuple(run.usable("kb-plugin", run.request.pins.kb)),
+        goal_solver_descriptors=tuple(run.usable("gs-plugin", run.request.pins.goal_solver)),
+        utilities=run.request.utilities,
+        covered_families=frame.covered_families,
+        suspended_branch_ids=frame.suspended_branch_ids,
+    )
 
 
 def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: str) -> Planned:
