@@ -25,6 +25,7 @@ from mrpvm.kernel.records import (
 )
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.detect import exhausted
+from mrpvm.kernel.stages.help import ask_helpers
 from mrpvm.kernel.stages.plan import Planned, plan_again, plan_first, planner_candidates
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
 from mrpvm.kernel.stages.solve import Attempt, Branch, solve
@@ -132,7 +133,9 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
         run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance
     )
     search.state.views.append(view)
-    follows, slot = planned.execution.then("flow"), frame.next_slot()
+    follows = planned.execution.then("flow")
+    helpers = yield from ask_helpers(run, frame, view, follows)
+    slot = frame.next_slot()
     for number, solver_id in enumerate(planned.plan.goal_solver_order, start=1):
         descriptor = run.registry.goal_solver(solver_id).descriptor
         family = family_of(frame, view, descriptor)
@@ -147,6 +150,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
             slot=slot,
             number=number,
             cause=follows,
+            helpers=helpers,
         )
         branch = yield from solve(run, frame, attempt, tuple(seed.id for seed in frame.seeds))
         if branch.execution.status != "skipped-budget":

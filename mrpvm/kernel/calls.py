@@ -13,6 +13,7 @@ from mrpvm.errors import MRPError
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.values import StageRecord, to_wire
+from mrpvm.wrappers.wrapper import Wrapper
 
 LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
     "sd-plugin": frozenset({"success", "unsupported", "error"}),
@@ -84,7 +85,7 @@ class Call:
     """One plugin call to be made: which plugin at which place, with which input, and why."""
 
     stage: str
-    plugin: Plugin
+    plugin: Plugin | Wrapper
     slot: int
     attempt: int
     given: Any

@@ -18,6 +18,5 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         {"title": title, "words": words, "plugins": registry.installed.descriptors(family)}
         for family, (title, words) in FAMILIES.items()
     ]
-    return page(
-        request, "plugins/index.html", member, {"families": families, "has_model": is_configured()}, section="plugins"
-    )
+    context = {"families": families, "has_model": is_configured(), "wrappers": registry.installed.wrappers}
+    return page(request, "plugins/index.html", member, context, section="plugins")
