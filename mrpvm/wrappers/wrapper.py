@@ -14,6 +14,8 @@ from mrpvm.wrappers.protocol import WrapperFailed, given, read_result
 
 ENDING_MS = 1_000
 """What the call around a program may take longer than the program: to end it, and to read what it said."""
+ENVIRONMENT = {"PATH": os.pathsep.join(os.get_exec_path()), "LANG": "C.UTF-8"}
+"""All that a program is told of where it runs: none of the server's variables, so no key of a model."""
 OUTPUT_BYTES = 262_144
 """Standard output of one call; more ends it."""
 
@@ -64,7 +66,7 @@ class Wrapper:
                 given(payload, self.manifest.max_input_bytes),
                 limits,
                 directory=self._directory,
-                environment={"PATH": os.environ.get("PATH", os.defpath), "LANG": "C.UTF-8"},
+                environment=ENVIRONMENT,
                 stopped=context.stopped,
             )
             return Help(status="success", output=read_result(finished, intent_ref, self.manifest.name))
