@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from mrpvm.conversation.helping import HelperOutput as HelperOutput  # and with_helper: for goal solvers
+from mrpvm.conversation.helping import with_helper as with_helper
 from mrpvm.llm.port import LanguageModel as LanguageModel  # the port's place for plugins is this page
 from mrpvm.values import (
     Answer,
@@ -324,7 +326,10 @@ class KBRetriever(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveInput:
-    """The resolved intents to answer [PL-13]; `grounding` tells whether an answer may go beyond evidence [O-12]."""
+    """The resolved intents to answer [PL-13]; `grounding` tells whether an answer may go beyond evidence [O-12].
+
+    `helpers` is what external programs said about the intents, failures included; `with_helper` shows it in a group.
+    """
 
     message: str
     evidence: tuple[Evidence, ...]
@@ -333,6 +338,7 @@ class SolveInput:
     requested_model: str | None = None
     session_model: str | None = None
     grounding: Literal["strict", "open"] = "strict"
+    helpers: tuple[HelperOutput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

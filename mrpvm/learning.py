@@ -105,7 +105,7 @@ def attempts_of(stages: Iterable[StageRecord], *, turn_failed: bool = False) -> 
     """
     frames: dict[str, list[StageRecord]] = {}
     for record in stages:
-        if record.status != "skipped-budget":
+        if record.status != "skipped-budget" and record.stage in TYPE_BY_STAGE:
             frames.setdefault(record.frame_id, []).append(record)
     judged = [_with_verdicts(records) for records in frames.values()]
     own = [_attempt(record) for records in judged for record in records if record.stage != "planner"]

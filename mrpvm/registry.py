@@ -16,6 +16,7 @@ from mrpvm.contracts import (
 )
 from mrpvm.errors import RegistryError
 from mrpvm.values import PLUGIN_TYPES
+from mrpvm.wrappers.wrapper import Wrapper
 
 ENTRY_POINT_GROUP = "mrpvm.plugins"
 """Packages offer plugins under this entry point group; each entry is a plugin or a callable that gives one."""
@@ -34,10 +35,11 @@ _REQUIRED = ("id", "type", "name", "version", "description", "cost_class")
 
 
 class Registry:
-    """The plugins of one machine, by type and id."""
+    """The plugins of one machine, by type and id, and the external programs that help its goal solvers [PL-33]."""
 
     def __init__(self, plugins: Iterable[Plugin] = ()) -> None:
         self._plugins: dict[tuple[str, str], Plugin] = {}
+        self.wrappers: list[Wrapper] = []
         for plugin in plugins:
             self.register(plugin)
 

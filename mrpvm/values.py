@@ -27,7 +27,7 @@ PHASE_SCOPES = ("sd-plugin", "mrp-plan-plugin", "kb-plugin", "gs-plugin", "frame
 KU_TYPES = ("atomic", "composite", "aggregate")
 PLUGIN_TYPES = ("sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin")
 """The five families [PL-1]."""
-STAGES = ("seed-detector", "planner", "kb", "goal-solver", "validation")
+STAGES = ("seed-detector", "planner", "kb", "helper", "goal-solver", "validation")
 """Stages of a frame, in running order [V-28]."""
 STAGE_STATUSES = (
     "success", "insufficient", "no-context", "unsupported", "error", "needs-decomposition", "accepted", "rejected",

@@ -5,7 +5,9 @@ from typing import Any
 
 from django.apps import AppConfig
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Warning, register
+
+from mrpvm.wrappers.manifest import admit_wrappers
 
 ENVIRONMENT_TAG = "environment"
 
@@ -14,6 +16,13 @@ ENVIRONMENT_TAG = "environment"
 def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
     """Give one error for each environment variable that cannot be used."""
     return [Error(str(problem), id="mrpvm.E001") for problem in settings.ENVIRONMENT_PROBLEMS]
+
+
+@register(ENVIRONMENT_TAG)
+def check_wrappers(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of each external program that is skipped, and why [PL-35]."""
+    admission = admit_wrappers(settings.MRPVM_WRAPPERS_DIR, settings.MRPVM_WRAPPERS)
+    return [Warning(problem, id="mrpvm.W001") for problem in admission.problems]
 
 
 @register(ENVIRONMENT_TAG)

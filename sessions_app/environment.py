@@ -147,6 +147,10 @@ class Environment:
             return dict(fallback)
         return parsed
 
+    def path(self, name: str, default: Path) -> Path:
+        """Give a path that need not exist."""
+        return Path(self.text(name) or default).expanduser().resolve()
+
     def data_directory(self, name: str, default: Path) -> Path:
         """Give the directory of the server's own files; it is made, for its owner alone, if it is missing."""
         directory = Path(self.text(name) or default).expanduser().resolve()

@@ -25,6 +25,7 @@ from mrpvm.kernel.records import (
 )
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.detect import exhausted
+from mrpvm.kernel.stages.help import ask_helpers
 from mrpvm.kernel.stages.plan import Planned, plan_again, plan_first, planner_candidates
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
 from mrpvm.kernel.stages.solve import Attempt, Branch, solve
@@ -161,7 +162,9 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
         yield from _split(run, frame, search, planned, planned.execution.then("flow"))
         if search.joined is not None:
             return
-    follows, slot = planned.execution.then("flow"), frame.next_slot()
+    follows = planned.execution.then("flow")
+    helpers = yield from ask_helpers(run, frame, view, follows)
+    slot = frame.next_slot()
     for number, solver_id in enumerate(planned.plan.goal_solver_order, start=1):
         descriptor = run.registry.goal_solver(solver_id).descriptor
         family = family_of(frame, view, descriptor)
@@ -177,6 +180,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
             slot=slot,
             number=number,
             cause=follows,
+            helpers=helpers,
         )
         branch = yield from solve(run, frame, attempt, tuple(seed.id for seed in frame.seeds))
         if branch.execution.status != "skipped-budget":

@@ -14,6 +14,7 @@ from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.values import KnowledgeUnit, StageRecord
 from mrpvm.wire import to_wire
+from mrpvm.wrappers.wrapper import Wrapper
 
 LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
     "sd-plugin": frozenset({"success", "unsupported", "error"}),
@@ -85,7 +86,7 @@ class Call:
     """One plugin call to be made: which plugin at which place, with which input, and why."""
 
     stage: str
-    plugin: Plugin
+    plugin: Plugin | Wrapper
     slot: int
     attempt: int
     given: Any

@@ -6,20 +6,25 @@ equal input, inputs left as they were. Quality is the plugin's own affair.
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from mrpvm.contracts import (
     CallContext,
     ChunkInput,
+    Descriptor,
     DetectInput,
     GoalSolver,
+    HelperOutput,
     KBRetriever,
     LanguageModel,
     LifecycleEvent,
     PlanInput,
     Planner,
+    PlannerHints,
     Plugin,
+    PluginType,
     ResponseValidator,
     RetrieveInput,
     SeedDetector,
@@ -143,7 +148,8 @@ def _check_retriever(plugin: Plugin, model: LanguageModel | None) -> None:
 def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:
     solver = cast(GoalSolver, plugin)
     for message in ODD_MESSAGES:
-        for request in (solve_input(message, ()), solve_input(message, _UNITS)):
+        bare, informed = solve_input(message, ()), solve_input(message, _UNITS)
+        for request in (bare, informed, *(replace(bare, helpers=(helper,)) for helper in _HELPERS)):
             context = call_context(_knowledge(), model=model)
             solution = repeatable(partial(solver.solve, request, context), [request])
             _legal(plugin, solution.status)
@@ -162,8 +168,10 @@ def _check_answer(answer: Answer, request: SolveInput, status: str) -> None:
         available = {entry.unit.id for entry in evidence.entries}
         expect(set(group.cited_unit_ids) <= available, "every cited source was available [R-9]")
         expect(bool(group.answer_markdown), "an answer is never empty [R-3]")
-        if group.status == "answered" and group.grounded:
+        if group.status == "answered" and group.grounded and group.plugin_output is None:
             expect(bool(group.cited_unit_ids), "a grounded answer cites its evidence [R-9]")
+        helped = any(helper.status == "success" for helper in request.helpers)
+        expect(group.plugin_output is None or helped, "only what a helper gave is shown as its output [R-10]")
 
 
 def _check_validator(plugin: Plugin, model: LanguageModel | None) -> None:
@@ -208,6 +216,12 @@ _UNITS: tuple[KnowledgeUnit, ...] = (
     unit("session::req-1::unit-000", "My dog is called Rex."),
     unit("session::req-2::unit-000", "My car is red."),
     unit("src-1::chunk-000::unit-000", "Open the valve.", role="Procedure", topic="reset"),
+)
+
+
+_HELPERS = (
+    HelperOutput(intent_ref=1, plugin="Calculator", status="success", result="It is 42.", confidence="0.9"),
+    HelperOutput(intent_ref=1, plugin="Calculator", status="error", error_code="PLUGIN_TIMEOUT", error_message="late"),
 )
 
 
@@ -269,8 +283,30 @@ def plan_input(message: str, phase: str, context: CallContext) -> PlanInput:
         pins=Selection(),
         preferences=Selection(),
         session=context.session,
-        kb_descriptors=(),
-        goal_solver_descriptors=(),
+        kb_descriptors=tuple(_candidate("kb-plugin", name) for name in ("kb-one", "kb-two")),
+        goal_solver_descriptors=tuple(_candidate("gs-plugin", name) for name in ("gs-one", "gs-two")),
+    )
+
+
+def _candidate(plugin_type: PluginType, plugin_id: str) -> Descriptor:
+    hints = PlannerHints(
+        expected_latency_ms=10,
+        expected_llm_calls=0,
+        relative_cost=0.1,
+        supported_acts=("explain", "identify"),
+        topic_tags=("general",),
+        preferred_depth="medium",
+        fallback_role="default",
+        confidence_when_matched=0.5,
+    )
+    return Descriptor(
+        id=plugin_id,
+        type=plugin_type,
+        name=plugin_id,
+        version="1.0.0",
+        description="One to choose from.",
+        cost_class="cheap",
+        planner_hints=hints,
     )
 
 

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, PlannerHints
+from mrpvm.wrappers.wrapper import Wrapper
 from sessions_app.api import schemas
 from sessions_app.api.requests import PluginListQuery
 from sessions_app.api.views import ApiView
@@ -36,6 +37,23 @@ def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
     }
 
 
+def wrapper_payload(wrapper: Wrapper) -> dict[str, Any]:
+    """Give what an external program says of itself [PL-34]; where it lies and how it is started is the operator's."""
+    manifest = wrapper.manifest
+    return {
+        "id": manifest.id,
+        "name": manifest.name,
+        "version": manifest.version,
+        "description": manifest.description,
+        "capabilities": list(manifest.capabilities),
+        "keywords": list(manifest.keywords),
+        "timeoutMs": manifest.timeout_ms,
+        "priority": manifest.priority,
+        "exclusive": manifest.exclusive,
+        "maxInputSizeBytes": manifest.max_input_bytes,
+    }
+
+
 def _hints(hints: PlannerHints | None) -> dict[str, Any] | None:
     if hints is None:
         return None
@@ -57,9 +75,11 @@ class Plugins(ApiView):
 
     @schemas.plugin_list
     def get(self, request: Request) -> Response:
-        """List descriptors by type, then id; an unknown type gives none."""
+        """List descriptors by type, then id; an unknown type gives none. Without a type, wrappers too."""
         wanted = self.parameters(PluginListQuery).get("type") or None
-        return Response({"plugins": [descriptor_payload(item) for item in registry.installed.descriptors(wanted)]})
+        listed = [descriptor_payload(item) for item in registry.installed.descriptors(wanted)]
+        wrappers = [] if wanted else [wrapper_payload(item) for item in registry.installed.wrappers]
+        return Response({"plugins": listed, "wrappers": wrappers})
 
 
 class Models(ApiView):

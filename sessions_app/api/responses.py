@@ -304,10 +304,26 @@ class PluginObject(serializers.Serializer):
     unavailableReason = nullable(Str)
 
 
+class WrapperObject(serializers.Serializer):
+    """An external program that helps goal solvers [PL-34]."""
+
+    id = Str()
+    name = Str()
+    version = Str()
+    description = Str(allow_blank=True)
+    capabilities = serializers.ListField(child=Str())
+    keywords = serializers.ListField(child=Str())
+    timeoutMs = Int()
+    priority = Int()
+    exclusive = Bool()
+    maxInputSizeBytes = Int()
+
+
 class PluginList(serializers.Serializer):
     """The plugins."""
 
     plugins = PluginObject(many=True)
+    wrappers = WrapperObject(many=True)
 
 
 class ModelObject(serializers.Serializer):

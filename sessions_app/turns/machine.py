@@ -12,6 +12,8 @@ from mrpvm.kernel.machine import Machine
 from mrpvm.kernel.workers import Workers
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.values import Limits
+from mrpvm.wrappers.manifest import admit_wrappers
+from mrpvm.wrappers.wrapper import Wrapper
 from sessions_app.turns.language_model import model_source
 
 workers = Workers(leave=connections.close_all)
@@ -31,7 +33,7 @@ class SystemClock:
 
 
 def install_plugins() -> None:
-    """Fill the process's registry with the built-in plugins and those of other packages; once.
+    """Fill the process's registry with the built-in plugins, those of other packages, and admitted wrappers; once.
 
     Effects: a plugin that shall be left out and does not exist is noted among the settings' problems.
     """
@@ -43,6 +45,8 @@ def install_plugins() -> None:
         if plugin.descriptor.id not in settings.MRPVM_DISABLED_PLUGINS:
             registry.installed.register(plugin)
     registry.installed.register_entry_points()
+    admission = admit_wrappers(settings.MRPVM_WRAPPERS_DIR, settings.MRPVM_WRAPPERS)
+    registry.installed.wrappers = [Wrapper(manifest, directory) for manifest, directory in admission.admitted]
 
 
 @cache

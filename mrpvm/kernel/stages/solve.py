@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from mrpvm.contracts import CallContext, PluginError, Solution, SolveInput
+from mrpvm.contracts import CallContext, HelperOutput, PluginError, Solution, SolveInput
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
@@ -41,6 +41,7 @@ class Attempt:
     slot: int
     number: int
     cause: Cause
+    helpers: tuple[HelperOutput, ...] = ()
 
 
 def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...]) -> Program[Branch]:
@@ -54,6 +55,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
         requested_model=run.request.requested_model,
         session_model=run.request.session_model,
         grounding=run.request.grounding,
+        helpers=attempt.helpers,
     )
     branch_id = frame.control_id("branch")
 

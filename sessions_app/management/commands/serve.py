@@ -65,8 +65,14 @@ class Command(BaseCommand):
             claim.close()
 
     def _check(self, *tags: str) -> None:
-        """Stop at what the system checks find; without tags all of them run, some of which open the database."""
-        errors = [message for message in checks.run_checks(tags=tags or None) if message.is_serious()]
+        """Stop at errors that the system checks find, and print warnings of those with tags.
+
+        Without tags all of them run, some of which open the database.
+        """
+        found = checks.run_checks(tags=tags or None)
+        errors = [message for message in found if message.is_serious()]
+        for warning in found if tags and not errors else ():
+            self.stderr.write(f"Warning: {warning.msg}")
         if errors:
             self._refuse("\n".join(error.msg for error in errors))
 

@@ -52,6 +52,7 @@ def catalogue_context(project: "Project") -> dict[str, Any]:
         "has_model": is_configured(),
         "is_learning": settings.MRPVM_LEARN,
         "switched_off": settings.MRPVM_DISABLED_PLUGINS,
+        "wrappers": registry.installed.wrappers,
     }
 
 

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Callable, Sequence
 
-from mrpvm.contracts import CallContext, Descriptor, PlannerHints, PluginError, Solution, SolveInput
+from mrpvm.contracts import CallContext, Descriptor, PlannerHints, PluginError, Solution, SolveInput, with_helper
 from mrpvm.conversation.answers import no_context_text
+from mrpvm.conversation.helping import helper_of
 from mrpvm.errors import MRPError
 from mrpvm.knowledge.forms import requested_forms
 from mrpvm.knowledge.payload import offered_entries
@@ -45,7 +46,11 @@ class LLMGoalSolver:
         if not context.model.available:
             error = PluginError(code="LLM_NOT_AVAILABLE", message="No language model is configured.")
             return Solution(status="error", error=error)
-        asked = [item for item in request.evidence if request.grounding == "open" or item.entries]
+        asked = [
+            item
+            for item in request.evidence
+            if request.grounding == "open" or item.entries or _is_helped(request, item)
+        ]
         asked = asked if any(char.isalnum() for char in request.message) else []
         system = "\n\n".join(filter(None, (request.system_prompt, self._prompts[request.grounding])))
         wish = request.requested_model or request.session_model
@@ -56,7 +61,10 @@ class LLMGoalSolver:
             return Solution(status="error", error=failure(error), metadata=dialogue.metadata)
         answer = Answer(
             groups=tuple(
-                _group(item, readings.get(item.intent.group_number), item in asked, request.grounding == "strict")
+                with_helper(
+                    _group(item, readings.get(item.intent.group_number), item in asked, request),
+                    request.helpers,
+                )
                 for item in request.evidence
             )
         )
@@ -67,17 +75,16 @@ class LLMGoalSolver:
         self, dialogue: Dialogue, request: SolveInput, asked: Sequence[Evidence], write: Callable[[str], None]
     ) -> dict[int, Reading]:
         """Give what the model wrote for each group it was asked for; a group it left out is missing."""
-        strict = request.grounding == "strict"
         messages = conversation(request, asked)
         if len(request.evidence) == 1:
-            reader = _reader(asked[0], strict, write)
+            reader = _reader(asked[0], request, write)
             reply = dialogue.ask(messages, reader.feed)
             return {asked[0].intent.group_number: reader.close()} if reply else {}
         by_number = {item.intent.group_number: item for item in asked}
         readings = {}
         for number, text in _sections(dialogue.ask(messages), [*by_number]):
             if number in by_number and number not in readings:
-                reader = _reader(by_number[number], strict, _to_nobody)
+                reader = _reader(by_number[number], request, _to_nobody)
                 reader.feed(text)
                 readings[number] = reader.close()
             else:
@@ -85,12 +92,21 @@ class LLMGoalSolver:
         return readings
 
 
+def _is_helped(request: SolveInput, evidence: Evidence) -> bool:
+    """Tell whether a program has given a result for the intent, which an answer may rest on [R-9]."""
+    helper = helper_of(evidence.intent.group_number, request.helpers)
+    return helper is not None and helper.status == "success"
+
+
 def _to_nobody(text: str) -> None:
     """Show a text to nobody."""
 
 
-def _reader(evidence: Evidence, strict: bool, show: Callable[[str], None]) -> AnswerReader:
-    return AnswerReader(len(offered_entries(evidence)), has_marks=has_marks(evidence), needs_source=strict, show=show)
+def _reader(evidence: Evidence, request: SolveInput, show: Callable[[str], None]) -> AnswerReader:
+    needs_source = request.grounding == "strict" and not _is_helped(request, evidence)
+    return AnswerReader(
+        len(offered_entries(evidence)), has_marks=has_marks(evidence), needs_source=needs_source, show=show
+    )
 
 
 def _sections(reply: str, asked: Sequence[int]) -> list[tuple[int, str]]:
@@ -100,7 +116,7 @@ def _sections(reply: str, asked: Sequence[int]) -> list[tuple[int, str]]:
     return found or ([(asked[0], reply)] if len(asked) == 1 else [])
 
 
-def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, strict: bool) -> AnswerGroup:
+def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, request: SolveInput) -> AnswerGroup:
     """Give a group from what was read; repaired in structure alone, never in what it says [BP-42]."""
     warnings = []
     if was_asked and reading is None:
@@ -108,7 +124,8 @@ def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, strict:
     if reading is not None and reading.unknown:
         places = ", ".join(str(place) for place in reading.unknown)
         warnings.append(f"The reply cites sources that were not offered ({places}); the citations were left out.")
-    is_uncited = reading is not None and not reading.is_no_context and not reading.places
+    strict, is_helped = request.grounding == "strict", _is_helped(request, evidence)
+    is_uncited = reading is not None and not reading.is_no_context and not reading.places and not is_helped
     if is_uncited and strict:
         warnings.append("The reply cites no source and was not used.")
     elif is_uncited:

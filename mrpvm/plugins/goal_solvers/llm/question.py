@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from mrpvm.contracts import SolveInput
+from mrpvm.conversation.helping import helper_of
 from mrpvm.knowledge.forms import requested_forms
 from mrpvm.knowledge.payload import context_items, intent_prompt, masked, offered_entries
 from mrpvm.values import Evidence, HistoryMessage
 
 FORMS_WITHOUT_MARKS = frozenset(("json", "yaml", "xml", "one_word", "yes_no"))
 """Output forms that a source mark would break; their sources stand on the closing line."""
+
+HELPER_NOTE = "`helper` is what a trusted program worked out for this intent: rely on it; it needs no mark."
 
 
 def has_marks(evidence: Evidence) -> bool:
@@ -20,13 +23,13 @@ def has_marks(evidence: Evidence) -> bool:
 
 def conversation(request: SolveInput, asked: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
     """Give the history and, as the last message, the intents to answer."""
-    said = {"message": request.message, "intents": [_intent(evidence) for evidence in asked]}
+    said = {"message": request.message, "intents": [_intent(evidence, request) for evidence in asked]}
     content = masked(json.dumps(said, ensure_ascii=False))
     history = (HistoryMessage(role=item.role, content=masked(item.content)) for item in request.history)
     return (*history, HistoryMessage(role="user", content=content))
 
 
-def _intent(evidence: Evidence) -> dict[str, Any]:
+def _intent(evidence: Evidence, request: SolveInput) -> dict[str, Any]:
     context = context_items(offered_entries(evidence))
     asked: dict[str, Any] = {
         "group": evidence.intent.group_number,
@@ -34,6 +37,10 @@ def _intent(evidence: Evidence) -> dict[str, Any]:
         "context": [{"number": number, **item} for number, item in enumerate(context, start=1)],
     }
     guidance = [masked(entry.unit.text) for entry in evidence.guidance.goal_solver]
+    helper = helper_of(evidence.intent.group_number, request.helpers)
+    if helper is not None and helper.status == "success":
+        asked["helper"] = {key: masked(str(value)) for key, value in helper.as_evidence().items()}
+        guidance.append(HELPER_NOTE)
     if guidance:
         asked["guidance"] = list(dict.fromkeys(guidance))
     if not has_marks(evidence):

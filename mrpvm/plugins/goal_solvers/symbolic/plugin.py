@@ -1,6 +1,6 @@
 """The solver: each intent answered on its own, from evidence alone."""
 
-from mrpvm.contracts import CallContext, Descriptor, PlannerHints, Solution, SolveInput
+from mrpvm.contracts import CallContext, Descriptor, PlannerHints, Solution, SolveInput, with_helper
 from mrpvm.plugins.goal_solvers.symbolic.answering import answer_intent
 from mrpvm.values import Answer
 
@@ -47,5 +47,6 @@ class SymbolicGoalSolver:
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
         """Give one group per intent; `no-context` when none could be answered [PL-14]."""
-        answer = Answer(groups=tuple(answer_intent(evidence) for evidence in request.evidence))
+        groups = (with_helper(answer_intent(evidence), request.helpers) for evidence in request.evidence)
+        answer = Answer(groups=tuple(groups))
         return Solution(status="success" if answer.status == "answered" else "no-context", answer=answer)

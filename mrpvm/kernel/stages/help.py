@@ -1,0 +1,65 @@
+"""Help: external programs asked about a frame's intents, before its solvers work on a view of the evidence [PL-36]."""
+
+from dataclasses import dataclass
+
+from mrpvm.contracts import CallContext
+from mrpvm.conversation.helping import HelperOutput
+from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.kernel.stages.retrieve import EvidenceView
+from mrpvm.knowledge.payload import resolved_payload
+from mrpvm.values import Evidence
+from mrpvm.wrappers.wrapper import Help, Wrapper, chosen_for, failed_output
+
+STAGE = "helper"
+
+
+def ask_helpers(run: TurnRun, frame: Frame, view: EvidenceView, cause: Cause) -> Program[tuple[HelperOutput, ...]]:
+    """Give what wrappers contribute to the view's intents; a failure is an output too, and never the turn's end.
+
+    For each intent wrappers are asked in order until one succeeds. Without wrappers this costs nothing.
+    """
+    wrappers = run.registry.wrappers
+    if not wrappers:
+        return ()
+    outputs: list[HelperOutput] = []
+    slot, attempt = 0, 0
+    for evidence in view.evidence:
+        chosen = chosen_for(wrappers, evidence.intent.act, evidence.intent.target)
+        for wrapper in chosen[: run.request.limits.max_plugins_per_stage]:
+            slot, attempt = slot or frame.next_slot(), attempt + 1
+            output = yield from _ask(run, frame, wrapper, evidence, _Place(slot, attempt, cause))
+            outputs.append(output)
+            if output.status == "success":
+                break
+    return tuple(outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where in the frame a call stands, and what it follows from."""
+
+    slot: int
+    attempt: int
+    cause: Cause
+
+
+def _ask(run: TurnRun, frame: Frame, wrapper: Wrapper, evidence: Evidence, place: _Place) -> Program[HelperOutput]:
+    payload, intent_ref = resolved_payload(evidence), evidence.intent.group_number
+
+    def invoke(context: CallContext) -> Help:
+        return wrapper.help(intent_ref, payload, context)
+
+    execution: Execution = yield from call_plugin(
+        run,
+        frame,
+        Call(
+            stage=STAGE, plugin=wrapper, slot=place.slot, attempt=place.attempt, given=payload, invoke=invoke,
+            cause=place.cause,
+        ),
+    )  # fmt: skip
+    if execution.error is not None:
+        return failed_output(intent_ref, wrapper.manifest.name, execution.error)
+    output: HelperOutput = execution.value.output
+    return output

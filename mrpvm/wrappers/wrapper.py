@@ -1,0 +1,100 @@
+"""One admitted wrapper: when it is asked, and how its program is run."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from mrpvm.contracts import CallContext, Descriptor, PluginError
+from mrpvm.conversation.helping import HelperOutput
+from mrpvm.processes import ProcessLimits, run_process
+from mrpvm.wrappers.manifest import Manifest
+from mrpvm.wrappers.protocol import WrapperFailed, given, read_result
+
+ENDING_MS = 1_000
+"""What the call around a program may take longer than the program: to end it, and to read what it said."""
+ENVIRONMENT = {"PATH": os.pathsep.join(os.get_exec_path()), "LANG": "C.UTF-8"}
+"""All that a program is told of where it runs: none of the server's variables, so no key of a model."""
+OUTPUT_BYTES = 262_144
+"""Standard output of one call; more ends it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Help:
+    """One call's outcome as the trace records it."""
+
+    status: Literal["success", "error"]
+    output: HelperOutput
+    error: PluginError | None = None
+
+
+class Wrapper:
+    """A program that helps goal solvers; it is no stage plugin, and planners do not see it [PL-33]."""
+
+    def __init__(self, manifest: Manifest, directory: Path) -> None:
+        self.manifest = manifest
+        self._directory = directory
+        self.descriptor = Descriptor(
+            id=manifest.id,
+            type=manifest.type,  # type: ignore[arg-type]  # the manifest's is one of them
+            name=manifest.name,
+            version=manifest.version,
+            description=manifest.description or f"{manifest.name}, an external program.",
+            cost_class="moderate",
+            tags=manifest.keywords,
+            timeout_ms=manifest.timeout_ms + ENDING_MS,
+            provides=manifest.capabilities,
+        )
+
+    def suits(self, act: str, text: str) -> bool:
+        """Tell whether it is for such an intent: by its capabilities, else by a keyword in the text [PL-36]."""
+        return act in self.manifest.capabilities or self.is_named_in(text)
+
+    def is_named_in(self, text: str) -> bool:
+        """Tell whether one of its keywords occurs in the text."""
+        return any(keyword.lower() in text.lower() for keyword in self.manifest.keywords)
+
+    def help(self, intent_ref: int, payload: dict[str, Any], context: CallContext) -> Help:
+        """Give what the program makes of `{prompt, context}` [PL-37]; whatever it does, this returns in its time."""
+        limits = ProcessLimits(
+            timeout_ms=min(self.manifest.timeout_ms, context.remaining_ms), output_bytes=OUTPUT_BYTES
+        )
+        try:
+            finished = run_process(
+                [self.manifest.command, *self.manifest.args],
+                given(payload, self.manifest.max_input_bytes),
+                limits,
+                directory=self._directory,
+                environment=ENVIRONMENT,
+                stopped=context.stopped,
+            )
+            return Help(status="success", output=read_result(finished, intent_ref, self.manifest.name))
+        except WrapperFailed as failed:
+            return self._failed(intent_ref, PluginError(code=failed.code, message=failed.message))
+        except OSError as error:
+            reason = f"it cannot be started ({type(error).__name__})."
+            return self._failed(intent_ref, PluginError(code="PLUGIN_ERROR", message=reason))
+
+    def _failed(self, intent_ref: int, error: PluginError) -> Help:
+        return Help(status="error", output=failed_output(intent_ref, self.manifest.name, error), error=error)
+
+
+def failed_output(intent_ref: int, name: str, error: PluginError) -> HelperOutput:
+    """Give the output of a call that gave none."""
+    return HelperOutput(
+        intent_ref=intent_ref, plugin=name, status="error", error_code=error.code, error_message=error.message
+    )
+
+
+def chosen_for(wrappers: Iterable[Wrapper], act: str, text: str) -> list[Wrapper]:
+    """Give the wrappers to ask about an intent, in order [PL-36]: those of its act, else those named in it.
+
+    Highest priority first, then by id. None is asked after an exclusive one.
+    """
+    known = list(wrappers)
+    suited = [item for item in known if act in item.manifest.capabilities]
+    suited = suited or [item for item in known if item.is_named_in(text)]
+    ordered = sorted(suited, key=lambda item: (-item.manifest.priority, item.manifest.id))
+    last = next((place for place, item in enumerate(ordered) if item.manifest.exclusive), len(ordered))
+    return ordered[: last + 1]
