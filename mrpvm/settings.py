@@ -264,6 +264,7 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "sessions_app.api.schema_hooks.without_sources",
     ],
+    "ENUM_NAME_OVERRIDES": {"SessionStatusEnum": ["active", "running", "failed", "expired"]},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
