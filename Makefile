@@ -3,13 +3,16 @@
 SHELL := /bin/sh
 PYTHON := .venv/bin/python
 # Several processes need drivers that a single one does not.
-RUN_SET := $(if $(DATABASE_URL)$(REDIS_URL),scale,run)
+RUN_SET := $(if $(filter postgres%,$(DATABASE_URL))$(REDIS_URL),scale,run)
 PYTEST := $(PYTHON) -m pytest
 WORKERS ?= 2
 COMPILE := scripts/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements"
 PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 	SECRET_KEY=only-for-this-check-0123456789abcdefghijklmnopqrstuvwxyz-ABCDEFG
+
+# Python files are compiled once, not again by each of the many processes that a test run starts.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help run test browser fuzz check format bench sync requirements vendor clean
@@ -27,8 +30,8 @@ test: sync ## Run every test that needs no service (browser tests too where Chro
 browser: sync ## Run the browser tests alone
 	$(PYTEST) tests/browser $(ARGS)
 
-fuzz: sync ## Run property tests longer, and generated requests against the API
-	HYPOTHESIS_PROFILE=fuzz $(PYTEST) -n $(WORKERS) -m "hypothesis or fuzz" $(ARGS)
+fuzz: sync ## Run property tests longer, 200,000 damaged control documents, generated requests against the API
+	HYPOTHESIS_PROFILE=fuzz MRPVM_FUZZ_DOCUMENTS=200000 $(PYTEST) -n $(WORKERS) -m "hypothesis or mutation or fuzz" $(ARGS)
 
 check: sync ## Check style, types, layers, migrations and the production settings
 	.venv/bin/ruff check .

@@ -10,6 +10,7 @@ import django
 from django.db import connections
 
 from bench.databases import Database, copied, new_database
+from bench.machine import machine_cost
 from bench.measurements import QUICK, Requests, Sizes, deep_session, talk, turn_and_floor
 from bench.report import Report
 from bench.servers import MeasuredServer
@@ -18,11 +19,13 @@ from bench.servers import MeasuredServer
 def main() -> None:
     """Measure and print.
 
-    1. one conversation is held, and its rows are what the floor writes
-    2. rounds of turns and of the floor alternate, each on a database that began as a copy of that one
-    3. one session is made long, and its last turns alternate with those of short ones
+    1. the machine is measured alone, in this process
+    2. one conversation is held, and its rows are what the floor writes
+    3. rounds of turns and of the floor alternate, each on a database that began as a copy of that one
+    4. one session is made long, and its last turns alternate with those of short ones
     """
     sizes = _sizes()
+    machine = machine_cost(sizes.rounds)
     with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "turn")) as own:
         with MeasuredServer(own) as server:
             talk(server, sizes.turns_a_round, seed=0, requests=Requests())
@@ -37,7 +40,7 @@ def main() -> None:
             connections.close_all()
     report = Report(
         product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
-        rows_a_turn=row_count,
+        rows_a_turn=row_count, machine=machine,
     )  # fmt: skip
     print("\n".join(report.lines()))
 

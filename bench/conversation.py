@@ -32,7 +32,7 @@ def conversation(seed: int) -> Iterator[Said]:
     same seed gives the same conversation.
     """
     chance = random.Random(seed)
-    facts = list(_shuffled_facts(chance))
+    untold = list(facts(chance))
     told: list[tuple[str, str]] = []
     for does in cycle(("tell", "ask", "tell", "ask", "tell and ask")):
         parts, expected = [], None
@@ -40,20 +40,20 @@ def conversation(seed: int) -> Iterator[Said]:
             question, expected = chance.choice(told)
             parts.append(question)
         if "tell" in does:
-            if not facts:
+            if not untold:
                 return
-            statement, its_question, value = facts.pop()
+            statement, its_question, value = untold.pop()
             told.append((its_question, value))
             parts.insert(0, statement)
         yield Said(" ".join(parts), expected)
 
 
-def _shuffled_facts(chance: random.Random) -> Iterator[tuple[str, str, str]]:
+def facts(chance: random.Random) -> Iterator[tuple[str, str, str]]:
     """Give each fact as it is told, as it is asked for, and its value, in random order."""
-    facts = [
+    found = [
         (fact, " ".join(words)) for fact in _FACTS for words in product(*(_WORDS[word_kind] for word_kind in fact[2]))
     ]
-    chance.shuffle(facts)
-    for (statement, question, _, value_kind), subject in facts:
+    chance.shuffle(found)
+    for (statement, question, _, value_kind), subject in found:
         value = chance.choice(_WORDS[value_kind])
         yield statement.format(subject, value), question.format(subject), value

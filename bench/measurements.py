@@ -22,7 +22,7 @@ class Sizes:
     pairs: int = 30
 
 
-QUICK = Sizes(rounds=2, turns_a_round=11, deep_turns=20, pairs=4)
+QUICK = Sizes(rounds=1, turns_a_round=11, deep_turns=20, pairs=4)
 """Enough to see that everything runs; too little to tell anything."""
 SHALLOW_TURN = 10
 WINDOWS = 10

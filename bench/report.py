@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from bench.machine import SESSION_UNITS, MachineCost
 from bench.measurements import SHALLOW_TURN, Requests, Sizes, Stored
 
 _FLOOR_TARGETS = {"SQLite": 3.0, "PostgreSQL": 3.5}
 _FLOOR_AIM = 2.0
 _DEPTH_TARGET = 1.2
 _STORED_TARGET = 1.1
+_MACHINE_AIM_MS = 6.0
+_ADMISSION_AIM = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +28,7 @@ class Report:
     shallow: Requests
     stored: Sequence[Stored]
     rows_a_turn: float
+    machine: MachineCost
 
     def lines(self) -> Iterator[str]:
         """Give the report, line by line."""
@@ -39,6 +43,8 @@ class Report:
         yield ""
         yield from self._stored_figures()
         yield ""
+        yield from self._machine_figures()
+        yield ""
         yield from self._ratios()
 
     def _stored_figures(self) -> Iterator[str]:
@@ -51,6 +57,20 @@ class Report:
             if any(round(window.row_bytes[name]) for window in shown):
                 yield _row(f"    of {name}", [window.row_bytes[name] for window in shown])
         yield f"{'rows of a turn, and of the floor':42}{self.rows_a_turn:>14.1f}"
+
+    def _machine_figures(self) -> Iterator[str]:
+        levels = self.machine.levels
+        costs = {level: median(cost.cpu_ms) for level, cost in levels.items()}
+        yield f"{'the machine alone, at level':42}" + "".join(f"{level:>9}" for level in levels)
+        yield f"{'  CPU ms of a question':42}" + "".join(f"{cost:>9.2f}" for cost in costs.values())
+        yield f"{'  as a multiple of level 0':42}" + "".join(f"{cost / costs[0]:>9.2f}" for cost in costs.values())
+        calls = (sum(cost.call_counts) / len(cost.call_counts) for cost in levels.values())
+        yield f"{'  calls of plugins':42}" + "".join(f"{count:>9.1f}" for count in calls)
+        name = f"CPU ms of a question, {SESSION_UNITS} units, level 0"
+        yield _ratio(name, costs[0], f"aim at most {_MACHINE_AIM_MS:.2f}: {_met(costs[0] <= _MACHINE_AIM_MS)}")
+        rate = self.machine.statements_a_second
+        verdict = f"aim at least {_ADMISSION_AIM:,}: {_met(rate >= _ADMISSION_AIM)}"
+        yield f"{'statements admitted a second':42}{rate:>9,.0f}   {verdict}"
 
     def _ratios(self) -> Iterator[str]:
         rounds = zip(self.turns.block_cpu_ms, self.floor.block_cpu_ms, strict=True)
@@ -83,4 +103,8 @@ def _ratio(name: str, ratio: float, remark: str = "") -> str:
 
 
 def _verdict(ratio: float, target: float, more: str = "") -> str:
-    return f"at most {target:.2f}{more}: {'met' if ratio <= target else 'not met'}"
+    return f"at most {target:.2f}{more}: {_met(ratio <= target)}"
+
+
+def _met(is_met: bool) -> str:
+    return "met" if is_met else "not met"

@@ -6,6 +6,7 @@ may be set by a variable of the same name.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,12 @@ PRODUCTION = ENVIRONMENT.choice("MRPVM_ENV", ("development", "production")) == "
 HOST = ENVIRONMENT.text("HOST") or "127.0.0.1"
 PORT = ENVIRONMENT.whole_number("PORT", 8000, highest=65535)  # 0 takes any free port
 MRPVM_DATA_DIR = ENVIRONMENT.data_directory("MRPVM_DATA_DIR", BASE_DIR / "var")
+MRPVM_SHIPPED_DIR = BASE_DIR  # skills/, personas/ and agents/ that come with the server
 MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
 MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start
 MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]
-if MRPVM_API_KEY and (not MRPVM_API_KEY.startswith("mrp_") or len(MRPVM_API_KEY) < 36):
-    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters", secret=True)  # [O-25]
+if MRPVM_API_KEY and not re.fullmatch(r"mrp_[!-~]{32,}", MRPVM_API_KEY):
+    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters that a header can hold", secret=True)  # [O-25]
 
 # --- Limits of a turn -----------------------------------------------------------------------------------
 
@@ -43,6 +45,7 @@ MRPVM_MAX_PLUGINS_PER_STAGE = ENVIRONMENT.whole_number("MRPVM_MAX_PLUGINS_PER_ST
 MRPVM_MAX_FRAME_DEPTH = ENVIRONMENT.whole_number("MRPVM_MAX_FRAME_DEPTH", 3)  # [K-3]
 MRPVM_COMPARISON = ENVIRONMENT.flag("MRPVM_COMPARISON", default=True)  # off: every level acts as 0 [K-50]
 MRPVM_LEARN = ENVIRONMENT.flag("MRPVM_LEARN", default=True)  # off: planners' statistics are frozen [K-57]
+MRPVM_LEARN_DELAY_MS = ENVIRONMENT.whole_number("MRPVM_LEARN_DELAY_MS", 1_000)
 MRPVM_MAX_PARALLEL_SEEDS = ENVIRONMENT.whole_number("MRPVM_MAX_PARALLEL_SEEDS", 4, lowest=1)  # [K-15]
 
 # --- Limits of messages, sessions and what is kept -------------------------------------------------------
@@ -83,6 +86,7 @@ MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  # [L-7]
 MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say [O-12]
 MRPVM_WRAPPERS = ENVIRONMENT.name_list("MRPVM_WRAPPERS")  # external programs that may run, by id or name [PL-35]
 MRPVM_WRAPPERS_DIR = ENVIRONMENT.path("MRPVM_WRAPPERS_DIR", MRPVM_DATA_DIR / "wrappers")
+MRPVM_GUARDRAILS = ENVIRONMENT.flag("MRPVM_GUARDRAILS", default=True)  # refuse what policy denies [L-117]
 MRPVM_DISABLED_PLUGINS = ENVIRONMENT.name_list("MRPVM_DISABLED_PLUGINS")  # shipped ones, by id [PL-31]
 
 # --- Safety ---------------------------------------------------------------------------------------------

@@ -1,13 +1,11 @@
 """Frozen values that every layer of the machine speaks.
 
-Sizes are Unicode code points, durations integer milliseconds, scores lie in [0, 1] [N-5]. `to_wire` gives the
-camelCase JSON form of any of them [N-4].
+Sizes are Unicode code points, durations integer milliseconds, scores lie in [0, 1] [N-5]; `mrpvm.wire`
+gives the JSON form of any of them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from enum import Enum
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 ACTS = (
@@ -201,6 +199,12 @@ class GuidanceUnits:
     decomposition: tuple[EvidenceEntry, ...] = ()
     validation: tuple[EvidenceEntry, ...] = ()
 
+    @property
+    def strategy(self) -> tuple[EvidenceEntry, ...]:
+        """Give what says how to go about the task: planning, decomposition and validation, without doubles [PL-11]."""
+        found = (*self.planner, *self.decomposition, *self.validation)
+        return tuple({entry.unit.id: entry for entry in found}.values())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -332,6 +336,7 @@ class TurnRequest:
     session_model: str | None = None
     grounding: Literal["strict", "open"] = "strict"
     is_streamed: bool = False
+    skill: Mapping[str, str] | None = None
     limits: Limits = field(default_factory=Limits)
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
@@ -357,43 +362,10 @@ class TurnOutcome:
     """
 
     status: Literal["succeeded", "failed", "cancelled"]
-    answer_status: AnswerStatus
+    answer_status: AnswerStatus | None
     answer: Answer | None
     answer_text: str
     staged_units: tuple[KnowledgeUnit, ...]
     used: Selection
     stages: tuple[StageRecord, ...]
     error: Mapping[str, Any] | None = None
-
-
-_PLAIN = frozenset({type(None), str, int, float, bool})
-
-
-@cache
-def _wire_fields(kind: type) -> tuple[tuple[str, str], ...] | None:
-    """Give each field's name and its name on the wire; None for what is no dataclass."""
-
-    def camel(name: str) -> str:
-        head, *rest = name.split("_")
-        return head + "".join(part.capitalize() for part in rest)
-
-    return tuple((item.name, camel(item.name)) for item in fields(kind)) if is_dataclass(kind) else None
-
-
-def to_wire(value: Any) -> Any:
-    """Give `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
-    # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
-    kind: type[object] = type(value)
-    if kind in _PLAIN:
-        return value
-    if (named := _wire_fields(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable, whatever it defines
-        return {wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in named}
-    if isinstance(value, tuple | list | set | frozenset):
-        return [item if type(item) in _PLAIN else to_wire(item) for item in value]
-    if isinstance(value, str | int | float):
-        return value.value if isinstance(value, Enum) else value
-    if isinstance(value, Mapping):
-        return {str(key): to_wire(item) for key, item in value.items()}
-    if isinstance(value, Sequence):
-        return [to_wire(item) for item in value]
-    return str(value)

@@ -14,18 +14,18 @@ from typing import Any, Literal, TypedDict
 from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import transaction
-from django.db.models import F
 
 from sessions_app.models import Session, SessionEvent
-from sessions_app.models.inserts import insert_rows
+from sessions_app.models.plain_sql import add_to_row, insert_rows
 
 logger = logging.getLogger(__name__)
 
 EventKind = Literal[
     "session.created", "session.renamed", "session.expired", "session.deleted", "session.restored",
-    "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted",
+    "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted", "turn.rated",
     "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
     "preferences.changed", "model-config.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
+    "agent.changed", "persona.changed", "snapshot.reloaded", "memory.updated", "command.recorded",
 ]  # fmt: skip
 """Events with a number [PL-46, O-37, O-50]. `turn.progressed` and `context.progressed` have none: they tell how far
 something has come that is not there yet."""
@@ -64,8 +64,7 @@ def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, An
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
     """
-    session.event_sequence = F("event_sequence") + len(news)
-    session.save(update_fields=["event_sequence"])
+    add_to_row(session, event_sequence=len(news))
     _insert(session, session.event_sequence - len(news) + 1, news)
 
 

@@ -13,9 +13,18 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from tests.live import LiveServer
 
-hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("default", deadline=None, max_examples=50)
 hypothesis.settings.register_profile("fuzz", deadline=None, max_examples=2_000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+# Here, before worker processes start, so that all of them share the seed.
+os.environ.setdefault("MRPVM_FUZZ_SEED", str(secrets.randbits(32)))
+os.environ.setdefault("MRPVM_FUZZ_DOCUMENTS", "2000")
+
+
+def pytest_report_header() -> str:
+    """Print the seed of the damaged control documents, which makes the same ones again."""
+    return f"MRPVM_FUZZ_DOCUMENTS={os.environ['MRPVM_FUZZ_DOCUMENTS']} MRPVM_FUZZ_SEED={os.environ['MRPVM_FUZZ_SEED']}"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -57,9 +66,33 @@ def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -
 
 
 @pytest.fixture(scope="session", autouse=True)
+def kept_permissions() -> Iterator[None]:
+    """Let the flush after a test that commits leave content types and permissions, which it would only make again."""
+    from django.core.management.commands import flush
+    from django.db import connection
+
+    kept = {"django_content_type", "auth_permission"}
+    names = connection.introspection.django_table_names
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(flush, "emit_post_migrate_signal", lambda *arguments, **options: None)
+        patch.setattr(
+            connection.introspection,
+            "django_table_names",
+            lambda **options: [name for name in names(**options) if name not in kept],
+        )
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> None:
     """Hash passwords quickly: the tests keep no secrets."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def lessons_at_once() -> None:
+    """Let each turn teach planners before it returns: no test ends with a write still to come."""
+    settings.MRPVM_LEARN_DELAY_MS = 0
 
 
 @pytest.fixture(autouse=True)

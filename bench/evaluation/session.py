@@ -74,7 +74,7 @@ class EvaluatedSession:
             return ()
         return tuple(unit_of(ku) for ku in admit(normalised.context_document, "context").kus.values())
 
-    def say(self, message: str) -> TurnOutcome:
+    def say(self, message: str, level: int = 0) -> TurnOutcome:
         """Give the outcome of one turn and keep what it told, as a commit does."""
         self._turn_count += 1
         request = TurnRequest(
@@ -86,8 +86,9 @@ class EvaluatedSession:
                 mounted_kb_name="Evaluation",
                 message_count=2 * (self._turn_count - 1),
                 session_context_unit_count=len(self._hashes),
-                deliberation_level=0,
+                deliberation_level=level,
             ),
+            deliberation_level=level,
         )
         outcome = self._machine.run_turn(request, self._knowledge, lambda event: None)
         if outcome.status == "succeeded":

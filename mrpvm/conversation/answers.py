@@ -6,10 +6,11 @@ A group cites by marks `[1]`, `[2]` ... in its own text, counted along its `cite
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, KnowledgeUnit, to_wire
+from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
+from mrpvm.wire import to_wire
 
 NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
 """What a group says when nothing was found [R-7]."""
@@ -22,6 +23,23 @@ _MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
 def no_context_text(*, as_json: bool = False, text: str = NO_CONTEXT_TEXT) -> str:
     """Give the text of a group without evidence, wrapped when a JSON form was asked for [R-7]."""
     return json.dumps({"status": "no-context", "answer": text}, ensure_ascii=False) if as_json else text
+
+
+def no_context(evidence: Sequence[Evidence]) -> Answer:
+    """Give the answer that no intent could be answered, with what was found for each [R-7]."""
+    return Answer(
+        groups=tuple(
+            AnswerGroup(
+                intent_ref=item.intent.group_number,
+                act=item.intent.act,
+                intent=item.intent.target,
+                status="no-context",
+                answer_markdown=NO_CONTEXT_TEXT,
+                evidence=item.entries,
+            )
+            for item in evidence
+        )
+    )
 
 
 def response_document(answer: Answer, session_id: str) -> dict[str, Any]:
@@ -79,6 +97,49 @@ def _renumbered(group: AnswerGroup, numbers: dict[str, int]) -> str:
         return f"[{numbers.setdefault(group.cited_unit_ids[place - 1], len(numbers) + 1)}]"
 
     return _MARK.sub(mark, group.answer_markdown)
+
+
+def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:
+    """Give the answer with a group for every intent [R-1]: those that nothing was done for were deactivated [K-14]."""
+    groups = {group.intent_ref: group for group in answer.groups}
+    idle = (
+        AnswerGroup(
+            intent_ref=intent.group_number,
+            act=intent.act,
+            intent=intent.target,
+            status="no-context",
+            answer_markdown=NO_CONTEXT_TEXT,
+            warnings=("Nothing was done for this: it was deactivated.",),
+        )
+        for intent in intents
+        if intent.group_number not in groups
+    )
+    return Answer(groups=tuple(sorted((*answer.groups, *idle), key=lambda group: group.intent_ref)))
+
+
+def join_parts(intent_ref: int, act: str, intent: str, parts: Sequence[tuple[str, AnswerGroup | str]]) -> AnswerGroup:
+    """Give the group of a task from the groups of its sub-tasks, in their order; what is not answered is warned of.
+
+    Args:
+        parts: each sub-task's text with its group, or with the reason why there is none.
+    """
+    groups = [group for _, group in parts if isinstance(group, AnswerGroup)]
+    answered = [group for group in groups if group.status == "answered"]
+    open_ones = [
+        f"Not answered: {heading(text)}" for text, group in parts if isinstance(group, str) or group not in answered
+    ]
+    joined = Answer(groups=tuple(answered))
+    return AnswerGroup(
+        intent_ref=intent_ref,
+        act=act,
+        intent=intent,
+        status="answered" if answered else "no-context",
+        answer_markdown=answer_text(joined) if answered else NO_CONTEXT_TEXT,
+        evidence=tuple({entry.unit.id: entry for group in groups for entry in group.evidence}.values()),
+        cited_unit_ids=tuple(cited_units(joined)),
+        warnings=(*(warning for group in groups for warning in group.warnings), *open_ones),
+        grounded=all(group.grounded for group in answered),
+    )
 
 
 def cited_units(answer: Answer) -> list[str]:

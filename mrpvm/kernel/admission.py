@@ -1,6 +1,7 @@
 """From control text to the machine's values: admission of what a seed detector wrote [T-8, T-9]."""
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 
 from mrpvm.contracts import Detection, PluginError
 from mrpvm.knowledge.units import content_hash, with_turn_identity
@@ -12,18 +13,28 @@ _SAME_NAME = {item.name for item in fields(KnowledgeUnit)} & {item.name for item
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """What one detection came to: numbered intents, their runnable seeds, and the units the message stated."""
+    """What one detection came to: numbered intents, their runnable seeds and subproblems, and the units stated."""
 
     intents: tuple[Intent, ...]
     seeds: tuple[Seed, ...]
-    units: tuple[KnowledgeUnit, ...]
+    units: tuple[KnowledgeUnit, ...] = ()
+    goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def runnable(self) -> tuple[Intent, ...]:
+        """Give the intents that have a seed to run; all seeds of the others were deactivated [SOP-21, K-14]."""
+        seeded = {seed.intent_id for seed in self.seeds}
+        return tuple(intent for intent in self.intents if intent.id in seeded)
 
 
-def admit_detection(detection: Detection, request_id: str, told_at: str | None = None) -> Admitted:
+def admit_detection(
+    detection: Detection, request_id: str, told_at: str | None = None, first_unit_number: int = 0
+) -> Admitted:
     """Give the admitted objects of both documents; all or nothing [T-8].
 
     Args:
         told_at: ISO-8601 time of the turn; of two facts it tells which came later.
+        first_unit_number: number of the first unit.
 
     Raises:
         ControlLanguageError: a document is malformed [SOP-4].
@@ -33,7 +44,8 @@ def admit_detection(detection: Detection, request_id: str, told_at: str | None =
     return Admitted(
         intents=_intents(document),
         seeds=_seeds(document),
-        units=() if context is None else turn_units(context, request_id, told_at),
+        units=() if context is None else turn_units(context, request_id, told_at, first_unit_number),
+        goals=_goals(document),
     )
 
 
@@ -43,9 +55,12 @@ def refusal(error: ControlLanguageError) -> PluginError:
     return PluginError(code=error.code, message=error.message, details={"diagnostics": diagnostics})
 
 
-def turn_units(document: AdmittedDocument, request_id: str, told_at: str | None = None) -> tuple[KnowledgeUnit, ...]:
+def turn_units(
+    document: AdmittedDocument, request_id: str, told_at: str | None = None, first_number: int = 0
+) -> tuple[KnowledgeUnit, ...]:
     """Give the document's units under the identities of a turn [T-9]."""
-    return with_turn_identity([unit_of(ku) for ku in document.kus.values()], request_id, created_at=told_at)
+    units = [unit_of(ku) for ku in document.kus.values()]
+    return with_turn_identity(units, request_id, created_at=told_at, first_number=first_number)
 
 
 def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
@@ -92,16 +107,25 @@ def _seeds(document: AdmittedDocument) -> tuple[Seed, ...]:
         if item.is_schedulable
     ]
     seeded = {item.intent_id for item in document.seeds.values()}
-    implicit = [
-        Seed(
-            id=f"{intent.statement_id}:implicit",
-            intent_id=intent.statement_id,
-            mode="direct",
-            action=intent.act,
-            focus=intent.target,
-            implicit=True,
-        )
-        for intent in document.intents.values()
-        if intent.statement_id not in seeded
-    ]
+    implicit = [implicit_seed(intent) for intent in _intents(document) if intent.id not in seeded]
     return (*seeds, *implicit)
+
+
+def implicit_seed(intent: Intent) -> Seed:
+    """Give the seed of an intent that came with none [I-5]."""
+    return Seed(
+        id=f"{intent.id}:implicit",
+        intent_id=intent.id,
+        mode="direct",
+        action=intent.act,
+        focus=intent.target,
+        implicit=True,
+    )
+
+
+def _goals(document: AdmittedDocument) -> dict[str, tuple[str, ...]]:
+    """Give what the subproblems of each intent are after, in document order [SOP-22]."""
+    goals: dict[str, tuple[str, ...]] = {}
+    for item in document.subproblems.values():
+        goals[item.intent_id] = (*goals.get(item.intent_id, ()), item.goal)
+    return goals

@@ -4,14 +4,14 @@ How long the search goes on once an answer holds is the deliberation policy's de
 """
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from mrpvm.conversation.answers import no_context
 from mrpvm.errors import StageExhausted, TurnFailed, ValidationRejected
 from mrpvm.kernel.backtracking import FailureMemory
 from mrpvm.kernel.calls import Cause, Execution, Program
 from mrpvm.kernel.challenge import challenge_selection
+from mrpvm.kernel.children import FrameResult
 from mrpvm.kernel.comparison import closure_of, compare, select
 from mrpvm.kernel.deliberation import POLICIES, Candidate, Deliberation, criteria_of, family_of, strength_of
 from mrpvm.kernel.frame import Frame
@@ -30,23 +30,17 @@ from mrpvm.kernel.stages.plan import Planned, plan_again, plan_first, planner_ca
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
 from mrpvm.kernel.stages.solve import Attempt, Branch, solve
 from mrpvm.kernel.stages.validate import Verdict, validate
+from mrpvm.kernel.subtasks import answer_by_subtasks
 from mrpvm.values import Answer, Selection
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FrameResult:
-    """What a frame came to; `closure_reason` is one of [K-49], `state` its comparison state [K-44]."""
-
-    answer: Answer
-    used: Selection
-    closure_reason: str
-    last: Execution
-    state: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
 class Search:
-    """The frame's search so far; `weak` is the first honest no-context branch [K-12]."""
+    """The frame's search so far.
+
+    `weak` is the first honest refusal [K-12]; `wants_split` tells that a solver asked for decomposition, `was_split`
+    that the one attempt at it was made, and `joined` is what came of it.
+    """
 
     state: Deliberation
     memory: FailureMemory = field(default_factory=FailureMemory)
@@ -57,10 +51,18 @@ class Search:
     rejection: Verdict | None = None
     failed: list[Execution] = field(default_factory=list)
     last: Execution | None = None
+    wants_split: bool = False
+    was_split: bool = False
+    joined: FrameResult | None = None
+
+    @property
+    def has_answer(self) -> bool:
+        """Tell whether there is something to conclude from."""
+        return bool(self.state.candidates) or self.joined is not None
 
 
 def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[FrameResult]:
-    """Give the frame's answer: the selected candidate, else the first honest no-context one [K-12].
+    """Give the frame's answer: the selected candidate, that of its sub-tasks, or the first honest refusal [K-12].
 
     Raises:
         TurnFailed: no planner led to any result; the last planner's error [K-10].
@@ -81,8 +83,10 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
                 "backtrack.taken",
                 {"frameId": frame.id, "step": "planner", "from": planner_id, "reason": failure.code},
             )
-        if search.state.candidates:
+        if search.has_answer:
             break
+    if search.joined is not None:
+        return search.joined
     if search.state.candidates or search.weak is not None:
         return (yield from _conclude(run, frame, search))
     raise error or StageExhausted(
@@ -98,7 +102,7 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
     Raises:
         TurnFailed: this planner led to no result at all.
     """
-    planned = yield from plan_first(run, frame, planner_id, cause)
+    planned = yield from plan_first(run, frame, planner_id, cause, search.state)
     if planned is None:
         raise StageExhausted(f"Planner {planner_id} delivered no plan.", details={"stage": "planner"})
     untried = [kb for kb in planned.plan.kb_plugin_order if not _is_settled(run, search, search.views.get(kb))]
@@ -107,19 +111,42 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
     if search.views and not untried:
         return
     follows = planned.execution.then("flow")
-    while found.remaining and search.state.wants(family=None, llm_calls=0):
+    while found.remaining and search.joined is None and search.state.wants(family=None, llm_calls=0):
         view = yield from next_view(run, frame, found, follows)
         if view is None:
             break
         yield from _over_view(run, frame, search, view)
         follows = (search.last or view.execution).then("retry")
-        if found.remaining and not search.state.candidates:
+        if found.remaining and not search.has_answer:
             run.emit(
                 "backtrack.taken",
                 {"frameId": frame.id, "step": "evidence", "from": view.execution.id, "reason": "no solver held"},
             )
-    if not search.state.candidates and search.weak is None:
+    if not search.has_answer:
+        yield from _split_if_wanted(run, frame, search)
+    if not search.has_answer and search.weak is None:
         _raise_why(search, found)
+
+
+def _split_if_wanted(run: TurnRun, frame: Frame, search: Search) -> Program[None]:
+    """Try the sub-tasks when a solver asked for it, or when the planner authorises it after weak results [K-4]."""
+    planned, found, last = search.planned, search.retrievals, search.last
+    if search.was_split or planned is None or found is None or last is None:
+        return
+    cause = last.then("retry")
+    if not search.wants_split and search.weak is not None and run.request.pins.goal_solver is None:
+        guidance = search.weak[0].view.guidance
+        planned = yield from plan_again(
+            run, frame, planned, last, tuple(found.summaries), guidance, search.state, "post-solve"
+        )
+        cause = planned.execution.then("flow")
+    if search.wants_split or planned.plan.decompose:
+        yield from _split(run, frame, search, planned, cause)
+
+
+def _split(run: TurnRun, frame: Frame, search: Search, planned: Planned, cause: Cause) -> Program[None]:
+    search.was_split = True
+    search.joined = yield from answer_by_subtasks(run, frame, cause, planned.plan.frame_purpose, answer_intents)
 
 
 def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -> Program[None]:
@@ -130,9 +157,13 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
     if retrievals is None or planned is None:
         raise ValueError("a view is solved under a plan")
     planned = search.planned = yield from plan_again(
-        run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance
+        run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance, search.state
     )
     search.state.views.append(view)
+    if planned.plan.decompose and not search.was_split:
+        yield from _split(run, frame, search, planned, planned.execution.then("flow"))
+        if search.joined is not None:
+            return
     follows = planned.execution.then("flow")
     helpers = yield from ask_helpers(run, frame, view, follows)
     slot = frame.next_slot()
@@ -147,6 +178,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
             solver_id=solver_id,
             planner_id=planned.plan.planner_plugin_id,
             view=view,
+            family=family,
             slot=slot,
             number=number,
             cause=follows,
@@ -170,11 +202,11 @@ def _is_settled(run: TurnRun, search: Search, view: EvidenceView | None) -> bool
 
 
 def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: str) -> Program[None]:
-    """Judge a branch: an accepted answer is promoted, a no-context one kept as weak, anything else is a failure."""
+    """Judge a branch: an accepted answer is promoted, a refusal kept as weak, anything else is a failure."""
     execution, answer = branch.execution, branch.answer
     search.last = execution
     if execution.status == "success" and answer is not None:
-        verdict = yield from validate(run, frame, branch, answer, execution.then("flow"))
+        verdict = yield from validate(run, frame, answer, branch.view.evidence, execution.then("flow"))
         search.last = verdict.last or execution
         if verdict.rejected_by is None:
             _promote(run, frame, search, branch, answer, verdict, family)
@@ -184,14 +216,19 @@ def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: 
         record_result(run, frame, branch, "answer", "rejected")
         record_failure(run, frame, branch, "validation_rejected", verdict.reason)
         return
-    if execution.status == "no-context" and answer is not None and not run.has_streamed:
+    if execution.status in ("no-context", "needs-decomposition") and not run.has_streamed:
+        search.wants_split |= execution.status == "needs-decomposition"
         record_result(run, frame, branch, "no-context", "no-context")
+        if answer is None or execution.status == "needs-decomposition":
+            answer = no_context(branch.view.evidence)
         search.weak = search.weak or (branch, answer, _planner_id(search))
-        record_failure(run, frame, branch, "no-context", None)
+        record_failure(run, frame, branch, execution.status, None)
         return
     search.failed.append(execution)
     search.state.out_of_budget |= execution.status == "skipped-budget"
-    record_failure(run, frame, branch, execution.status, execution.error.message if execution.error else None)
+    is_late = execution.error is not None and execution.error.code == "PLUGIN_TIMEOUT"
+    reason = "timeout" if is_late else execution.status
+    record_failure(run, frame, branch, reason, execution.error.message if execution.error else None)
     if run.has_streamed:  # somebody has read the beginning of this answer: no other one may follow it [O-1]
         raise exhausted("goal-solver", [execution])
 
@@ -209,11 +246,12 @@ def _promote(
         answer=answer,
         planner_id=_planner_id(search),
         family=family,
+        validation_id=verdict.last.id if verdict.last else None,
         strength=strength,
         criteria=criteria_of(answer, branch.view.evidence, strength, llm_calls),
     )
     search.state.candidates.append(candidate)
-    record_promotion(run, frame, candidate, result_id)
+    record_promotion(run, frame, candidate, result_id, status)
 
 
 def _conclude(run: TurnRun, frame: Frame, search: Search) -> Program[FrameResult]:

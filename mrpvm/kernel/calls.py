@@ -12,7 +12,8 @@ from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, Plugi
 from mrpvm.errors import MRPError
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import StageRecord, to_wire
+from mrpvm.values import KnowledgeUnit, StageRecord
+from mrpvm.wire import to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 
 LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
@@ -103,7 +104,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     """
     descriptor = call.plugin.descriptor
     execution_id = frame.execution_id(call.slot, call.attempt)
-    given = to_wire(call.given)
+    given = to_wire(call.given, brief=KnowledgeUnit)
     run.execution_started(
         {
             "executionId": execution_id,
@@ -123,7 +124,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     )
     status, error = _status(descriptor.type, reply, call.judge)
     metadata = run.metadata_of(execution_id, getattr(reply.value, "metadata", None) or CallMetadata())
-    output = to_wire(reply.value)
+    output = to_wire(reply.value, brief=KnowledgeUnit)
     record = StageRecord(
         stage=call.stage,
         plugin_id=descriptor.id,
@@ -137,7 +138,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
         execution_id, frame.id, record, metadata, to_wire(error), _snippet(output), {"input": given, "output": output}
     )
     frame.last_execution_id = execution_id
-    run.budget.settle(0, metadata.llm_calls)
+    frame.calls.settle(0, metadata.llm_calls)
     value = reply.value if error is None else None
     return Execution(id=execution_id, plugin_id=descriptor.id, status=status, value=value, error=error)
 

@@ -29,6 +29,7 @@ def challenge_selection(
     if selected.strength == "strong":
         return last
     challenge_id = frame.control_id("chal")
+    state.challenges.append(challenge_id)
     others = [view for view in state.views if view is not selected.branch.view]
     remaining = found is not None and bool(found.remaining)
     if not (remaining or others) or not run.may_open_child(frame):
@@ -44,7 +45,7 @@ def challenge_selection(
             others.append(fresh)
             cause = fresh.execution.then("flow")
     branch = replace(selected.branch, view=reduce(_merged, others, selected.branch.view))
-    verdict = yield from validate(run, child, branch, selected.answer, cause)
+    verdict = yield from validate(run, child, selected.answer, branch.view.evidence, cause)
     run.close_frame(child, "succeeded", "policy_satisfied", {"rejectedBy": verdict.rejected_by})
     place = state.candidates.index(selected)
     if verdict.rejected_by is not None:

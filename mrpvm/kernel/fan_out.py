@@ -1,14 +1,12 @@
 """Independent intents run in child frames side by side, and their groups come back in intent order [K-15, K-16]."""
 
-from dataclasses import replace
-
 from mrpvm.errors import MODEL_ERROR_CODES, MRPError, StageExhausted
-from mrpvm.kernel.attempts import FrameResult, answer_intents
-from mrpvm.kernel.calls import Execution, Fork, Program
+from mrpvm.kernel.attempts import answer_intents
+from mrpvm.kernel.calls import Execution, Program
+from mrpvm.kernel.children import FrameResult, most_used, run_children
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.knowledge.decomposition import decompose, profile_for
-from mrpvm.values import Answer, AnswerGroup, Intent, Selection, to_wire
+from mrpvm.values import Answer, AnswerGroup, Intent
 
 
 def independent_intents(frame: Frame) -> bool:
@@ -17,12 +15,6 @@ def independent_intents(frame: Frame) -> bool:
     Read from admitted control objects alone, never from the message's text.
     """
     return len(frame.intents) >= 2 and not any(seed.split_from for seed in frame.seeds)
-
-
-def resolve_intents(frame: Frame) -> None:
-    """Fill in the decomposed intents and the context profiles that retrieval works from [I-6]."""
-    frame.decomposed = tuple(decompose(intent) for intent in frame.intents)
-    frame.profiles = tuple(profile_for(item) for item in frame.decomposed)
 
 
 def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameResult]:
@@ -35,7 +27,7 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
         frame.child("parallel-intent", (intent,), tuple(seed for seed in frame.seeds if seed.intent_id == intent.id))
         for intent in frame.intents
     ]
-    results: list[FrameResult | MRPError] = yield Fork(tuple(_child(run, child, detected) for child in children))
+    results = yield from run_children(run, children, detected.id, answer_intents)
     good = [item for item in results if isinstance(item, FrameResult)]
     if not good:
         codes = [item.code for item in results if isinstance(item, MRPError)]
@@ -50,22 +42,10 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
     )
     return FrameResult(
         answer=Answer(groups=groups),
-        used=_most_used(good),
+        used=most_used(good),
         closure_reason="parallel_intent_aggregation",
         last=good[-1].last,
     )
-
-
-def _child(run: TurnRun, child: Frame, detected: Execution) -> Program[FrameResult]:
-    run.open_frame(child, detected.id, {"intents": to_wire(child.intents)})
-    resolve_intents(child)
-    try:
-        result = yield from answer_intents(run, child, None)
-    except MRPError as error:
-        run.close_frame(child, "failed", "frontier_exhausted", {"error": error.as_record()})
-        raise
-    run.close_frame(child, "succeeded", result.closure_reason, to_wire(result.answer), result.state)
-    return result
 
 
 def _error_group(intent: Intent, error: MRPError) -> AnswerGroup:
@@ -76,20 +56,4 @@ def _error_group(intent: Intent, error: MRPError) -> AnswerGroup:
         status="plugin-error",
         answer_markdown=f"This question could not be worked on: {error.message}",
         warnings=(error.message,),
-    )
-
-
-def _most_used(results: list[FrameResult]) -> Selection:
-    """Give the plugins that most children used; ties go to the alphabetically first id [S-25]."""
-
-    def most(ids: list[str | None]) -> str | None:
-        known = [item for item in ids if item is not None]
-        return min(known, key=lambda item: (-known.count(item), item), default=None)
-
-    first = results[0].used
-    return replace(
-        first,
-        planner=most([item.used.planner for item in results]),
-        kb=most([item.used.kb for item in results]),
-        goal_solver=most([item.used.goal_solver for item in results]),
     )

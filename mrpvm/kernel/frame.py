@@ -1,7 +1,10 @@
 """Frames: local execution contexts whose ids are paths, so that parallel work cannot change them [K-17, O-23]."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import reduce
 
+from mrpvm.kernel.budget import Calls
 from mrpvm.values import ContextProfile, DecomposedIntent, Intent, KnowledgeUnit, Seed
 
 ROOT_PATH = (0,)
@@ -9,14 +12,19 @@ ROOT_PATH = (0,)
 
 @dataclass(slots=True, kw_only=True)
 class Frame:
-    """One frame while it is open [K-1]; `units` are the running turn's staged units, shared by all its frames."""
+    """One frame while it is open [K-1].
 
+    `units` are the units staged by this frame and those above it; `goals` the admitted subproblems, by intent id.
+    """
+
+    calls: Calls
     path: tuple[int, ...] = ROOT_PATH
     purpose: str = "chat-turn"
     parent: "Frame | None" = None
     intents: tuple[Intent, ...] = ()
     seeds: tuple[Seed, ...] = ()
     units: tuple[KnowledgeUnit, ...] = ()
+    goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     decomposed: tuple[DecomposedIntent, ...] = ()
     profiles: tuple[ContextProfile, ...] = ()
     last_execution_id: str | None = None
@@ -39,6 +47,12 @@ class Frame:
         """Give the purpose and, for a child, its ordinal [G-15]."""
         return self.purpose if self.parent is None else f"{self.purpose} {self.path[-1]}"
 
+    @property
+    def first_unit_number(self) -> int:
+        """Give the number of the frame's next unit; each frame has numbers of its own, whoever comes first [K-17]."""
+        block = reduce(lambda number, step: number * 100 + step, self.path[1:], 0)
+        return block * 1_000 + len(self.units) - (len(self.parent.units) if self.parent else 0)
+
     def next_slot(self) -> int:
         """Give the number of the frame's next stage run; tries within it share the number."""
         self._slot_count += 1
@@ -57,6 +71,7 @@ class Frame:
         """Give a new frame below this one with the same staged units [K-5]."""
         self._child_count += 1
         return Frame(
+            calls=self.calls,
             path=(*self.path, self._child_count),
             purpose=purpose,
             parent=self,

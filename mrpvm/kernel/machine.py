@@ -5,14 +5,16 @@ from dataclasses import replace
 from typing import Literal
 
 from mrpvm.contracts import Clock, KnowledgePort
-from mrpvm.conversation.answers import answer_text
+from mrpvm.conversation.answers import answer_text, with_idle_intents
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
-from mrpvm.kernel.attempts import FrameResult, answer_intents
+from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Execution, Program
+from mrpvm.kernel.children import FrameResult, resolve_intents
 from mrpvm.kernel.deliberation import POLICIES
-from mrpvm.kernel.fan_out import fan_out, independent_intents, resolve_intents
+from mrpvm.kernel.fan_out import fan_out, independent_intents
 from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.records import record_seeds
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.scheduler import Scheduler
 from mrpvm.kernel.stages.detect import detect, detector_candidates
@@ -21,7 +23,8 @@ from mrpvm.kernel.workers import Workers
 from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit
-from mrpvm.values import Selection, TurnOutcome, TurnRequest, to_wire
+from mrpvm.values import Selection, TurnOutcome, TurnRequest
+from mrpvm.wire import to_wire
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +81,7 @@ class Machine:
             {
                 "requestId": request.request_id,
                 "sessionId": request.session.session_id,
+                "startedAt": run.budget.started_at,
                 "inputMessage": request.message[:INPUT_MESSAGE_CHARS],
                 "deliberationLevel": request.deliberation_level,
                 "effectiveLevel": run.effective_level,
@@ -90,29 +94,15 @@ class Machine:
         )
 
     def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
-        frame = Frame()
+        frame = Frame(calls=run.budget.calls)
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
+        if run.request.skill is not None:
+            run.emit("skill.invoked", {"frameId": frame.id, **run.request.skill})
         policy = to_wire(POLICIES[run.effective_level])
         run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
-        detected, admitted = yield from detect(run, frame)
-        refs = {intent.id: intent for intent in admitted.intents}
-        frame.intents = admitted.intents
-        frame.seeds = tuple(replace(seed, id=frame.control_id("seed")) for seed in admitted.seeds)
-        for seed in frame.seeds:
-            intent = refs[seed.intent_id]
-            run.emit(
-                "seed.admitted",
-                {
-                    "seedId": seed.id,
-                    "frameId": frame.id,
-                    "intentRef": intent.group_number,
-                    "act": intent.act,
-                    "mode": seed.mode,
-                    "action": seed.action,
-                    "focus": seed.focus,
-                    "implicit": seed.implicit,
-                },
-            )
+        detected, admitted = yield from detect(run, frame, run.request.message)
+        frame.intents, frame.goals = admitted.runnable, admitted.goals
+        frame.seeds = record_seeds(run, frame, admitted.intents, admitted.seeds)
         if admitted.units:
             run.stage_units(frame, detected.id, admitted.units)
         if independent_intents(frame) and run.may_open_child(frame):
@@ -120,7 +110,9 @@ class Machine:
         else:
             resolve_intents(frame)
             result = yield from answer_intents(run, frame, detected.then("flow"))
-        run.close_frame(frame, "succeeded", result.closure_reason, to_wire(result.answer), result.state)
+        if len(frame.intents) < len(admitted.intents):
+            result = replace(result, answer=with_idle_intents(result.answer, admitted.intents))
+        run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
         return detected, result
 
 
@@ -133,7 +125,7 @@ def _succeeded(run: TurnRun, detected: Execution, result: FrameResult) -> TurnOu
         answer_text=answer_text(result.answer),
         staged_units=run.staged_units,
         used=replace(result.used, seed_detector=detected.plugin_id),
-        stages=tuple(run.stages),
+        stages=run.stages_in_order,
     )
 
 
@@ -150,14 +142,14 @@ def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:
         answer_text="",
         staged_units=run.staged_units,
         used=_tried(run),
-        stages=tuple(run.stages),
+        stages=run.stages_in_order,
         error=record,
     )
 
 
 def _tried(run: TurnRun) -> Selection:
     """Give the plugins that were pinned or last tried [T-30]."""
-    last = {record.stage: record.plugin_id for record in run.stages}
+    last = {record.stage: record.plugin_id for record in run.stages_in_order}
     pins = run.request.pins
     return Selection(
         planner=pins.planner or last.get("planner"),

@@ -12,7 +12,9 @@ from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, EventName
+from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
+from mrpvm.wire import to_wire
 
 
 class TurnRun:
@@ -42,6 +44,11 @@ class TurnRun:
         self._open_executions: dict[str, dict[str, Any]] = {}
         self._recorders: dict[str, Recorder] = {}
 
+    @property
+    def stages_in_order(self) -> tuple[StageRecord, ...]:
+        """Give the calls so far, those of parallel frames frame by frame: learning goes by their order [K-17, K-55]."""
+        return tuple(in_frame_order(self.stages, lambda record: record.frame_id))
+
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
         """Give the descriptors of the plugins that can work now, and of the pinned one in any case [PL-31]."""
         found = self.registry.descriptors(plugin_type)
@@ -54,8 +61,9 @@ class TurnRun:
         self._emit(Event(name=name, at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
 
     def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:
-        """Hand the units a message stated to whoever stores them, before retrieval starts [T-10, T-12]."""
-        self.staged_units = frame.units = units
+        """Hand what a frame's detection found to whoever stores it, before retrieval starts [T-10, T-12, O-48]."""
+        frame.units += units
+        self.staged_units = tuple(sorted((*self.staged_units, *units), key=lambda unit: unit.unit_index or 0))
         self._emit(
             Event(
                 name="units.staged",
@@ -96,14 +104,30 @@ class TurnRun:
     def close_frame(
         self, frame: Frame, status: str, reason: str, result: Any = None, state: Mapping[str, Any] | None = None
     ) -> None:
-        """Record that a frame ends, with exactly one closure reason [K-49] and its comparison state [K-44]."""
+        """Record that a frame ends, with exactly one closure reason [K-49], its comparison state and what it left."""
         self._open_frames.pop(frame.id)
         self.emit(
             "frame.closed",
             {"frameId": frame.id, "status": status, "closureReason": reason},
             frame.id,
-            {"output": result, "meta": {"closureReason": reason, "depth": frame.depth, **(state or {})}},
+            {
+                "output": to_wire(result, brief=KnowledgeUnit),
+                "meta": {
+                    "closureReason": reason,
+                    "depth": frame.depth,
+                    "maxDepth": self.request.limits.max_frame_depth,
+                    "budgets": {
+                        "remainingLLMCalls": frame.calls.remaining,
+                        "remainingTimeMs": self.budget.remaining_ms,
+                    },
+                    **(state or {}),
+                },
+            },
         )
+
+    def fail_frame(self, frame: Frame, reason: str, error: Mapping[str, Any]) -> None:
+        """Record that a frame ends without a result; its error is the question that stays open [K-49]."""
+        self.close_frame(frame, "failed", reason, {"error": error}, {"openQuestions": [error["message"]]})
 
     def execution_started(self, data: dict[str, Any]) -> None:
         """Record that a plugin call begins."""
@@ -163,7 +187,7 @@ class TurnRun:
                 execution_id, frame_id, record, used, dict(error), error["message"], {"output": None}
             )
         for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
-            self.close_frame(frame, "failed", reason)
+            self.fail_frame(frame, reason, error)
 
     def metadata_of(self, execution_id: str, told: CallMetadata) -> CallMetadata:
         """Give what a call used: what its plugin told, corrected by what was recorded [PL-26].
@@ -194,7 +218,7 @@ class TurnRun:
             frame_id=frame.id,
             frame_depth=frame.depth,
             remaining_ms=timeout_ms,
-            remaining_llm_calls=self.budget.remaining_llm_calls,
+            remaining_llm_calls=frame.calls.remaining,
             knowledge=self._knowledge,
             model=self._model.bind(scope),
             stopped=self.stop.is_set,

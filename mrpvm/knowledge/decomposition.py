@@ -1,5 +1,7 @@
 """From an admitted intent to what retrieval looks for: shared, deterministic, model-free [I-6 to I-12]."""
 
+import re
+
 from mrpvm.knowledge.instructions import output_forms, without_form_phrases
 from mrpvm.knowledge.pragmatics import ACT_VERBS
 from mrpvm.knowledge.text import unique_terms, words
@@ -8,6 +10,8 @@ from mrpvm.values import PREFERRED_ROLES_BY_ACT, ContextProfile, DecomposedInten
 _OPENERS_BY_ACT = {act: frozenset(verbs) for act, verbs in ACT_VERBS.items()} | {
     "explain": frozenset(("explain", "why", "how"))
 }
+_AMOUNT_ASKED = re.compile(r"\bhow (?:much|many)\b", re.IGNORECASE)
+"""Words that ask and, like "what", occur in no answer."""
 _SUFFIXES = ("", "s", "d", "es", "ed", "ing")
 
 
@@ -63,7 +67,7 @@ def profile_for(decomposed: DecomposedIntent) -> ContextProfile:
         intent_group_number=decomposed.group_number,
         needed_roles=PREFERRED_ROLES_BY_ACT.get(decomposed.act, ()),
         query_text=query_text,
-        query_terms=unique_terms(query_text),
+        query_terms=unique_terms(_AMOUNT_ASKED.sub(" ", query_text)),
         act_boost=decomposed.act,
         max_results=_max_results(decomposed.act, output_forms(decomposed.output_type, decomposed.intent)),
     )

@@ -205,8 +205,13 @@ def _row(candidate: Candidate, step: Step, rank: int, score: float, reason: str)
     )
 
 
-def is_sufficient(entries: Sequence[EvidenceEntry], needed_roles: Sequence[str]) -> bool:
-    """Tell whether the evidence of one intent is enough to try an answer [BP-31]."""
+def is_sufficient(entries: Sequence[EvidenceEntry], profile: ContextProfile) -> bool:
+    """Tell whether the evidence of one intent is enough to try an answer.
+
+    Beyond [BP-31] one unit suffices, whatever its role, if it holds every term of the intent: nobody else finds better.
+    """
     if not entries:
         return False
-    return not needed_roles or len(entries) >= 2 or any(entry.unit.role in needed_roles for entry in entries)
+    if not profile.needed_roles or len(entries) >= 2 or entries[0].unit.role in profile.needed_roles:
+        return True
+    return bool(profile.query_terms) and set(profile.query_terms) <= set(unit_terms(entries[0].unit))

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from mrpvm.errors import InvalidInput
 from sessions_app.models import ApiKey, Project, Role
+from sessions_app.models.plain_sql import get_row, read_related
 from sessions_app.models.project import digest
 
 KEY_START = "mrp_"
@@ -63,10 +64,10 @@ def find_key(plain: str) -> ApiKey | None:
     """Give the key that is in force, with its project; notes its use, at most once a minute."""
     if not plain.startswith(KEY_START):
         return None
-    try:
-        key = ApiKey.objects.select_related("project").get(digest=digest(plain), revoked_at=None)
-    except ApiKey.DoesNotExist:
+    key = get_row(ApiKey, digest=digest(plain), revoked_at=None)
+    if key is None:
         return None
+    read_related(key, "project")
     now = timezone.now()
     if key.last_used_at is None or now - key.last_used_at >= USE_NOTED_EVERY:
         unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.notifications import notify, notify_on_commit
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.inserts import insert_rows
+from sessions_app.models.plain_sql import delete_rows, insert_rows, insert_values, select_rows, update_rows
 from sessions_app.search.index import index_units, remove_units
 from sessions_app.search.layers import own_layers
 
@@ -23,9 +24,9 @@ State = ContextUnit.State
 
 
 def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str) -> None:
-    """Make `units` the session's pending ones, then tell the KB plugins [T-10, T-12].
+    """Add `units` to the session's pending ones, then tell the KB plugins [T-10, T-12].
 
-    Nothing else is pending: the turn took its slot with the leftovers of others gone [T-4], and stages once.
+    Only this turn's are pending: it took its slot with the leftovers of others gone [T-4].
 
     Effects: pending rows and a ledger row each, `units.pending`, in one transaction of their own, so that an open
     page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn.
@@ -70,11 +71,11 @@ def promote_units(
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
     others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))
-    pending = ContextUnit.objects.filter(turn=turn, state=State.PENDING)
+    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING.value}
     if dropped:
-        pending.filter(unit_id__in=[item.unit.id for item in dropped]).delete()
+        delete_rows(ContextUnit, **pending, unit_id=[item.unit.id for item in dropped])
     if kept:
-        pending.update(state=State.COMMITTED, committed_at=timezone.now())
+        update_rows(ContextUnit, {"state": State.COMMITTED.value, "committed_at": timezone.now()}, **pending)
         index_units(session.journal, kept)
     session.unit_count += len(kept)
     return Promotion(
@@ -124,31 +125,27 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
     Args:
         judged: `(execution id, wire row)` each.
     """
-    rows = [
-        UnitEvent(
-            session=turn.session,
-            turn=turn,
-            unit_id=row["unitId"],
-            step=row["step"],
-            store=row["store"],
-            execution_id=execution_id,
-            rank=row.get("rank"),
-            score=row.get("score"),
-            reason=str(row.get("reason") or "")[:300],
-        )
-        for execution_id, row in judged
-    ]
-    insert_rows([*promotion.ledger, *rows])
+    session_pk, turn_pk, now = turn.session_id, turn.pk, timezone.now()
+    insert_rows(promotion.ledger)
+    insert_values(
+        UnitEvent,
+        ("session_id", "turn_id", "unit_id", "step", "store", "execution_id", "rank", "score", "reason", "text",
+         "created_at"),
+        [
+            (session_pk, turn_pk, row["unitId"], row["step"], row["store"], execution_id, row.get("rank"),
+             row.get("score"), str(row.get("reason") or "")[:300], "", now)
+            for execution_id, row in judged
+        ],
+    )  # fmt: skip
 
 
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
     """Give those hashes of the units that the session has committed."""
-    hashes = [unit.hash for unit in units]
-    committed = session.context_units.filter(state=State.COMMITTED)
+    committed = [State.COMMITTED.value]
     return {
-        value
-        for start in range(0, len(hashes), 500)
-        for value in committed.filter(hash__in=hashes[start : start + 500]).values_list("hash", flat=True)
+        known
+        for batch in batched((unit.hash for unit in units), 500, strict=False)
+        for (known,) in select_rows(ContextUnit, ["hash"], session_id=[session.pk], state=committed, hash=batch)
     }
 
 

@@ -12,25 +12,30 @@ from sessions_app.models.plugin_statistics import EXPERIENCE_FIELDS
 
 
 @transaction.atomic
-def record_turn(project_pk: int, stages: Sequence[StageRecord], *, turn_failed: bool) -> None:
-    """Bring the project's statistics up to date with a turn's plugin calls [K-56].
+def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], bool]]) -> None:
+    """Bring the project's statistics up to date with the plugin calls of finished turns, in order [K-56].
 
-    Turns of a project that end at the same time wait for each other, so that each counts once.
+    Who does this for a project at the same time waits, so that each turn counts once.
 
-    Effects: one row for each plugin that the turn tried.
+    Args:
+        turns: a turn's stages, and whether it failed.
+
+    Effects: one row for each plugin that the turns tried.
     """
-    keys = {attempt.plugin for attempt in attempts_of(stages)}
+    keys = {attempt.plugin for stages, _ in turns for attempt in attempts_of(stages)}
     if not keys:
         return
     rows = _locked(project_pk, keys)
-    learned = learn_turn(stages, lambda key: rows[key][1], turn_failed=turn_failed)
-    # By hand because this is done after every turn and the ORM's bulk update would cost several times as much.
+    seen = {key: experience for key, (_, experience) in rows.items()}
+    for stages, failed in turns:
+        seen |= learn_turn(stages, seen.__getitem__, turn_failed=failed)
+    # By hand because this is done all the time and the ORM's bulk update would cost several times as much.
     table = connection.ops.quote_name(PluginStatistics._meta.db_table)
     columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in EXPERIENCE_FIELDS)
     with connection.cursor() as cursor:
         cursor.executemany(
             f"UPDATE {table} SET {columns} WHERE id = %s",  # noqa: S608
-            [(*astuple(seen), rows[key][0]) for key, seen in learned.items()],
+            [(*astuple(seen[key]), rows[key][0]) for key in keys],
         )
 
 

@@ -15,6 +15,7 @@ from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app import events
 from sessions_app.actions import kb_mounts, knowledge
 from sessions_app.actions.activity import touch
+from sessions_app.actions.frozen_content import freeze_files
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_session
@@ -78,13 +79,16 @@ def create_session(
 ) -> Session:
     """Give a new session with its base mounted; all or nothing [S-7, S-8].
 
+    In this order: skills are read and frozen, then personas, the model configuration is taken over, and the
+    conversation is empty [L-10].
+
     Args:
         base: the knowledge base to mount; the project's default when None.
         client_name: the id under which the client knows the session [O-42].
 
     Raises:
         InvalidInput: an unknown plugin, a bad level or title.
-        Unavailable: SESSION_LIMIT [S-10].
+        Unavailable: SESSION_LIMIT [S-10], SKILLS_ROOT_UNREADABLE [L-36].
 
     Effects: session, mount, layers; `session.created`, `kb.mounted`; then `session-created` and `kb-loaded`.
     """
@@ -92,10 +96,26 @@ def create_session(
     check_choices(choices)
     _make_room()
     base = base or knowledge.ensure_default_base(project)
+    session = _initial(project, choices, base)
+    session.title = clean_title(title)
+    if client_name:
+        session.session_id, session.is_client_named = client_name, True
+    touch(session)
+    session.save()
+    KBMount.objects.create(
+        session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
+    )
+    events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
+    _notify_of_creation(session, base)
+    return session
+
+
+def _initial(project: Project, choices: Choices, base: KnowledgeBase) -> Session:
+    """Give the unsaved session with everything that it keeps from now on."""
     draft, journal = kb_mounts.initial_layers(base)
-    session = Session(
+    return Session(
+        **freeze_files(project),
         project=project,
-        title=clean_title(title),
         preferred_planner_plugin=choices.planner or "planner-default",
         preferred_seed_detector_plugin=choices.seed_detector,
         preferred_kb_plugin=choices.kb,
@@ -108,16 +128,7 @@ def create_session(
         mounted_layer_id=base.head_id,
         draft=draft,
         journal=journal,
-        **({"session_id": client_name, "is_client_named": True} if client_name else {}),
     )
-    touch(session)
-    session.save()
-    KBMount.objects.create(
-        session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
-    )
-    events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
-    _notify_of_creation(session, base)
-    return session
 
 
 def _notify_of_creation(session: Session, base: KnowledgeBase) -> None:

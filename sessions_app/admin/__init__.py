@@ -10,6 +10,7 @@ from django.contrib import admin
 from sessions_app.admin import (
     api_keys,
     context_units,
+    frozen_contents,
     kb_mounts,
     knowledge_bases,
     knowledge_layers,
@@ -19,6 +20,7 @@ from sessions_app.admin import (
     projects,
     quarantine,
     sessions,
+    turn_ratings,
     turns,
 )
 from sessions_app.admin.login import go_to_login
@@ -26,6 +28,7 @@ from sessions_app.admin.login import go_to_login
 __all__ = [
     "api_keys",
     "context_units",
+    "frozen_contents",
     "kb_mounts",
     "knowledge_bases",
     "knowledge_layers",
@@ -35,6 +38,7 @@ __all__ = [
     "projects",
     "quarantine",
     "sessions",
+    "turn_ratings",
     "turns",
 ]
 

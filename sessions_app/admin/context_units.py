@@ -12,7 +12,8 @@ from sessions_app.admin.read_only import ReadOnlyAdmin
 from sessions_app.models import ContextUnit, UnitEvent
 
 _JOINED_LARGE = (
-    "session__system_prompt", "turn__user_message", "turn__response_document", "turn__unit_changes", "turn__error",
+    "session__system_prompt", "turn__user_message", "turn__response_document", "turn__command_result",
+        "turn__unit_changes", "turn__error",
 )  # fmt: skip
 
 

@@ -16,7 +16,8 @@ class MessageAdmin(ReadOnlyAdmin):
     list_filter = ("role",)
     list_select_related = ("session", "turn")
     deferred = (
-        "payload", "session__system_prompt", "turn__user_message", "turn__response_document", "turn__unit_changes",
+        "payload", "session__system_prompt", "turn__user_message", "turn__response_document", "turn__command_result",
+        "turn__unit_changes",
         "turn__error",
     )  # fmt: skip
     search_fields = ("=session__session_id", "content")

@@ -68,6 +68,16 @@ class SessionAdmin(ActionAdmin):
             },
         ),
         (
+            "Frozen",
+            {
+                "fields": (
+                    ("active_agent", "active_persona", "active_style"),
+                    ("skills", "snapshot_version"),
+                    ("personas", "agents"),
+                )
+            },
+        ),
+        (
             "Counts",
             {"fields": (("message_sequence", "turn_sequence", "failed_turn_count", "event_sequence"),)},
         ),

@@ -10,7 +10,7 @@ from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, TurnDe
 from sessions_app.queries import turns
 
 _BELONGING = tuple((model, "turn") for model in (TurnEvents, TurnDetail, UnitEvent, ContextUnit, Message))
-_LARGE = ("response_document", "unit_changes", "error")
+_LARGE = ("response_document", "command_result", "unit_changes", "error")
 _TURN_DEFERRED = ("turn__session__system_prompt", *(f"turn__{name}" for name in ("user_message", *_LARGE)))
 
 
@@ -21,7 +21,7 @@ class ExplainabilityTurnAdmin(ActionAdmin):
     list_display = (
         "label", "page", "session_link", "status", "answer_status", "question", "duration_ms", "created_at",
     )  # fmt: skip
-    list_filter = ("status", "answer_status")
+    list_filter = ("kind", "status", "answer_status")
     list_select_related = ("session",)
     deferred = ("session__system_prompt", *_LARGE)
     date_hierarchy = "created_at"
@@ -44,7 +44,7 @@ class ExplainabilityTurnAdmin(ActionAdmin):
             "Times",
             {"fields": (("created_at", "finished_at", "duration_ms"), ("lease_until", "cancel_requested_at"))},
         ),
-        ("What came of it", {"fields": ("failure", "changes", "document")}),
+        ("What came of it", {"fields": ("failure", "changes", "document", "command")}),
     )  # fmt: skip
 
     @admin.display(description="turn", ordering="turn_index")
@@ -71,6 +71,11 @@ class ExplainabilityTurnAdmin(ActionAdmin):
     def lists(self, turn: ExplainabilityTurn) -> SafeString:
         """Give the ways to its rows."""
         return list_links(_BELONGING, turn)
+
+    @admin.display(description="command's result")
+    def command(self, turn: ExplainabilityTurn) -> SafeString:
+        """Give the envelope of what was typed as a command."""
+        return shown_json(turn.command_result)
 
     @admin.display(description="error")
     def failure(self, turn: ExplainabilityTurn) -> SafeString:

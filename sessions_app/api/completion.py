@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.conversation.answers import response_markdown
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
-from sessions_app.api.entries import structure, with_details
 from sessions_app.api.errors import wire_time
+from sessions_app.queries.entries import structure, with_details
 from sessions_app.turns.pipeline import TurnResult
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         ],
         "usage": _usage(result),
         "response_document": turn.response_document,
+        "command": turn.command_result,
         "execution_trace": trace,
         "workspace_dirty": session.draft.is_dirty,
     }

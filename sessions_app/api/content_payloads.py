@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from mrpvm.values import to_wire
+from mrpvm.wire import to_wire
 
 if TYPE_CHECKING:
     from sessions_app.models import ContextUnit, KBMount, KnowledgeSource, Message, QuarantinedChunk, UnitEvent

@@ -8,10 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.api import schemas
-from sessions_app.api.entries import entry, inline_detail, with_details
 from sessions_app.api.requests import DetailQuery, RegistryQuery
 from sessions_app.api.views import ApiView
 from sessions_app.queries import turns
+from sessions_app.queries.entries import entry, inline_detail, with_details
 from sessions_app.queries.sessions import session
 from sessions_app.turns.cancel import request_cancel
 

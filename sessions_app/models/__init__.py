@@ -2,6 +2,7 @@
 
 from sessions_app.models.context_unit import ContextUnit, UnitEvent
 from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnDetail, TurnEvents
+from sessions_app.models.frozen_content import FrozenContent
 from sessions_app.models.kb_mount import KBMount
 from sessions_app.models.knowledge import (
     HiddenUnit,
@@ -16,12 +17,15 @@ from sessions_app.models.model_roles import ModelRoles
 from sessions_app.models.plugin_statistics import PluginStatistics
 from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.quarantine import QuarantinedChunk
+from sessions_app.models.remembered_text import RememberedText
 from sessions_app.models.session import Session, SessionEvent
+from sessions_app.models.turn_rating import TurnRating
 
 __all__ = [
     "ApiKey",
     "ContextUnit",
     "ExplainabilityTurn",
+    "FrozenContent",
     "HiddenUnit",
     "KBMount",
     "KnowledgeBase",
@@ -36,10 +40,12 @@ __all__ = [
     "Posting",
     "Project",
     "QuarantinedChunk",
+    "RememberedText",
     "Role",
     "Session",
     "SessionEvent",
     "TurnDetail",
     "TurnEvents",
+    "TurnRating",
     "UnitEvent",
 ]

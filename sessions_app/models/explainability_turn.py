@@ -12,7 +12,8 @@ class ExplainabilityTurn(models.Model):
 
     While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session
     [T-3], `lease_until` says when it counts as abandoned [T-36]. `is_grounded` is false for an answer of which some
-    group rests on a model's own knowledge [O-12].
+    group rests on a model's own knowledge [O-12]. `command_result` is the envelope of what was typed as a command,
+    whether it was answered as one or asked a model by a skill [L-76].
     """
 
     class Status(models.TextChoices):
@@ -24,6 +25,12 @@ class ExplainabilityTurn(models.Model):
         INTERRUPTED = "interrupted"
         CANCELLED = "cancelled"
 
+    class Kind(models.TextChoices):
+        """What ran: the machine, or a command answered without it [O-18]."""
+
+        CHAT = "chat"
+        COMMAND = "command"
+
     class AnswerStatus(models.TextChoices):
         """What became of the question [O-18]."""
 
@@ -34,7 +41,7 @@ class ExplainabilityTurn(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
     turn_index = models.PositiveIntegerField()
-    kind = models.CharField(max_length=10, default="chat")
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.CHAT)
     status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
     answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
     created_at = models.DateTimeField(default=timezone.now)
@@ -53,6 +60,7 @@ class ExplainabilityTurn(models.Model):
     model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     is_grounded = models.BooleanField(default=True)
     response_document = models.JSONField(null=True, blank=True)
+    command_result = models.JSONField(null=True, blank=True)
     unit_changes = models.JSONField(default=dict, blank=True)
     error = models.JSONField(null=True, blank=True)
 

@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.frozen_content import FrozenContent
 from sessions_app.models.identifiers import new_session_id
 from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
 from sessions_app.models.project import Grounding, Project
@@ -14,7 +15,9 @@ class Session(models.Model):
     The three `*_sequence` columns count what was ever appended and never go back, so that a number is never used
     twice [S-36]. `mounted_layer` is the head of the base at the time of the mount; `draft` lies on top of it;
     `journal` holds what turns and context loads committed [O-34]. `model_config` is the role table that the project
-    had when the session was made [O-46].
+    had when the session was made [O-46]. `skills`, `personas` and `agents` are the files as they were then; only a
+    reload points them elsewhere, and `snapshot_version` counts the reloads of skills from 1 [L-21, L-41, L-105].
+    An `active_style` of None leaves the style to the message and the persona [L-106].
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
@@ -35,6 +38,13 @@ class Session(models.Model):
     preferred_deliberation_level = models.PositiveSmallIntegerField(default=0)
     preferred_model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     model_config = models.JSONField(default=dict, blank=True)
+    skills = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
+    snapshot_version = models.PositiveIntegerField(default=1)
+    personas = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
+    agents = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
+    active_agent = models.CharField(max_length=64, default="default")
+    active_persona = models.CharField(max_length=64, default="default")
+    active_style = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001
     grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
     system_prompt = models.TextField(null=True, blank=True)  # noqa: DJ001
 
@@ -47,6 +57,7 @@ class Session(models.Model):
     turn_sequence = models.PositiveIntegerField(default=0)
     event_sequence = models.PositiveIntegerField(default=0)
     unit_count = models.PositiveIntegerField(default=0)
+    remembered_count = models.PositiveIntegerField(default=0)
     failed_turn_count = models.PositiveIntegerField(default=0)
 
     class Meta:

@@ -1,5 +1,6 @@
 """The columns that every stored unit has, and the way to and from the machine's value."""
 
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, Self
 
@@ -12,6 +13,9 @@ _COLUMNS = (
     "object", "confidence", "source_id", "chunk_id", "hash",
 )  # fmt: skip
 _LISTS = ("utility_acts", "phase_scopes")
+UNIT_COLUMNS = ("provenance", *_LISTS, "unit_id", *_COLUMNS)
+"""Everything that makes up a unit, as `unit_of` takes it."""
+_FIELDS = ("id", *_COLUMNS)
 _NOT_PROVENANCE = {"id", *_COLUMNS, *_LISTS}
 _PROVENANCE = tuple(item.name for item in fields(KnowledgeUnit) if item.name not in _NOT_PROVENANCE)
 _TUPLES = {"parent_unit_ids", "child_unit_ids", "derived_from_unit_ids"}
@@ -57,14 +61,17 @@ class UnitFields(models.Model):
 
     def to_value(self) -> KnowledgeUnit:
         """Give the machine's value of this row."""
-        provenance: dict[str, Any] = {
-            name: tuple(value) if name in _TUPLES else value for name, value in self.provenance.items()
-        }
-        values: dict[str, Any] = {name: getattr(self, name) for name in _COLUMNS}
-        values |= {name: tuple(getattr(self, name)) for name in _LISTS}
-        return KnowledgeUnit(id=self.unit_id, **values, **provenance)
+        return unit_of([getattr(self, name) for name in UNIT_COLUMNS])
 
     @property
     def text(self) -> str:
         """Give what the unit says: its claim, else its procedure, else its topic."""
         return self.claim or self.procedure or self.topic
+
+
+def unit_of(values: Sequence[Any]) -> KnowledgeUnit:
+    """Give the machine's value of a stored unit from its columns, in the order of `UNIT_COLUMNS`."""
+    provenance, utility_acts, phase_scopes, *rest = values
+    fields_of_unit: dict[str, Any] = dict(zip(_FIELDS, rest, strict=True))
+    fields_of_unit |= {name: tuple(value) if name in _TUPLES else value for name, value in provenance.items()}
+    return KnowledgeUnit(utility_acts=tuple(utility_acts), phase_scopes=tuple(phase_scopes), **fields_of_unit)

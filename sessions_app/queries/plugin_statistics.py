@@ -4,13 +4,20 @@ from collections.abc import Mapping
 
 from mrpvm.learning import Experience, PluginKey, utility
 from sessions_app.models import PluginStatistics
+from sessions_app.models.plain_sql import select_rows
 from sessions_app.models.plugin_statistics import EXPERIENCE_FIELDS
 
 
 def utilities(project_pk: int) -> Mapping[PluginKey, float]:
     """Give the learned utility of each plugin that was tried in the project; one query [K-54]."""
-    rows = PluginStatistics.objects.filter(project_id=project_pk).order_by()
+    rows = select_rows(PluginStatistics, ("plugin_type", "plugin_id", *EXPERIENCE_FIELDS), project_id=project_pk)
     return {
         (kind, plugin_id): utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True))))
-        for kind, plugin_id, *seen in rows.values_list("plugin_type", "plugin_id", *EXPERIENCE_FIELDS)
+        for kind, plugin_id, *seen in rows
     }
+
+
+def plugin_statistics(project_pk: int) -> Mapping[PluginKey, PluginStatistics]:
+    """Give the experience of each plugin that was tried in the project; one query."""
+    rows = PluginStatistics.objects.filter(project_id=project_pk)
+    return {(row.plugin_type, row.plugin_id): row for row in rows}

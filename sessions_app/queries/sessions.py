@@ -16,6 +16,7 @@ from sessions_app.models import (
     SessionEvent,
     UnitEvent,
 )
+from sessions_app.models.plain_sql import get_row
 
 
 def sessions(project: Project) -> QuerySet[Session]:
@@ -33,24 +34,26 @@ def session(project: Project, session_id: str) -> Session:
     Raises:
         NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
     """
-    return _one(sessions(project), session_id)
+    try:
+        return sessions(project).get(session_id=session_id)
+    except Session.DoesNotExist:
+        raise _unknown(session_id) from None
 
 
 def session_reference(project: Project, session_id: str) -> Session:
-    """Give one session of the project for a caller that reads it again under a lock: columns are read on demand.
+    """Give one session of the project, without its base and draft, to a caller that reads it again under a lock.
 
     Raises:
         NotFound: as for `session`.
     """
-    live = Session.objects.filter(project=project, deleted_at=None)
-    return _one(live.only("project", "session_id", "mounted_kb"), session_id)
+    found = get_row(Session, project_id=project.pk, deleted_at=None, session_id=session_id)
+    if found is None:
+        raise _unknown(session_id)
+    return found
 
 
-def _one(found: QuerySet[Session], session_id: str) -> Session:
-    try:
-        return found.get(session_id=session_id)
-    except Session.DoesNotExist:
-        raise NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND") from None
+def _unknown(session_id: str) -> NotFound:
+    return NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
 
 
 def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
@@ -91,28 +94,28 @@ def filtered_sessions(
         found = found.filter(mounted_kb__kb_id=kb_id)
     if status is None:
         return found
-    expired = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
-    if status == "expired":
-        return found.filter(expired)
+    overdue = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
     # `isnull` first: a session without turns has no status, and NOT over nothing finds nothing.
     ended_badly = Q(latest_turn_status__isnull=False, latest_turn_status__in=_FAILED)
     running = Q(latest_turn_status__isnull=False, latest_turn_status=ExplainabilityTurn.Status.RUNNING)
-    found = found.exclude(expired)
-    if status == "active":
-        return found.exclude(ended_badly).exclude(running)
-    return found.filter(running if status == "running" else ended_badly)
+    if status == "running":
+        return found.filter(running)
+    found = found.exclude(running)
+    if status == "expired":
+        return found.filter(overdue)
+    return found.exclude(overdue).filter(ended_badly if status == "failed" else ~ended_badly)
 
 
 _FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPTED)
 
 
 def status_of(session: Session) -> str:
-    """Give the state of a session that has its counts: expired, running, failed or active [S-11]."""
-    if session.is_expired:
-        return "expired"
+    """Give the state of a session that has its counts: running, expired, failed or active [S-11, S-14]."""
     latest = session.latest_turn_status  # type: ignore[attr-defined]  # by `with_counts`
     if latest == ExplainabilityTurn.Status.RUNNING:
         return "running"
+    if session.is_expired:
+        return "expired"
     return "failed" if latest in _FAILED else "active"
 
 

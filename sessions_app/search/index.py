@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models.plain_sql import insert_keyed_rows
 from sessions_app.search.layers import shift_counts
 from sessions_app.search.terms import term_id, weighted_terms
 from sessions_app.search.visibility import settle
@@ -72,7 +73,7 @@ def insert_indexed(
         )
         for unit, terms in zip(found.units, found.terms, strict=True)
     ]
-    LayerUnit.objects.bulk_create(rows, batch_size=_ROWS_A_QUERY)
+    insert_keyed_rows(rows)
     _add_postings(
         (layer.pk, term_id(term), row.pk, frequency, row.length)
         for row, terms in zip(rows, found.terms, strict=True)

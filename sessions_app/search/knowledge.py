@@ -10,6 +10,8 @@ from typing import Self
 from mrpvm.contracts import ScoredUnit
 from mrpvm.values import Store
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
+from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.search.terms import WHOLE_FREQUENCY, term_id
 from sessions_app.search.visibility import hidden_units
 
@@ -111,18 +113,18 @@ class SessionKnowledge:
         return list(self._found[asked])
 
     def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
-        newest = LayerUnit.objects.filter(layer_id__in=self.view.chain, is_guidance=True).order_by("-pk")
-        examined = newest.values_list("pk", flat=True)[: max(limit, 0) + len(self.view.hidden)]
-        pks = [pk for pk in examined if pk not in self.view.hidden][: max(limit, 0)]
+        newest = select_rows(
+            LayerUnit, ("pk",), highest="pk", limit=max(limit, 0) + len(self.view.hidden),
+            layer_id=self.view.chain, is_guidance=True,
+        )  # fmt: skip
+        pks = [pk for (pk,) in newest if pk not in self.view.hidden][: max(limit, 0)]
         return self._scored(pks, {}, {})
 
     def _postings(self, terms: Iterable[str]) -> dict[str, TermPostings]:
         by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
         hidden = self.view.hidden
-        rows = Posting.objects.filter(layer_id__in=self.view.chain, term__in=list(by_id)).values_list(
-            "term", "unit_id", "frequency", "length"
-        )
-        for term, unit, frequency, length in rows:
+        columns = ("term", "unit_id", "frequency", "length")
+        for term, unit, frequency, length in select_rows(Posting, columns, layer_id=self.view.chain, term=by_id):
             if unit not in hidden:
                 by_id[term].append((unit, frequency, length))
         return {term: by_id[term_id(term)] for term in terms}
@@ -151,12 +153,12 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row.pk: row for row in LayerUnit.objects.filter(pk__in=pks).order_by()}
+        rows = {pk: values for pk, *values in select_rows(LayerUnit, ("pk", "layer_id", *UNIT_COLUMNS), pk=pks)}
         found = [
             ScoredUnit(
-                unit=rows[pk].to_value(),
+                unit=unit_of(rows[pk][1:]),
                 score=scores.get(pk, 0.0),
-                store=self.view.store_of(rows[pk].layer_id),
+                store=self.view.store_of(rows[pk][0]),
                 term_scores=parts.get(pk, {}),
             )
             for pk in pks
@@ -176,6 +178,5 @@ def _best(scores: Mapping[int, float], limit: int) -> list[int]:
         return above + level
     first: list[tuple[str, int]] = []
     for batch in batched(level, _IDS_A_QUERY, strict=False):
-        ids = LayerUnit.objects.filter(pk__in=batch).order_by().values_list("unit_id", "pk")
-        first = heapq.nsmallest(missing, [*first, *ids])
+        first = heapq.nsmallest(missing, [*first, *select_rows(LayerUnit, ("unit_id", "pk"), pk=batch)])
     return above + [unit for _, unit in first]

@@ -1,9 +1,9 @@
 """Making, moving, sealing and dropping layers [O-2]."""
 
-from django.db.models import F
 from django.utils import timezone
 
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
+from sessions_app.models.plain_sql import add_to_row
 from sessions_app.search.visibility import Totals, settle
 
 _COUNTS = ("unit_count", "evidence_count", "term_count")
@@ -88,11 +88,9 @@ def shift_counts(layer: KnowledgeLayer, by: Totals, *, own: int = 0, removed: in
         "own_unit_count": own,
         "removed_unit_count": removed,
     }
-    changed = [name for name, change in changes.items() if change]
-    for name in changed:
-        setattr(layer, name, F(name) + changes[name])
+    changed = {name: change for name, change in changes.items() if change}
     if changed:
-        layer.save(update_fields=changed)
+        add_to_row(layer, **changed)
     if layer.kind in (KnowledgeLayer.Kind.DRAFT, KnowledgeLayer.Kind.CONTEXT):
         restack_above(layer)
 

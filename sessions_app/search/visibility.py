@@ -8,8 +8,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
+from typing import Any
 
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
+from sessions_app.models.plain_sql import select_rows
 
 _HASHES_A_QUERY = 10_000
 Change = HiddenUnit.Change
@@ -86,19 +88,17 @@ def settle(
 def _copies(chain: Sequence[int], hashes: Collection[str]) -> list[list[Copy]]:
     place = {layer: index for index, layer in enumerate(chain)}
     groups: dict[str, list[Copy]] = defaultdict(list)
-    rows = LayerUnit.objects.filter(layer_id__in=chain, hash__in=hashes).order_by()
-    for pk, layer, digest, is_evidence, length in rows.values_list("pk", "layer_id", "hash", "is_evidence", "length"):
-        groups[digest].append(Copy(pk, place[layer], is_evidence, length))
+    columns = ("id", "layer_id", "hash", "is_evidence", "length")
+    for pk, layer, digest, is_evidence, length in select_rows(LayerUnit, columns, layer_id=chain, hash=hashes):
+        groups[digest].append(Copy(pk, place[layer], bool(is_evidence), length))
     return [sorted(group, key=lambda copy: (copy.place, copy.pk)) for group in groups.values()]
 
 
 def _changes(chain: Sequence[int], units: Collection[int] | None = None) -> Mapping[int, Mapping[int, str]]:
     place = {layer: index for index, layer in enumerate(chain)}
     changes: dict[int, dict[int, str]] = defaultdict(dict)
-    rows = HiddenUnit.objects.filter(layer_id__in=chain)
-    if units is not None:
-        rows = rows.filter(unit_id__in=units)
-    for layer, unit, change in rows.values_list("layer_id", "unit_id", "change"):
+    wanted: dict[str, Any] = {"layer_id": chain} if units is None else {"layer_id": chain, "unit_id": units}
+    for layer, unit, change in select_rows(HiddenUnit, ("layer_id", "unit_id", "change"), **wanted):
         changes[unit][place[layer]] = change
     return changes
 

@@ -27,7 +27,7 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None
         case "backtrack.taken":
             return _payload(turn, data, "validation", "retry", f"Trying another {data['step']}", {"status": "retry"})
         case "answer.delta" if data["isDraft"]:
-            keys = {"pluginId": data["pluginId"], "draft": data["delta"]}
+            keys = {"pluginId": data["pluginId"], "executionId": data["executionId"], "draft": data["delta"]}
             return _payload(turn, data, "response", "info", "Writing an answer that has yet to be approved", keys)
         case "turn.finished" if data["status"] == "succeeded":
             return _payload(turn, data, "response", "ready", "Answer ready")

@@ -1,5 +1,6 @@
-// The chat form: sends a message, shows progress in one place and the answer in another, stops a turn.
-import { build, csrfToken, onElements } from "./dom.js";
+// The chat form: sends a message, hands what comes back to the live answer, stops a turn.
+import { LiveAnswer, scrollToLatest } from "./answer.js";
+import { csrfToken, onElements } from "./dom.js";
 import { dispatch } from "./live.js";
 import { readEvents } from "./sse.js";
 import { toast } from "./ui.js";
@@ -7,7 +8,7 @@ import { toast } from "./ui.js";
 const SESSION_KEY = "mrpvm.session";
 const NEAR_PX = 80;
 // Fields of the form that go into the request as they are, when they hold something [API-10].
-const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model"];
+const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model", "grounding"];
 
 /** The session of this tab [UI-15]. */
 export const tabSession = {
@@ -20,23 +21,28 @@ class Composer {
   constructor(form) {
     this.form = form;
     this.text = form.elements.namedItem("content");
-    this.progress = document.querySelector("[data-turn-progress]");
-    this.answer = document.querySelector("[data-turn-answer]");
-    this.sessionId = form.dataset.sessionId || null;
+    this.answer = new LiveAnswer(document.querySelector("[data-turn-answer]"), document.querySelector("[data-turn-progress]"));
     this.requestId = null;
-    this.running = null;
-    if (this.sessionId) tabSession.set(this.sessionId);
-    this.controlsButton?.addEventListener("click", () => this.toggleControls());
+    this.isRunning = false;
+    this.isStopWanted = false;
+    tabSession.set(form.dataset.sessionId);
+    this.controlsButton.addEventListener("click", () => this.toggleControls());
+    form.addEventListener("change", () => this.countChoices());
+    this.countChoices();
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send();
     });
     this.text.addEventListener("keydown", (event) => this.onKey(event));
-    this.stopButton?.addEventListener("click", () => this.stop());
+    this.stopButton.addEventListener("click", () => this.stop());
   }
 
   get stopButton() {
     return this.form.querySelector("[data-stop]");
+  }
+
+  get sendButton() {
+    return this.form.querySelector("[type=submit]");
   }
 
   get controlsButton() {
@@ -49,8 +55,13 @@ class Composer {
     this.form.querySelector("[data-controls]").classList.toggle("is-open", opening);
   }
 
-  get sendButton() {
-    return this.form.querySelector("[type=submit]");
+  /** Say beside the closed controls how many of them hold something: they go with every message. */
+  countChoices() {
+    const values = new FormData(this.form);
+    const count = [...CHOICES, "deliberation_level"].filter((name) => values.get(name)).length;
+    const shown = this.form.querySelector("[data-choice-count]");
+    shown.hidden = count === 0;
+    shown.textContent = `${count} chosen`;
   }
 
   onKey(event) {
@@ -64,116 +75,67 @@ class Composer {
 
   body(content) {
     const values = new FormData(this.form);
-    const body = { messages: [{ role: "user", content }], stream: true };
-    if (this.sessionId) body.session_id = this.sessionId;
+    const body = { session_id: this.form.dataset.sessionId, messages: [{ role: "user", content }], stream: true };
     for (const name of CHOICES) if (values.get(name)) body[name] = values.get(name);
     if (values.get("deliberation_level")) body.deliberation_level = Number(values.get("deliberation_level"));
     return body;
   }
 
   async send() {
-    const content = this.text.value.trim();
-    if (!content || this.running) return;
+    const content = this.text.value.trimEnd(); // its first character decides whether it is a command
+    if (!content || this.isRunning) return;
     this.begin(content);
-    let ended = false;
     try {
-      const response = await fetch(this.form.dataset.chatUrl ?? "/api/chat/completions", {
+      const response = await fetch(this.form.dataset.chatUrl, {
         method: "POST",
         headers: { "Content-Type": "application/json", Accept: "text/event-stream", "X-CSRFToken": csrfToken() },
         body: JSON.stringify(this.body(content)),
-        signal: this.running.signal,
       });
-      if (!response.ok) {
-        this.fail(await errorOf(response), content);
-        ended = true;
-      } else {
-        for await (const { event, data } of readEvents(response)) {
-          ended = this.take(event, data, content) || ended;
-        }
-      }
-    } catch (error) {
-      // The turn goes on at the server; the live page shows its end.
-      if (error.name !== "AbortError") this.fail({ message: "The connection was lost. The turn goes on and will appear here." });
-      ended = true;
+      if (response.ok) await this.readAnswer(response, content);
+      else this.fail(await errorOf(response), content);
+    } catch {
+      this.lose(content);
     }
-    if (!ended) this.fail({ message: "The stream ended early. The turn goes on and will appear here." });
     this.end();
   }
 
+  async readAnswer(response, content) {
+    let hasEnded = false;
+    for await (const { event, data } of readEvents(response)) hasEnded = this.take(event, data, content) || hasEnded;
+    if (!hasEnded) this.lose(content);
+  }
+
   begin(content) {
-    this.running = new AbortController();
+    this.isRunning = true;
+    this.isStopWanted = false;
     this.requestId = null;
     this.text.value = "";
     this.form.setAttribute("aria-busy", "true");
-    this.sendButton.hidden = Boolean(this.stopButton);
-    if (this.stopButton) {
-      this.stopButton.hidden = false;
-      this.stopButton.disabled = false;
-    }
-    this.showProgress("Sending");
-    if (this.answer) {
-      delete this.answer.dataset.done;
-      delete this.answer.dataset.requestId;
-      this.answer.replaceChildren(bubble("user", content));
-      this.answer.hidden = false;
-      scrollToLatest();
-    }
+    this.sendButton.hidden = true;
+    this.stopButton.hidden = false;
+    this.stopButton.disabled = false;
+    this.answer.begin(content);
   }
 
   /** Take one event of the stream; true when it is the last one. */
   take(event, data, content) {
-    this.requestId ??= data.requestId ?? data.request_id ?? null;
-    if (this.requestId && this.answer) this.answer.dataset.requestId = this.requestId;
-    if (event === "progress") this.showProgress(data.message ?? data.stage ?? data.type ?? "Working");
-    else if (event === "response.meta") this.adoptSession(data.session_id);
-    else if (event === "response.delta") this.addDelta(data.delta ?? "");
-    else if (event === "response.completed") {
-      this.adoptSession(data.session_id);
-      this.finish(data);
-      return true;
-    } else if (event === "error") {
-      this.fail(data.error ?? data, content);
-      return true;
-    }
-    return false;
+    this.learnRequest(data.requestId ?? data.request_id);
+    if (event === "progress" && !this.isStopWanted) this.answer.hear(data);
+    else if (event === "response.delta") this.answer.addDelta(data.delta);
+    else if (event === "response.completed") this.complete(data);
+    else if (event === "error") this.fail(data.error, content);
+    return event === "response.completed" || event === "error";
   }
 
-  adoptSession(id) {
-    if (!id) return;
-    tabSession.set(id);
-    this.sessionId ??= id;
+  learnRequest(id) {
+    if (!id || this.requestId) return;
+    this.requestId = id;
+    this.answer.belongTo(id);
+    if (this.isStopWanted) this.cancel();
   }
 
-  showProgress(words) {
-    if (!this.progress) return;
-    this.progress.hidden = false;
-    const line = this.progress.querySelector("[data-progress-text]") ?? this.progress;
-    line.textContent = words;
-  }
-
-  addDelta(delta) {
-    if (!this.answer) return;
-    if (!this.reply) {
-      this.reply = bubble("assistant", "");
-      this.reply.classList.add("is-streaming");
-      this.answer.append(this.reply);
-    }
-    this.reply.querySelector(".bubble__text").append(delta);
-    scrollToLatest();
-  }
-
-  finish(data) {
-    if (this.answer) this.answer.dataset.done = "";
-    // The full text wins over what was put together from deltas [O-1].
-    const text = data.choices?.[0]?.message?.content;
-    if (text != null && this.answer) {
-      if (!this.reply) this.addDelta("");
-      this.reply.querySelector(".bubble__text").textContent = text;
-    }
-    if (!this.form.dataset.sessionId && this.form.dataset.sessionUrl) {
-      location.assign(this.form.dataset.sessionUrl.replace("__id__", encodeURIComponent(this.sessionId)));
-      return;
-    }
+  complete(data) {
+    this.answer.complete(data.choices[0].message.content);
     // The socket says the same; a page whose socket is away still shows the turn.
     dispatch({ kind: "turn.committed", sequence: null, payload: { request_id: data.request_id } });
   }
@@ -181,64 +143,68 @@ class Composer {
   fail(error, content) {
     const code = error.code ? `${error.code}: ` : "";
     toast(`${code}${error.message ?? "The turn failed."}`, { failed: true });
-    // A refused message is given back, so that nothing has to be typed again.
-    if (content && !this.text.value) this.text.value = content;
-    // What became a turn is shown by the conversation itself, what did not is in the field again.
-    if (this.answer) {
-      if (this.requestId) this.answer.dataset.done = "";
-      else this.answer.replaceChildren();
+    this.giveBack(content);
+    // What became a turn is shown by the conversation itself.
+    if (this.requestId) this.answer.finish();
+    else this.answer.clear();
+    dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** The stream ended without a last word: the turn, if it began, goes on at the server and is shown by the page. */
+  lose(content) {
+    if (this.requestId) {
+      toast("The connection was lost. The turn goes on and will appear here.", { failed: true });
+    } else {
+      toast("The server could not be reached. Your message is in the field again.", { failed: true });
+      this.giveBack(content);
     }
-    dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: error.requestId ?? this.requestId } });
+    this.answer.clear();
+    dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** What was not answered need not be typed again. */
+  giveBack(content) {
+    if (!this.text.value) this.text.value = content;
   }
 
   end() {
-    this.running = null;
-    this.reply?.classList.remove("is-streaming");
-    this.reply = null;
+    this.isRunning = false;
     this.form.removeAttribute("aria-busy");
     this.sendButton.hidden = false;
-    if (this.stopButton) this.stopButton.hidden = true;
-    if (this.progress) this.progress.hidden = true;
+    this.stopButton.hidden = true;
+    this.answer.rest();
     this.text.focus({ preventScroll: true });
   }
 
-  async stop() {
-    const pattern = this.form.dataset.cancelUrl;
-    if (!this.running || !this.requestId || !this.sessionId || !pattern) return;
+  /** Stop the turn, or as soon as it has begun if the server has not said so yet. */
+  stop() {
+    this.isStopWanted = true;
     this.stopButton.disabled = true;
-    this.showProgress("Stopping");
-    const url = pattern.replace("__session__", encodeURIComponent(this.sessionId)).replace("__request__", encodeURIComponent(this.requestId));
-    const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
-    if (!response?.ok && this.stopButton) this.stopButton.disabled = false;
+    this.answer.say("Stopping");
+    if (this.requestId) this.cancel();
   }
-}
 
-function bubble(role, text) {
-  return build("article", { class: `bubble bubble--${role}` }, build("div", { class: "bubble__text", text }));
+  async cancel() {
+    const names = { __session__: this.form.dataset.sessionId, __request__: this.requestId };
+    const url = this.form.dataset.cancelUrl.replace(/__\w+?__/g, (name) => encodeURIComponent(names[name]));
+    const response = await fetch(url, { method: "POST", headers: { "X-CSRFToken": csrfToken() } }).catch(() => null);
+    // One that has ended by itself meanwhile needs no stopping.
+    if (response?.ok || response?.status === 409) return;
+    this.isStopWanted = false;
+    this.stopButton.disabled = false;
+    toast("The turn could not be stopped. Try again.", { failed: true });
+  }
 }
 
 async function errorOf(response) {
   try {
-    const { error } = await response.json();
-    return error ?? {};
+    return (await response.json()).error ?? {};
   } catch {
     return { message: `The server answered ${response.status}.` };
   }
 }
 
 onElements("form[data-composer]", (form) => new Composer(form));
-
-// The ended turn replaces what was streamed, as soon as the list holds it; a refresh that was under way may not yet.
-document.addEventListener("htmx:after:swap", () => {
-  const answer = document.querySelector("[data-turn-answer][data-done][data-request-id]");
-  if (!answer?.hasChildNodes()) return;
-  if (document.querySelector(`[data-messages] [data-ended][data-request-id="${CSS.escape(answer.dataset.requestId)}"]`)) {
-    answer.replaceChildren();
-    scrollToLatest();
-  }
-});
-
-const scrollToLatest = () => document.getElementById("latest")?.scrollIntoView({ block: "end" });
 
 // A conversation opens at its end, unless the address names a place in it, and stays there while the reader does.
 onElements("[data-scroll]", (pane) => {

@@ -113,15 +113,17 @@ function refreshSoon(element) {
 async function refresh(element, state) {
   state.timer = 0;
   if (!element.isConnected) return;
+  // What the reader is loading into the fragment would be lost under an answer that knows nothing of it.
+  if (element.querySelector(".htmx-request")) return refreshSoon(element);
   state.busy = true;
   state.again = false;
   try {
-    if (element.matches(".graph-canvas")) {
-      // The graph adds what the reader opened and shut.
-      element.dispatchEvent(new CustomEvent("graph:reload"));
+    if (element.dataset.refreshSelf !== undefined) {
+      // It knows better what to ask for: a graph adds what the reader opened and shut.
+      element.dispatchEvent(new CustomEvent("fragment:reload"));
     } else {
       // Morphing keeps focus, scroll position and what a reader opened.
-      await loadFragment(withCounts(element.dataset.refreshUrl, element), element, element.dataset.refreshSwap ?? "outerMorph");
+      await loadFragment(withCounts(element.dataset.refreshUrl, element), element, "outerMorph");
     }
   } catch {
     // A failed refresh is made good by the next event.

@@ -1,7 +1,17 @@
 // The page's entry: every part finds its own elements and does nothing where there are none.
 import "./ui.js";
-import "./tree.js";
+import "./outline.js";
 import "./graph.js";
+import "./timeline.js";
+import "./detail.js";
+import "./turn.js";
 import "./live.js";
+import "./completion.js";
 import "./composer.js";
+import "./complete.js";
+import "./palette.js";
+import "./reading_keys.js";
 import "./page.js";
+
+// Whoever acts on the page from outside (a test, an extension) can see that keys and clicks are listened to.
+document.documentElement.classList.add("is-ready");

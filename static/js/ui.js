@@ -10,16 +10,17 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   const source = button.dataset.copy ? document.getElementById(button.dataset.copy) : button.closest(".code")?.querySelector("pre");
   const text = button.dataset.copyText ?? readable(source);
-  const words = button.textContent;
+  const label = button.querySelector("span") ?? button;
+  const words = label.textContent;
   try {
     await navigator.clipboard.writeText(text.trim());
-    button.textContent = "Copied";
+    label.textContent = "Copied";
   } catch {
     // Without a secure context there is no clipboard: mark the text, so that the keyboard can copy it.
     if (source) getSelection().selectAllChildren(source);
-    button.textContent = "Press Ctrl+C";
+    label.textContent = "Press Ctrl+C";
   }
-  setTimeout(() => (button.textContent = words), 1600);
+  setTimeout(() => (label.textContent = words), 1600);
 });
 
 /** Give the text of an element; folded JSON comes back in lines. */
@@ -37,7 +38,8 @@ function readable(source) {
 
 document.addEventListener("click", (event) => {
   const opener = event.target.closest?.("[data-dialog-open]");
-  if (opener) document.getElementById(opener.dataset.dialogOpen)?.showModal();
+  const dialog = opener && document.getElementById(opener.dataset.dialogOpen);
+  if (dialog) showKeys(dialog);
   const closer = event.target.closest?.("[data-dialog-close]");
   if (closer) closer.closest("dialog")?.close();
   // A press on the backdrop has the dialog itself as its target.
@@ -46,6 +48,12 @@ document.addEventListener("click", (event) => {
     if (!menu.contains(event.target)) menu.open = false;
   }
 });
+
+/** Open a dialog; of a list of keys only those are shown that something on the page answers to. */
+function showKeys(dialog) {
+  for (const row of dialog.querySelectorAll("[data-keys-if]")) row.hidden = !document.querySelector(row.dataset.keysIf);
+  dialog.showModal();
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
@@ -59,7 +67,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "?") {
     event.preventDefault();
     const help = document.getElementById("keys");
-    if (help && !help.open) help.showModal();
+    if (help && !help.open) showKeys(help);
   } else if (event.key === "/") {
     const search = document.querySelector("[data-search]");
     if (search) {

@@ -156,7 +156,7 @@ class TestForkSession:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(20):
+        with django_assert_max_num_queries(23):
             fork_session_kb(session)
         assert LayerUnit.objects.count() == units
 
@@ -252,7 +252,7 @@ class TestSave:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(22):
+        with django_assert_max_num_queries(25):
             save_session_kb(session)
         assert LayerUnit.objects.count() == units
 

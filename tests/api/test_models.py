@@ -1,54 +1,25 @@
 """Turns with a language model, end to end: server, SDK, and a provider that does as told [O-1, O-7, O-12, L-5]."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
-from mrpvm import registry
 from sessions_app.actions.knowledge import ensure_default_base
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeSource, Message, Project, Session, TurnEvents
-from sessions_app.turns import language_model
 from sessions_app.turns.ingest import Upload, load_source
 from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed
+from tests.configured_model import ACCEPTED, acting, provider, unvalidated
 from tests.live import LiveServer
 from tests.llm.provider import KEY, Asked, Behaviour, Provider, break_off, cut, hang, refuse, say, send
 from tests.web.page_scene import member_client
 
+__all__ = ["provider", "unvalidated"]
+
 QUESTION = "What is my dog called?"
-ACCEPTED = '{"verdict": "accepted", "reason": ""}'
-
-
-def acting(solver: Behaviour) -> Behaviour:
-    """Give a provider's behaviour: what a test says to solvers, acceptance to the validator."""
-
-    def answer(asked: Asked) -> None:
-        is_validator = "You check answers" in asked.body["messages"][0]["content"]
-        (say(ACCEPTED) if is_validator else solver)(asked)
-
-    return answer
-
-
-@pytest.fixture
-def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """Give the configured provider; waits between attempts take no time."""
-    with Provider(otherwise=acting(say("It is Rex [1]."))) as made:
-        settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL = made.url, "some-model"
-        settings.MRPVM_LLM_API_KEY = KEY
-        endpoint = language_model.endpoint()
-        assert endpoint is not None
-        monkeypatch.setattr(endpoint, "pause", lambda seconds: None)
-        yield made
-
-
-@pytest.fixture
-def unvalidated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the validators out, as MRPVM_DISABLED_PLUGINS does."""
-    kept = {key: item for key, item in registry.installed._plugins.items() if key[0] != "val-plugin"}
-    monkeypatch.setattr(registry.installed, "_plugins", kept)
 
 
 @pytest.fixture
@@ -281,8 +252,9 @@ def test_drafts_are_progress_and_deltas_follow_the_approval(
     session_id = told(editor)
     events = list(stream(QUESTION, session_id=session_id, goal_solver_plugin="gs-llm-fast").events())
     names = [name for name, _ in events]
-    drafts = [data["draft"] for name, data in events if name == "progress" and "draft" in data]
-    assert "".join(drafts) == "It is Rex [1]."
+    drafts = [data for name, data in events if name == "progress" and "draft" in data]
+    assert "".join(data["draft"] for data in drafts) == "It is Rex [1]."
+    assert len({data["executionId"] for data in drafts}) == 1
     assert names.index("response.meta") > max(place for place, name in enumerate(names) if name == "progress")
     assert "".join(data["delta"] for name, data in events if name == "response.delta") == "It is Rex [1]."
 

@@ -159,11 +159,11 @@ def test_the_export_for_programs(editor: Caller, talked: Session) -> None:
     assert editor.get(f"/api/sessions/{talked.session_id}/export?format=xml").status_code == 400
 
 
-@pytest.mark.parametrize(("path", "count"), [("messages", 3), ("units", 3), ("mounts", 3), ("export?format=json", 6)])
+@pytest.mark.parametrize(("path", "count"), [("messages", 4), ("units", 4), ("mounts", 4), ("export?format=json", 7)])
 def test_contents_cost_the_same_for_any_number_of_rows(
     editor: Caller, talked: Session, path: str, count: int, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     for _ in range(2):
-        with django_assert_num_queries(count):  # the key, the session, and one query a list
+        with django_assert_num_queries(count):  # the key, its project, the session, and one query a list
             assert editor.get(f"/api/sessions/{talked.session_id}/{path}").status_code == 200
         editor.chat("My cat is called Tom.", talked.session_id)

@@ -102,11 +102,11 @@ def test_only_a_running_turn_can_be_cancelled(editor: Caller, talked: Session) -
     assert not ExplainabilityTurn.objects.filter(cancel_requested_at__isnull=False).exists()
 
 
-@pytest.mark.parametrize(("query", "count"), [("", 5), ("?details=full", 7)])
+@pytest.mark.parametrize(("query", "count"), [("", 6), ("?details=full", 8)])
 def test_the_registry_costs_the_same_for_any_number_of_turns(
     editor: Caller, registry: str, query: str, count: int, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
     mark = "&" if query else "?"
     for limit in (1, 5):
-        with django_assert_num_queries(count):  # key, session, page, events, count; payloads, events again
+        with django_assert_num_queries(count):  # key, project, session, page, events, count; payloads, events again
             editor.get(f"{registry}{query}{mark}limit={limit}")

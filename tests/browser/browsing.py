@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connections
 from django.urls import reverse
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Solution, SolveInput
@@ -18,9 +18,9 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Project, Session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import plugin
 from tests.live import LiveServer
 
@@ -48,12 +48,12 @@ class Browser:
     is_measured: bool = False
 
     def open(self, name: str, *arguments: str, query: str = "") -> Page:
-        """Open a page by its name and wait until it follows the session, if it has one to follow."""
+        """Open a page by its name and wait until its scripts listen."""
         response = self.page.goto(self.url + reverse(name, args=arguments) + query)
         assert response is not None
         assert response.status == 200
         assert "'unsafe" not in response.headers["content-security-policy"]
-        return self.page
+        return ready(self.page)
 
     def policy_breaches(self) -> list[str]:
         """Give what the security policy stopped on the page now open."""
@@ -70,9 +70,16 @@ def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
     page.on("pageerror", lambda error: found.complaints.append(str(error)))
     page.add_init_script(WATCH)
     page.goto(live_asgi.url + reverse("login-link", args=[create_login_link(ensure_first_admin(project))]))
+    ready(page)
     yield found
     heard = found.policy_breaches() + found.complaints
     assert found.is_measured or not heard, heard
+
+
+def ready(page: Page) -> Page:
+    """Give the page once its scripts listen to keys and clicks."""
+    expect(page.locator("html.is-ready")).to_be_attached()
+    return page
 
 
 def aside[Result](act: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
@@ -97,6 +104,17 @@ def answer(session: Session, message: str) -> None:
     """Run a turn in the session beside the browser, as a client of the API would; it may fail."""
     with suppress(MRPError):
         aside(run_turn, session, TurnCall(message=message))
+
+
+def say(page: Page, message: str) -> None:
+    """Write a message into the composer and send it."""
+    ready(page).get_by_label("Message", exact=True).fill(message)
+    page.keyboard.press("Enter")
+
+
+def live(page: Page) -> None:
+    """Wait until the page's socket is open."""
+    expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "open")
 
 
 class HeldSolver:

@@ -1,28 +1,30 @@
 """Talking in the browser: streamed answers, live state, a socket that is cut, stopping, undo."""
 
 import re
-from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.contrib.sessions.models import Session as Login
 from django.utils import timezone
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import WebSocketRoute, expect
 
 from sessions_app.actions.sessions import delete_session, rename_session
 from sessions_app.models import Session
-from sessions_app.turns.prepare import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, answer, aside, beside, browser, held, new_session
+from tests.browser.browsing import (
+    Browser,
+    HeldSolver,
+    answer,
+    aside,
+    beside,
+    browser,
+    held,
+    live,
+    new_session,
+    ready,
+    say,
+)
 
 __all__ = ["beside", "browser", "held"]
-
-
-def say(page: Page, message: str) -> None:
-    page.get_by_label("Message", exact=True).fill(message)
-    page.keyboard.press("Enter")
-
-
-def live(page: Page) -> None:
-    expect(page.locator("[data-live-state]").first).to_have_attribute("data-state", "open")
 
 
 @pytest.fixture
@@ -48,11 +50,13 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("My dog is called Rex. My cat is called Tom.")
     page.get_by_role("link", name="How it came about").last.click()
     expect(page.locator("svg.graph")).to_be_visible()
+    ready(page)
     page.locator("svg.graph .node", has_text="Fast KB").click()
     expect(page.locator("#detail")).to_contain_text("kb-fast")
     assert "sel=exec-0." in page.url
     page.get_by_role("tab", name="Output").click()
     expect(page.locator("#panel-output")).to_contain_text("My dog is called Rex.")
+    page.get_by_role("link", name="Context", exact=True).click()
     expect(page.locator("#context")).to_contain_text("cited")
 
 
@@ -118,51 +122,13 @@ def test_what_happened_while_the_socket_was_away_is_made_up_for_once(browser: Br
     assert seen == list(range(3, session.event_sequence + 1))
 
 
-def test_a_running_turn_can_be_stopped(browser: Browser, session: Session, held: HeldSolver) -> None:
-    page = browser.open("session", session.session_id)
-    say(page, "Why is the sky blue?")
-    stop = page.get_by_role("button", name="Stop")
-    expect(stop).to_be_visible()
-    assert held.started.wait(10)
-    stop.click()
-    expect(page.locator(".exchange .notice")).to_contain_text("Stopped: the turn was stopped")
-    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
-    expect(page.get_by_role("button", name="Send")).to_be_visible()
-    expect(page.get_by_label("Message", exact=True)).to_have_value("Why is the sky blue?")
-    assert session.turns.get().status == "cancelled"
-
-
-def test_a_turn_started_elsewhere_can_be_watched_and_stopped(
-    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
-) -> None:
-    page = browser.open("session", session.session_id)
-    live(page)
-    beside(session, TurnCall(message="Why is the sky blue?"))
-    running = page.locator(".exchange.is-running")
-    expect(running).to_contain_text("Working on it")
-    running.get_by_role("button", name="Stop").click()
-    expect(page.locator(".exchange .notice")).to_contain_text("Stopped")
-
-
-def test_a_busy_session_gives_the_message_back(
-    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
-) -> None:
-    page = browser.open("session", session.session_id)
-    beside(session, TurnCall(message="Why?"))
-    assert held.started.wait(10)
-    say(page, "Me too!")
-    expect(page.locator("#toasts")).to_contain_text("TURN_IN_PROGRESS")
-    expect(page.get_by_label("Message", exact=True)).to_have_value("Me too!")
-    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
-    held.go_on.set()
-    expect(page.locator("[data-ended]")).to_have_count(1)
-    browser.complaints.clear()  # the browser itself notes the 409
-
-
 def test_choices_hold_for_the_message_they_stand_beside(browser: Browser, session: Session) -> None:
     page = browser.open("session", session.session_id)
-    page.get_by_role("button", name="Plugins, level and knowledge").click()
+    page.get_by_role("button", name="Options").click()
     page.get_by_label("Deliberation level").select_option("2")
+    page.get_by_role("button", name="Options").click()
+    expect(page.get_by_label("Deliberation level")).to_be_hidden()
+    expect(page.get_by_role("button", name="Options")).to_contain_text("1 chosen")
     say(page, "My dog is called Rex.")
     expect(page.locator("[data-ended]")).to_have_count(1)
     assert session.turns.get().deliberation_level == 2
@@ -187,10 +153,13 @@ def test_the_tab_keeps_its_session_until_a_new_one(browser: Browser, session: Se
     go_on = page.get_by_role("link", name="Continue in this tab")
     go_on.click()
     expect(page).to_have_url(re.compile(session.session_id))
+    ready(page)
     page.get_by_role("button", name="New conversation").click()
     expect(page).not_to_have_url(re.compile(session.session_id))
+    ready(page)
+    made = page.url
     browser.open("sessions")
-    assert session.session_id not in (go_on.get_attribute("href") or "")
+    expect(go_on).to_have_attribute("href", made.removeprefix(browser.url))
 
 
 def test_delete_and_undo(browser: Browser, session: Session) -> None:
@@ -260,12 +229,22 @@ def test_more_sessions_are_added_below(browser: Browser) -> None:
 
 
 def test_an_open_page_sees_its_session_expire(browser: Browser, session: Session) -> None:
-    session.expires_at = timezone.now() + timezone.timedelta(seconds=3)
-    session.save()
+    answer(session, "My dog is called Rex.")
+    now = timezone.now()
+    Session.objects.update(expires_at=now + timedelta(minutes=60))
+    browser.page.clock.install(time=now)
     page = browser.open("session", session.session_id)
-    expect(page.locator("[data-countdown]")).to_contain_text("in 0:0")
-    expect(page.get_by_text("This session has expired.")).to_be_visible(timeout=10_000)
+    expect(page.locator("[data-countdown]")).to_have_text(re.compile(r"in (60:00|59:\d\d)"))
+    Session.objects.update(expires_at=now)
+    page.clock.fast_forward("01:00:05")
+    page.clock.run_for(2_000)
+    expect(page.get_by_text("This session has expired.")).to_be_visible()
+    expect(page.locator("#session-head")).to_contain_text("expired, read-only")
+    expect(page.locator(".exchange")).to_contain_text("My dog is called Rex.")
     expect(page.get_by_label("Message", exact=True)).to_have_count(0)
+    page.locator("#composer").get_by_role("button", name="New conversation").click()
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    expect(page).not_to_have_url(re.compile(session.session_id))
 
 
 def test_the_answer_can_be_copied(browser: Browser, session: Session) -> None:
@@ -275,3 +254,22 @@ def test_the_answer_can_be_copied(browser: Browser, session: Session) -> None:
     page.locator(".bubble__foot").get_by_role("button", name="Copy").click()
     expect(page.locator(".bubble__foot").get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == session.messages.get(role="assistant").content
+
+
+def test_an_answer_is_rated_in_two_pages_at_once(browser: Browser, session: Session) -> None:
+    answer(session, "My dog is called Rex.")
+    page = browser.open("session", session.session_id)
+    other = page.context.new_page()
+    other.goto(page.url)
+    live(other)
+    page.get_by_role("button", name="Bad answer").click()
+    expect(page.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+    expect(other.get_by_role("button", name="Bad answer")).to_have_attribute("aria-pressed", "true")
+    page.get_by_text("Add a note").click()
+    page.get_by_label("Note on the answer").fill("It was the cat.")
+    page.get_by_role("button", name="Save the note").click()
+    expect(page.locator(".rating__note summary")).to_have_text("It was the cat.")
+    expect(other.locator(".rating__note summary")).to_have_text("It was the cat.")
+    page.get_by_role("button", name="Good answer").click()
+    expect(page.get_by_role("button", name="Good answer")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".rating__note summary")).to_have_text("It was the cat.")

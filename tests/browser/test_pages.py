@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from sessions_app.actions.api_keys import create_key
 from sessions_app.actions.forks import fork_base
-from tests.browser.browsing import Browser, answer, browser, new_session
+from tests.browser.browsing import Browser, answer, browser, new_session, ready
 
 __all__ = ["browser"]
 
@@ -41,6 +41,9 @@ def addresses(browser: Browser) -> dict[str, str]:
         "knowledge": reverse("knowledge"),
         "knowledge base": reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
         "plugins": reverse("plugins"),
+        "settings": reverse("settings"),
+        "search": reverse("search"),
+        "found": reverse("search") + "?q=rex+status:faild",
         "API keys": reverse("api-keys"),
     }
 
@@ -66,7 +69,7 @@ def test_no_page_has_a_serious_barrier(browser: Browser, addresses: dict[str, st
     browser.page.emulate_media(color_scheme=theme, reduced_motion="reduce")
     for name, address in addresses.items():
         browser.page.goto(browser.url + address)
-        expect(browser.page.locator("html.has-script")).to_be_attached()
+        ready(browser.page)
         assert problems(browser) == [], name
 
 

@@ -4,37 +4,15 @@ import json
 import re
 from collections.abc import Callable
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from sessions_app.actions.sessions import Choices
-from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns.prepare import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, answer, beside, browser, held, new_session
+from sessions_app.models import Session
+from sessions_app.turns.call import TurnCall
+from tests.browser.browsing import Browser, HeldSolver, beside, browser, held
+from tests.browser.turn_scene import open_turn, session, zoom
 
-__all__ = ["beside", "browser", "held"]
-
-
-@pytest.fixture
-def session(browser: Browser) -> Session:
-    session = new_session(browser.project)
-    answer(session, "My dog is called Rex. My cat is called Tom.")
-    answer(session, "1. What is my dog called?\n2. What is my cat called?")
-    return session
-
-
-def turn_of(session: Session, number: int) -> ExplainabilityTurn:
-    return session.turns.get(turn_index=number)
-
-
-def open_turn(browser: Browser, session: Session, number: int, query: str = "") -> Page:
-    return browser.open("turn", session.session_id, turn_of(session, number).request_id, query=query)
-
-
-def zoom(page: Page) -> float:
-    found = re.search(r"scale\(([\d.]+)\)", page.locator(".viewport").get_attribute("transform") or "")
-    assert found is not None
-    return float(found[1])
+__all__ = ["beside", "browser", "held", "session"]
 
 
 def test_a_click_opens_a_box_and_the_address_keeps_it(browser: Browser, session: Session) -> None:
@@ -138,6 +116,7 @@ def test_a_running_turn_grows_before_one_s_eyes(
     expect(running).to_have_count(0)
     expect(page.locator("svg.graph .node", has_text="Constraint Validator")).to_have_count(1)
     expect(page.locator("#turn-outline")).to_contain_text("Constraint Validator")
+    page.get_by_role("link", name="Context", exact=True).click()
     expect(page.locator("#context")).to_contain_text("cited")
     expect(page.locator("g.is-selected")).to_have_attribute("data-id", "exec-0.1~1")
     expect(page.locator("[role=treeitem][aria-selected=true]")).to_have_attribute("data-id", "exec-0.1~1")

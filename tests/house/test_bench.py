@@ -13,12 +13,19 @@ from bench.conversation import conversation
 from bench.floor.rows import RecordedConversation
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.server import ROOT
 
 FIGURES = ("JSON turn", "floor: the same rows", "turn 10 of a session", "turn 20 of a session")
 STORED = ("  bytes of the database", "  bytes of values", "rows of a turn")
+MACHINE = (
+    "  CPU ms of a question",
+    "  as a multiple of level 0",
+    "  calls of plugins",
+    "CPU ms of a question, 12 units, level 0",
+    "statements admitted a second",
+)
 RATIOS = (
     "turn / floor, CPU",
     "turn 20 / turn 10, latency",
@@ -34,13 +41,13 @@ def test_a_quick_run_prints_every_row() -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    for name in (*FIGURES, *STORED, *RATIOS):
+    for name in (*FIGURES, *STORED, *MACHINE, *RATIOS):
         row = next((line for line in lines if line.startswith(name)), "")
         numbers = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", row[42:])]
         assert numbers, f"no row '{name}' in:\n{done.stdout}"
         assert all(number > 0 for number in numbers)
-    verdicts = [line for line in lines if re.search(r"at most [\d.]+.*: (not )?met$", line)]
-    assert len(verdicts) == 3
+    verdicts = [line for line in lines if re.search(r"at (?:most|least) [\d.,]+.*: (not )?met$", line)]
+    assert len(verdicts) == 5
     assert re.search(r"^questions answered rightly +\d+ of \d+$", lines[-1])
 
 

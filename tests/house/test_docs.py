@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -14,6 +15,7 @@ import pytest
 
 from mrpvm.testing import check_plugin
 from mrpvm.trace.events import EventName
+from sessions_app.api.docs import openapi_document
 from sessions_app.api.errors import STATUS_BY_CODE
 from sessions_app.events import EventKind
 from tests.server import ServerProcess
@@ -68,10 +70,15 @@ def blocks(name: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    """Give the whole syntax tree of a source file, flat."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def calls(path: Path) -> Iterator[ast.Call]:
     """Give every call in a source file."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    return (node for node in nodes(path) if isinstance(node, ast.Call))
 
 
 def text_of(node: ast.AST | None) -> str | None:
@@ -84,12 +91,12 @@ def text_of(node: ast.AST | None) -> str | None:
 
 def variables_read() -> dict[str, str]:
     """Give every variable that the settings read, with its default as the page spells it."""
-    tree = ast.parse(page("mrpvm/settings.py"))
+    tree = nodes(ROOT / "mrpvm/settings.py")
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in tree:
         if isinstance(node, ast.BoolOp) and _variable(node.values[0]):
             found[_variable(node.values[0]) or ""] = text_of(node.values[-1]) or ""
-    for node in ast.walk(tree):
+    for node in tree:
         name = _variable(node)
         if name is not None and isinstance(node, ast.Call) and name not in found:
             found[name] = _default(node)
@@ -120,6 +127,8 @@ def _default(call: ast.Call) -> str:
             return str(ast.literal_eval(call.args[1]))
         case "data_directory" | "database":
             return next(text for node in ast.walk(call.args[1]) if (text := text_of(node)))
+        case "path":
+            return str(ast.literal_eval(call.args[1].right))  # type: ignore[attr-defined]
     return "not set"
 
 
@@ -133,7 +142,7 @@ def test_no_other_module_reads_the_environment() -> None:
     readers = {
         relative(path)
         for path in CODE
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr in {"environ", "getenv"}
     }
     assert readers <= allowed
@@ -159,9 +168,10 @@ def raised_codes() -> set[str]:
     found: set[str | None] = set()
     families = {code.split("_")[0] for code in STATUS_BY_CODE}
     for path in CODE:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        has_codes = relative(path) not in NO_CODES
+        for node in nodes(path):
             found.add(stated_code(node))
-            if relative(path) not in NO_CODES and looks_like_a_code(text_of(node) or "", families):
+            if has_codes and looks_like_a_code(text_of(node) or "", families):
                 found.add(text_of(node))
     return {code for code in found if code}
 
@@ -169,9 +179,11 @@ def raised_codes() -> set[str]:
 def stated_code(node: ast.AST) -> str | None:
     """Give the code that a call's `code=` or a class's `default_code` names."""
     if isinstance(node, ast.keyword) and node.arg == "code":
-        return text_of(node.value)
-    if isinstance(node, ast.Assign | ast.AnnAssign) and ast.unparse(node).startswith("default_code"):
-        return text_of(node.value)
+        code = text_of(node.value)
+        return code if code and code.isupper() else None  # in lower case: what commands and files are told
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+        return text_of(node.value) if getattr(target, "id", "") == "default_code" else None
     return None
 
 
@@ -192,9 +204,7 @@ def test_every_code_that_is_raised_is_documented() -> None:
 
 def operations() -> set[str]:
     """Give method and path of everything in the OpenAPI document below `/api`."""
-    from drf_spectacular.generators import SchemaGenerator
-
-    paths: dict[str, Any] = SchemaGenerator().get_schema(public=True)["paths"]
+    paths = openapi_document()["paths"]
     return {f"{method.upper()} {path}" for path, item in paths.items() for method in item if path.startswith("/api/")}
 
 
@@ -214,7 +224,7 @@ def stream_events() -> set[str]:
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if name in {"put", "frame"} and call.args:
                 found.add(text_of(call.args[0]))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Yield) and isinstance(node.value, ast.Tuple):
                 found.add(text_of(node.value.elts[0]))
     return {name for name in found if name}
@@ -240,10 +250,9 @@ def plugin_events() -> set[str]:
 
 def session_events() -> set[str]:
     """Give the kinds with a number, and those that the module sends without one."""
-    tree = ast.parse(page("sessions_app/events.py"))
     sent = {
         text_of(value)
-        for node in ast.walk(tree)
+        for node in nodes(ROOT / "sessions_app/events.py")
         if isinstance(node, ast.Dict)
         for key, value in zip(node.keys, node.values, strict=True)
         if text_of(key) == "kind" and text_of(value)

@@ -1,17 +1,22 @@
 """The environment: every variable with its default, and one clear line for each bad value."""
 
 import os
+import runpy
 import stat
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import Settings
 
+from mrpvm import registry
+from sessions_app.checks import check_processes
 from sessions_app.environment import Environment
 from sessions_app.logs import without_secrets
+from sessions_app.turns.machine import install_plugins
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCTION = {
@@ -21,42 +26,24 @@ PRODUCTION = {
 }
 
 
-def run_python(code: str, data: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a fresh process that has only the given variables."""
-    environment = {"PATH": os.environ["PATH"], "DJANGO_SETTINGS_MODULE": "mrpvm.settings", "MRPVM_DATA_DIR": str(data)}
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment | variables,
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-
-
-def setting(name: str, data: Path, **variables: str) -> str:
-    """Give one setting, printed by a fresh process."""
-    done = run_python(f"from django.conf import settings; print(settings.{name})", data, **variables)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+def loaded(data: Path, **variables: str) -> dict[str, Any]:
+    """Give the settings module as it is for a process that has only the given variables."""
+    environment = {"PATH": os.environ["PATH"], "MRPVM_DATA_DIR": str(data)}
+    with patch.dict(os.environ, environment | variables, clear=True):
+        return runpy.run_path(str(ROOT / "mrpvm/settings.py"))
 
 
 def problems(data: Path, **variables: str) -> list[str]:
-    """Give the problems that a fresh process notes about the variables."""
-    code = "from django.conf import settings; print(*settings.ENVIRONMENT_PROBLEMS, sep='\\n')"
-    done = run_python(code, data, **variables)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")[:-1] if done.stdout.strip() else []
+    """Give the problems that are noted about the variables."""
+    return [str(problem) for problem in loaded(data, **variables)["ENVIRONMENT_PROBLEMS"]]
 
 
 def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
-    assert problems(tmp_path) == []
-    assert setting("HOST", tmp_path) == "127.0.0.1"
-    assert setting("PORT", tmp_path) == "8000"
-    assert setting("DATABASES['default']['NAME']", tmp_path) == str(tmp_path / "db.sqlite3")
-    assert setting("CHANNEL_LAYERS['default']['BACKEND']", tmp_path).endswith("InMemoryChannelLayer")
-    assert setting("DEBUG", tmp_path) == "False"
+    names = loaded(tmp_path)
+    assert names["ENVIRONMENT_PROBLEMS"] == []
+    assert (names["HOST"], names["PORT"], names["DEBUG"]) == ("127.0.0.1", 8000, False)
+    assert names["DATABASES"]["default"]["NAME"] == str(tmp_path / "db.sqlite3")
+    assert names["CHANNEL_LAYERS"]["default"]["BACKEND"].endswith("InMemoryChannelLayer")
 
 
 @pytest.mark.parametrize(
@@ -66,6 +53,7 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
         ("PORT", "65536", "'65536'", "a whole number from 0 to 65535"),
         ("PORT", "-1", "'-1'", "a whole number from 0 to 65535"),
         ("PORT", "٣", "'٣'", "a whole number"),
+        ("PORT", "9" * 5_000, "'999", "a whole number"),
         ("MRPVM_ENV", "prod", "'prod'", "development or production"),
         ("MRPVM_DEMO", "maybe", "'maybe'", "1 or 0"),
         ("MRPVM_MAX_MESSAGE_CHARS", "0", "'0'", "a whole number of 1 or more"),
@@ -74,7 +62,9 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
         ("DATABASE_URL", "sqlite://:memory:", "(value not shown)", "sqlite:///path/to/file"),
         ("REDIS_URL", "localhost:hunter2", "(value not shown)", "redis://"),
         ("MRPVM_API_KEY", "hunter2", "(value not shown)", "mrp_ and 32 or more characters"),
+        ("MRPVM_API_KEY", "mrp_hunter2 " + "é" * 32, "(value not shown)", "mrp_ and 32 or more characters"),
         ("ALLOWED_HOSTS", "https://mrpvm.example", "'https://mrpvm.example'", "host names"),
+        ("ALLOWED_HOSTS", "a.example,mrpvm.example:8000", "'a.example,mrpvm.example:8000'", "host names"),
         ("CORS_ALLOWED_ORIGINS", "https://app.example/path", "'https://app.example/path'", "origins"),
         ("MRPVM_LLM_BASE_URL", "localhost:11434", "'localhost:11434'", "http://"),
         ("MRPVM_LLM_API", "grpc", "'grpc'", "chat or responses"),
@@ -85,7 +75,8 @@ def test_a_bad_value_gives_one_line_with_name_value_and_what_is_expected(
 ) -> None:
     lines = problems(tmp_path, **{variable: value})
     assert len(lines) == 1
-    assert lines[0].startswith(f"{variable} is {shown}: expected ")
+    assert lines[0].startswith(f"{variable} is {shown}")
+    assert ": expected " in lines[0]
     assert expected in lines[0]
     assert "hunter2" not in lines[0]
 
@@ -103,6 +94,29 @@ def test_a_data_directory_that_cannot_be_made(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("content", ["", "short", None], ids=["empty", "short", "a directory"])
+def test_a_kept_key_that_is_none_is_not_replaced_silently(tmp_path: Path, content: str | None) -> None:
+    kept = tmp_path / "secret_key"
+    kept.mkdir() if content is None else kept.write_text(content)
+    (line,) = problems(tmp_path)
+    assert line.startswith(f"MRPVM_DATA_DIR is {str(tmp_path)!r}: expected a directory whose file secret_key ")
+
+
+def test_host_names_as_django_takes_them(tmp_path: Path) -> None:
+    names = loaded(tmp_path, ALLOWED_HOSTS="mrpvm.example, .sub.example,[::1],*")
+    assert names["ENVIRONMENT_PROBLEMS"] == []
+    assert {"mrpvm.example", ".sub.example", "[::1]", "*"} <= set(names["ALLOWED_HOSTS"])
+
+
+def test_a_plugin_that_cannot_be_left_out_is_a_problem(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = Environment({"MRPVM_DISABLED_PLUGINS": "val-llm,val-lmm"})
+    settings.ENVIRONMENT, settings.MRPVM_DISABLED_PLUGINS = environment, ["val-llm", "val-lmm"]
+    monkeypatch.setattr(registry, "installed", registry.Registry())
+    install_plugins()
+    assert [problem.variable for problem in environment.problems] == ["MRPVM_DISABLED_PLUGINS"]
+    assert not any(item.id == "val-llm" for item in registry.installed.descriptors())
+
+
 def test_production_needs_a_secret_key_and_host_names(tmp_path: Path) -> None:
     lines = problems(tmp_path, MRPVM_ENV="production")
     assert [line.split(":")[0] for line in lines] == ["SECRET_KEY is not set", "ALLOWED_HOSTS is not set"]
@@ -112,52 +126,50 @@ def test_production_needs_a_secret_key_and_host_names(tmp_path: Path) -> None:
 
 def test_production_turns_on_what_needs_https(tmp_path: Path) -> None:
     names = ["SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "SECURE_HSTS_SECONDS"]
-    assert [setting(name, tmp_path) for name in names] == ["False", "False", "False", "0"]
-    assert [setting(name, tmp_path, **PRODUCTION) for name in names] == ["True", "True", "True", "31536000"]
+    plain, production = loaded(tmp_path), loaded(tmp_path, **PRODUCTION)
+    assert [plain[name] for name in names] == [False, False, False, 0]
+    assert [production[name] for name in names] == [True, True, True, 31_536_000]
 
 
 def test_the_generated_secret_key_is_kept_and_private(tmp_path: Path) -> None:
-    first = setting("SECRET_KEY", tmp_path)
+    first = loaded(tmp_path)["SECRET_KEY"]
     assert len(first) >= 50
-    assert setting("SECRET_KEY", tmp_path) == first
+    assert loaded(tmp_path)["SECRET_KEY"] == first
     assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["secret_key"]
 
 
 def test_redis_and_postgresql_are_taken_from_their_addresses(tmp_path: Path) -> None:
-    redis = {"REDIS_URL": "redis://:secret@127.0.0.1:6390/1"}
-    assert setting("CHANNEL_LAYERS['default']['BACKEND']", tmp_path, **redis).endswith("RedisPubSubChannelLayer")
-    assert setting("CACHES['default']['BACKEND']", tmp_path, **redis).endswith("RedisCache")
-    database = {"DATABASE_URL": "postgresql://me:secret@127.0.0.1:5433/mrpvm"}
-    assert setting("DATABASES['default']['ENGINE']", tmp_path, **database) == "django.db.backends.postgresql"
-    assert setting("DATABASES['default']['CONN_HEALTH_CHECKS']", tmp_path, **database) == "True"
+    redis = loaded(tmp_path, REDIS_URL="redis://:secret@127.0.0.1:6390/1")
+    assert redis["CHANNEL_LAYERS"]["default"]["BACKEND"].endswith("RedisPubSubChannelLayer")
+    assert redis["CACHES"]["default"]["BACKEND"].endswith("RedisCache")
+    database = loaded(tmp_path, DATABASE_URL="postgresql://me:secret@127.0.0.1:5433/mrpvm")["DATABASES"]["default"]
+    assert (database["ENGINE"], database["CONN_HEALTH_CHECKS"]) == ("django.db.backends.postgresql", True)
 
 
 def test_sqlite_waits_for_writers_and_survives_power_loss(tmp_path: Path) -> None:
-    options = setting("DATABASES['default']['OPTIONS']", tmp_path)
-    assert "'transaction_mode': 'IMMEDIATE'" in options
-    assert "journal_mode=WAL" in options
-    assert "synchronous=FULL" in options
+    options = loaded(tmp_path)["DATABASES"]["default"]["OPTIONS"]
+    assert options["transaction_mode"] == "IMMEDIATE"
+    assert "journal_mode=WAL" in options["init_command"]
+    assert "synchronous=FULL" in options["init_command"]
 
 
-def test_several_workers_need_redis(tmp_path: Path) -> None:
-    code = (
-        "from django.conf import settings\n"
-        "from sessions_app.checks import check_processes\n"
-        "print(*[error.msg for error in check_processes(None)])"
-    )
-    line = run_python(code, tmp_path, WEB_CONCURRENCY="2").stdout.strip()
-    assert line == "WEB_CONCURRENCY is 2: several processes need REDIS_URL to share events."
-    assert run_python(code, tmp_path, WEB_CONCURRENCY="2", REDIS_URL="redis://127.0.0.1:6390").stdout.strip() == ""
+def test_several_workers_need_redis(settings: Settings) -> None:
+    settings.MRPVM_WORKER_COUNT, settings.REDIS_URL = 2, ""
+    assert [error.msg for error in check_processes(None)] == [
+        "WEB_CONCURRENCY is 2: several processes need REDIS_URL to share events."
+    ]
+    settings.REDIS_URL = "redis://127.0.0.1:6390"
+    assert check_processes(None) == []
 
 
 def test_cors_is_off_unless_origins_are_set(tmp_path: Path) -> None:
-    assert "corsheaders" not in setting("MIDDLEWARE", tmp_path)
-    assert "corsheaders" in setting("MIDDLEWARE", tmp_path, CORS_ALLOWED_ORIGINS="https://app.example")
+    assert "corsheaders" not in str(loaded(tmp_path)["MIDDLEWARE"])
+    assert "corsheaders" in str(loaded(tmp_path, CORS_ALLOWED_ORIGINS="https://app.example")["MIDDLEWARE"])
 
 
 def test_the_policy_allows_nothing_inline_and_nothing_foreign(tmp_path: Path) -> None:
-    policy = setting("SECURE_CSP", tmp_path)
+    policy = str(loaded(tmp_path)["SECURE_CSP"])
     assert "unsafe" not in policy
     assert "*" not in policy
 
@@ -189,6 +201,8 @@ def test_no_value_makes_a_reader_fail(variables: dict[str, str]) -> None:
         ("Authorization: Bearer abc.def.ghi", "abc.def.ghi"),
         ("GET /login?next=/&token=abcdef HTTP/1.1", "abcdef"),
         ("cannot reach postgresql://me:hunter2@db:5432/x", "hunter2"),
+        ("cannot reach redis://:hunter2@db:6379/0", "hunter2"),
+        ("Internal Server Error: /login/link/abc-DEF_123", "abc-DEF_123"),
     ],
 )
 def test_a_log_line_holds_no_secret(line: str, secret: str) -> None:

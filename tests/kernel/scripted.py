@@ -83,8 +83,8 @@ def plugin(plugin_type: str, plugin_id: str, *replies: Any, **changes: Any) -> S
     return Scripted(descriptor, deque(replies))
 
 
-def detection(*questions: str, claims: Sequence[str] = ()) -> Detection:
-    """Give a detection of the questions, each with a seed, and of the claims."""
+def detection(*questions: str, claims: Sequence[str] = (), goals: Sequence[str] = ()) -> Detection:
+    """Give a detection of the questions, each with a seed, of the claims, and of subproblems of the first question."""
     intents = ControlWriter()
     for question in questions:
         intent = intents.intent("explain", question, output="answer")
@@ -102,7 +102,9 @@ def detection(*questions: str, claims: Sequence[str] = ()) -> Detection:
         )
     return Detection(
         status="success",
-        intent_document=intents.text(),
+        intent_document="\n".join(
+            [intents.text(), *(f'@g{number} subproblem $i1 "{goal}"' for number, goal in enumerate(goals, start=1))]
+        ),
         context_document=context.text() if claims else None,
     )
 
@@ -209,6 +211,7 @@ def run(
     *plugins: Scripted,
     message: str = "Why?",
     pins: Selection | None = None,
+    preferences: Selection | None = None,
     limits: Limits | None = None,
     clock: StepClock | None = None,
     tick: Callable[[], None] = lambda: None,
@@ -239,6 +242,7 @@ def run(
                 deliberation_level=0,
             ),
             pins=pins or Selection(),
+            preferences=preferences or Selection(),
             limits=limits or Limits(),
             deliberation_level=level,
             is_streamed=is_streamed,

@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mrpvm.contracts import Solution
 from mrpvm.trace.graph import fold_graph
 from mrpvm.trace.record import execution_trace
 from tests.kernel.scripted import ACCEPT, REJECT, Ran, detection, plan, plugin, retrieval, run, solution
@@ -11,11 +12,13 @@ REPLIES = {
     "answer": solution("Because."),
     "no-context": solution(None),
     "error": RuntimeError("boom"),
+    "split": Solution(status="needs-decomposition"),
 }
 VERDICTS = {"accept": ACCEPT, "reject": REJECT}
 TURNS = st.fixed_dictionaries(
     {
         "questions": st.integers(1, 4),
+        "goals": st.integers(0, 2),
         "views": st.lists(st.tuples(st.booleans(), st.integers(0, 2)), min_size=1, max_size=3),
         "solvers": st.lists(st.sampled_from(sorted(REPLIES)), min_size=1, max_size=3),
         "verdict": st.sampled_from(sorted(VERDICTS)),
@@ -29,7 +32,15 @@ def play(turn) -> Ran:
     kbs = [f"kb-{place}" for place in range(len(turn["views"]))]
     solvers = [f"gs-{place}" for place in range(len(turn["solvers"]))]
     return run(
-        plugin("sd-plugin", "sd-a", detection(*[f"question {place}" for place in range(turn["questions"])])),
+        plugin(
+            "sd-plugin",
+            "sd-a",
+            detection(
+                *[f"question {place}" for place in range(turn["questions"])],
+                goals=[f"goal {place}" for place in range(turn["goals"])],
+            ),
+            detection("part one", "part two"),
+        ),
         *(plugin("mrp-plan-plugin", f"planner-{place}", plan(kbs, solvers)) for place in range(turn["planners"])),
         *(
             plugin("kb-plugin", name, retrieval(*[f"{name} {place}" for place in range(count)], sufficient=sufficient))
@@ -107,7 +118,7 @@ def test_a_parallel_run_gives_the_graph_of_any_other(turn):
 
 def without_times(value):
     if isinstance(value, dict):
-        return {key: without_times(item) for key, item in value.items() if not key.endswith("Ms")}
+        return {key: without_times(item) for key, item in value.items() if not key.endswith(("Ms", "startedAt"))}
     if isinstance(value, list):
         return [without_times(item) for item in value]
     return value

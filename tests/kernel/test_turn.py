@@ -76,6 +76,14 @@ def test_stages_follow_each_other_by_recorded_edges():
     assert flows == list(itertools.pairwise(ids))
 
 
+def test_payloads_show_of_a_unit_what_it_has_and_of_everything_else_all():
+    [solve] = [event for event in ok_turn().events if event.detail_ref == "exec-0.5~1" and "output" in event.detail]
+    [entry] = solve.detail["input"]["evidence"][0]["sessionUnits"]
+    assert entry["unit"]["claim"] == "fact"
+    assert all(value or value == 0 for value in entry["unit"].values())
+    assert solve.detail["input"]["systemPrompt"] is None
+
+
 def test_the_next_detector_is_tried_when_a_document_is_refused():
     """[T-8]: a refused document is an error of that execution, with its diagnostics."""
     bad = Detection(status="success", intent_document="@i1 intnt define")
@@ -152,8 +160,8 @@ def test_a_heavier_planner_tries_only_what_is_new():
     stubborn = solver(solution(None))
     ran = run(detector(detection("why")), *kbs, stubborn, first, second)
     assert [len(item.asked) for item in kbs] == [1, 1, 1]
-    assert [request.phase for request in first.asked] == ["post-seed", "post-kb", "post-kb"]
-    assert [request.phase for request in second.asked] == ["post-seed", "post-kb"]
+    assert [request.phase for request in first.asked] == ["post-seed", "post-kb", "post-kb", "post-solve"]
+    assert [request.phase for request in second.asked] == ["post-seed", "post-kb", "post-solve"]
     assert len(stubborn.asked) == 3
     assert ran.outcome.answer_status == "no-context"
     assert ran.outcome.used.planner == "planner-a"

@@ -44,6 +44,14 @@ def test_output_instructions_are_no_query_terms() -> None:
     assert profile_for(decompose(intent("Who is Rex? Answer in one word."))).query_terms == ("rex",)
 
 
+def test_words_that_only_ask_are_no_query_terms() -> None:
+    assert profile_for(decompose(intent("How much does the wooden oven cost?"))).query_terms == (
+        "wooden",
+        "oven",
+        "cost",
+    )
+
+
 @pytest.mark.parametrize(
     ("act", "output", "limit"),
     [("identify", "answer", 4), ("define", "one_word", 5), ("evaluate", "yes_no", 5), ("explain", "explanation", 10)],

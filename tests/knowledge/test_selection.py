@@ -9,11 +9,15 @@ from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.knowledge.guidance import applies_to, guidance_for, sort_guidance
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.testing import unit
-from mrpvm.values import EvidenceEntry, Intent, KnowledgeUnit
+from mrpvm.values import ContextProfile, EvidenceEntry, Intent, KnowledgeUnit
 
 POLICY = SelectionPolicy(max_results=3, min_score=0.3)
 INTENT = Intent(id="i1", group_number=1, act="identify", target="Who is Rex?", output="answer")
 PROFILE = replace(profile_for(decompose(INTENT)), needed_roles=("Definition",))
+
+
+def profile(*terms: str, needed_roles: tuple[str, ...] = ()) -> ContextProfile:
+    return replace(PROFILE, query_terms=terms, needed_roles=needed_roles)
 
 
 def candidate(name: str, score: float, store: str = "kb", **fields: object) -> Candidate:
@@ -87,12 +91,18 @@ def test_units_of_the_turn_need_a_shared_term() -> None:
 
 
 def test_sufficiency() -> None:
-    entry = EvidenceEntry(unit=unit("a", "Rex."), score=1.0, store="kb")
-    assert not is_sufficient([], ())
-    assert is_sufficient([entry], ())
-    assert not is_sufficient([entry], ("Definition",))
-    assert is_sufficient([entry], ("Description",))
-    assert is_sufficient([entry, entry], ("Definition",))
+    entry = EvidenceEntry(unit=unit("a", "Rex barks."), score=1.0, store="kb")
+    assert not is_sufficient([], profile("rex"))
+    assert is_sufficient([entry], profile("rex", "cat"))
+    assert not is_sufficient([entry], profile("rex", "cat", needed_roles=("Definition",)))
+    assert is_sufficient([entry], profile("rex", "cat", needed_roles=("Description",)))
+    assert is_sufficient([entry, entry], profile("rex", "cat", needed_roles=("Definition",)))
+
+
+def test_one_unit_that_holds_every_term_suffices_whatever_its_role() -> None:
+    entry = EvidenceEntry(unit=unit("a", "Rex barks."), score=1.0, store="kb")
+    assert is_sufficient([entry], profile("rex", "bark", needed_roles=("Definition",)))
+    assert not is_sufficient([entry], profile(needed_roles=("Definition",)))
 
 
 def guidance(name: str, *scopes: str, condition: str | None = None) -> KnowledgeUnit:

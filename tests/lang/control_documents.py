@@ -167,9 +167,8 @@ _DEBRIS = (
 )  # fmt: skip
 
 
-def damaged(text: str, seed: int) -> str:
+def damaged(text: str, chance: random.Random) -> str:
     """Give `text` after one to six random cuts, copies, swaps and insertions."""
-    chance = random.Random(seed)
     for _ in range(chance.randint(1, 6)):
         text = chance.choice(_DAMAGES)(text, chance)
     return text

@@ -1,7 +1,7 @@
 """Serialising an admitted document and admitting the result gives an equal document [SOP-33]."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from mrpvm.lang import AdmittedDocument, admit, serialize
 from tests.lang.control_documents import mixed_documents
@@ -28,7 +28,6 @@ def test_vectors(vector: Vector) -> None:
 
 
 @given(mixed_documents())
-@settings(max_examples=150)
 def test_any_document(text: str) -> None:
     assert_round_trip(admit(text, "mixed", {"f1": "frame"}))
 

@@ -131,8 +131,9 @@ def send(content: bytes, kind: str = "application/json") -> Behaviour:
 
 
 def hang(asked: Asked) -> None:
-    """Say nothing until the test ends."""
+    """Say nothing until the test ends, then hang up."""
     asked.released.wait(30)
+    asked.handler.close_connection = True
 
 
 def reset(asked: Asked) -> None:

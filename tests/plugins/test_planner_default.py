@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mrpvm.contracts import Descriptor, PlanInput, PlannerHints
+from mrpvm.contracts import Descriptor, PlanInput, PlannerHints, RetrievalSummary
 from mrpvm.learning import untried, utility
 from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
@@ -140,6 +140,25 @@ def test_a_pinned_solver_is_never_decomposed_around() -> None:
     )
     assert not found.decompose
     assert any("pinned" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("phase", "found", "decomposed"),
+    [
+        ("post-solve", [(False, 2), (False, 1)], True),
+        ("post-kb", [(False, 2), (False, 1)], False),
+        ("post-solve", [(False, 2), (False, 0)], False),
+        ("post-solve", [(False, 2), (True, 1)], False),
+        ("post-solve", [], False),
+    ],
+)
+def test_a_task_is_too_broad_when_every_view_holds_something_and_none_enough(
+    phase: str, found: list[tuple[bool, int]], decomposed: bool
+) -> None:
+    """[BP-52]: no guidance said how to go about it, so the frame's purpose is to get some."""
+    views = tuple(RetrievalSummary(plugin_id="kb", sufficient=is_enough, evidence_count=n) for is_enough, n in found)
+    made = plan("What is rust?", phase, retrievals=views, intents=(intent_of("rust"),))
+    assert (made.decompose, made.frame_purpose) == (decomposed, "strategy-guidance" if decomposed else None)
 
 
 def test_the_basis_of_direct_dispatch_is_written_down() -> None:

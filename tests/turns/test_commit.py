@@ -7,8 +7,8 @@ import pytest
 from mrpvm import registry
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import ExplainabilityTurn, LayerUnit, SessionEvent, UnitEvent
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import detection, plugin, retrieval, solution
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -52,8 +52,9 @@ def test_the_plugins_that_answered_become_the_preferences(session, plugins):
     assert session.preferred_deliberation_level == 2
 
 
-def test_the_entry_tells_everything_of_the_turn(session, plugins):
+def test_the_entry_tells_everything_of_the_turn(session, plugins, settings):
     """[T-25]"""
+    settings.MRPVM_TRACE_FLUSH_MS = 60_000
     plugins()
     turn = ExplainabilityTurn.objects.get(pk=say(session).turn.pk)
     assert turn.status == "succeeded"

@@ -9,14 +9,16 @@ from django.test.utils import CaptureQueriesContext
 from mrpvm import registry
 from mrpvm.learning import untried, utility
 from mrpvm.values import StageRecord
-from sessions_app.actions.plugin_statistics import record_turn
+from sessions_app.actions.plugin_statistics import record_turns
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import PluginStatistics, Project
 from sessions_app.queries.plugin_statistics import utilities
+from sessions_app.turns import lessons as lessons_module
 from sessions_app.turns import pipeline
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
+from sessions_app.turns.lessons import lessons
 from sessions_app.turns.pipeline import TurnError, run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import plugin, solution
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -127,10 +129,44 @@ def test_a_turn_survives_statistics_that_cannot_be_stored(session, plugins, monk
     def fail(*arguments, **named):
         raise failure
 
-    monkeypatch.setattr(pipeline, "record_turn", fail)
+    monkeypatch.setattr(lessons_module, "record_turns", fail)
     assert say(session).turn.status == "succeeded"
     assert session.messages.count() == 2
     assert "could not be stored" in caplog.text
+
+
+def test_what_waits_is_stored_in_one_go_and_in_order(session, plugins, settings):
+    plugins()
+    settings.MRPVM_LEARN_DELAY_MS = 3_600_000
+    for _ in range(3):
+        say(session)
+    assert counts(session.project) == {}
+    lessons.store()
+    assert counts(session.project)["kb-a"] == (3, 3, 0, 0)
+    lessons.store()
+    assert counts(session.project)["kb-a"] == (3, 3, 0, 0)
+
+
+def test_it_does_not_wait_for_ever(session, plugins, settings, monkeypatch):
+    plugins()
+    settings.MRPVM_LEARN_DELAY_MS = 1
+    stored = threading.Event()
+    record = lessons_module.record_turns
+    monkeypatch.setattr(lessons_module, "record_turns", lambda *given: (record(*given), stored.set()))
+    say(session)
+    assert stored.wait(20)
+    assert counts(session.project)["kb-a"] == (1, 1, 0, 0)
+
+
+def test_turns_learned_together_teach_what_they_teach_one_by_one(project):
+    other = Project.objects.create(name="Other", slug="other")
+    turns = [([stage()], False), ([stage("error"), stage(plugin_id="kb-b")], True), ([stage("no-context")], False)]
+    record_turns(project.pk, turns)
+    for turn in turns:
+        record_turns(other.pk, [turn])
+    columns = [field.name for field in PluginStatistics._meta.fields if field.name not in ("id", "project")]
+    together, singly = (list(PluginStatistics.objects.filter(project=one).values(*columns)) for one in (project, other))
+    assert together == singly
 
 
 def stage(status="success", plugin_id="kb-a"):
@@ -149,7 +185,7 @@ def test_turns_that_end_at_once_all_count(project):
             for _ in range(turns_each):
                 ids = [f"kb-{letter}" for letter in "abc"]
                 stages = [stage(plugin_id=item) for item in (ids if number % 2 else reversed(ids))]
-                record_turn(project.pk, stages, turn_failed=False)
+                record_turns(project.pk, [(stages, False)])
         except Exception as error:
             errors.append(error)
         finally:
@@ -189,8 +225,8 @@ def test_sessions_of_a_project_learn_side_by_side(project, plugins):
 
 def test_learning_costs_the_same_for_any_number_of_plugins(project, django_assert_num_queries):
     many = [stage(plugin_id=f"kb-{number}") for number in range(30)]
-    record_turn(project.pk, many, turn_failed=False)
+    record_turns(project.pk, [(many, False)])
     with CaptureQueriesContext(connection) as few:
-        record_turn(project.pk, many[:2], turn_failed=False)
+        record_turns(project.pk, [(many[:2], False)])
     with django_assert_num_queries(len(few)):
-        record_turn(project.pk, many, turn_failed=False)
+        record_turns(project.pk, [(many, False)])

@@ -27,9 +27,11 @@ from sessions_app.models import (
     PluginStatistics,
     Project,
     QuarantinedChunk,
+    RememberedText,
     Session,
     TurnDetail,
     TurnEvents,
+    TurnRating,
     UnitEvent,
 )
 from sessions_app.search.index import index_units
@@ -90,6 +92,8 @@ def _add_conversation(session: Session) -> None:
         session=session, turn_index=1, user_message=HOSTILE, error={"message": HOSTILE}, status="failed"
     )
     Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
+    TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
+    RememberedText.objects.create(session=session, content=HOSTILE)
     value = make_unit("session::1", HOSTILE)
     ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
     UnitEvent.objects.create(session=session, turn=turn, unit_id="session::1", step="staged", text=HOSTILE)

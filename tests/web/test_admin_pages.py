@@ -47,56 +47,60 @@ def test_every_model_is_registered() -> None:
     assert [model for model in MODELS if not admin.site.is_registered(model)] == []
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_a_list_costs_the_same_for_3_rows_and_for_30(
-    model: type[Model], operators: Client, django_assert_max_num_queries: Any
-) -> None:
+def test_a_list_costs_the_same_for_3_rows_and_for_30(operators: Client) -> None:
+    add_rows_of_every_kind(3)
+    few = {model: queries_of_list(operators, model, at_least=3) for model in MODELS}
+    add_rows_of_every_kind(27)
+    many = {model: queries_of_list(operators, model, at_least=30) for model in MODELS}
+    assert {model: (few[model], many[model]) for model in MODELS if many[model] > few[model]} == {}
+    assert {model: count for model, count in few.items() if count > MOST_LIST_QUERIES} == {}
+
+
+def queries_of_list(operators: Client, model: type[Model], at_least: int) -> int:
+    """Give what a list costs, once it has been seen; it must show that many rows, and nothing hostile or secret."""
     address = address_of(model, "changelist")
     operators.get(address)
-    add_rows_of_every_kind(3)
-    with CaptureQueriesContext(connection) as few:
-        assert operators.get(address).status_code == 200
-    add_rows_of_every_kind(27)
-    with django_assert_max_num_queries(min(len(few), MOST_LIST_QUERIES)):
+    with CaptureQueriesContext(connection) as queries:
         page = operators.get(address)
-    assert len(page.context["cl"].result_list) >= 30
-    assert HOSTILE not in page.text
-    assert "secret-digest" not in page.text
+    assert page.status_code == 200, model
+    assert len(page.context["cl"].result_list) >= at_least, model
+    assert HOSTILE not in page.text, model
+    assert "secret-digest" not in page.text, model
+    return len(queries)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_a_page_shows_its_row_and_neither_markup_nor_secrets(model: type[Model], operators: Client) -> None:
+def test_a_page_shows_its_row_and_neither_markup_nor_secrets(operators: Client) -> None:
     add_rows_of_every_kind(2)
-    row = model._default_manager.order_by("-pk").first()
-    assert row is not None
-    page = operators.get(address_of(model, "change", row.pk))
-    assert page.status_code == 200
-    assert HOSTILE not in page.text
-    assert "secret-digest" not in page.text
-    history = operators.get(address_of(model, "history", row.pk))
-    assert history.status_code == 200
-    assert HOSTILE not in history.text
+    for model in MODELS:
+        row = model._default_manager.order_by("-pk").first()
+        assert row is not None, model
+        for address in (address_of(model, "change", row.pk), address_of(model, "history", row.pk)):
+            page = operators.get(address)
+            assert page.status_code == 200, address
+            assert HOSTILE not in page.text, address
+            assert "secret-digest" not in page.text, address
 
 
-@pytest.mark.parametrize("model", [item for item in MODELS if item not in EDITABLE], ids=lambda model: model.__name__)
-def test_no_page_writes_a_row(model: type[Model], operators: Client) -> None:
+def test_no_page_writes_a_row(operators: Client) -> None:
     add_rows_of_every_kind(1)
-    row = model._default_manager.order_by("-pk").first()
-    assert row is not None
-    before = model._default_manager.filter(pk=row.pk).values().get()
-    fields = dict.fromkeys(before, "changed")
-    assert operators.post(address_of(model, "change", row.pk), fields).status_code == 403
-    assert model._default_manager.filter(pk=row.pk).values().get() == before
-    if model not in DELETABLE:
-        assert operators.post(address_of(model, "delete", row.pk), {"post": "yes"}).status_code == 403
-        assert model._default_manager.filter(pk=row.pk).exists()
+    for model in MODELS:
+        if model in EDITABLE:
+            continue
+        row = model._default_manager.order_by("-pk").first()
+        assert row is not None, model
+        before = model._default_manager.filter(pk=row.pk).values().get()
+        fields = dict.fromkeys(before, "changed")
+        assert operators.post(address_of(model, "change", row.pk), fields).status_code == 403, model
+        if model not in DELETABLE:
+            assert operators.post(address_of(model, "delete", row.pk), {"post": "yes"}).status_code == 403, model
+        assert model._default_manager.filter(pk=row.pk).values().get() == before, model
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_a_search_is_answered(model: type[Model], operators: Client) -> None:
+def test_a_search_is_answered(operators: Client) -> None:
     add_rows_of_every_kind(1)
-    for words in ("script", "1", "\x7f'\"%_"):
-        assert operators.get(address_of(model, "changelist"), {"q": words}).status_code == 200
+    for model in MODELS:
+        for words in ("script", "1", "\x7f'\"%_"):
+            assert operators.get(address_of(model, "changelist"), {"q": words}).status_code == 200, (model, words)
 
 
 def test_search_finds_a_session_by_its_id_and_its_rows_too(operators: Client) -> None:
@@ -116,8 +120,9 @@ def test_filters_are_answered(operators: Client) -> None:
         page = operators.get(address_of(model, "changelist"))
         for spec in page.context["cl"].filter_specs:
             for choice in spec.choices(page.context["cl"]):
-                found = operators.get(address_of(model, "changelist") + choice["query_string"])
-                assert found.status_code == 200, (model, choice["query_string"])
+                if not choice["selected"]:  # that is the page at hand
+                    found = operators.get(address_of(model, "changelist") + choice["query_string"])
+                    assert found.status_code == 200, (model, choice["query_string"])
 
 
 def test_states_of_sessions(operators: Client) -> None:

@@ -1,4 +1,4 @@
-"""API keys, knowledge bases and plugins."""
+"""API keys and knowledge bases."""
 
 import re
 
@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from mrpvm import registry
 from sessions_app.actions.api_keys import create_key, find_key
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source, create_base
@@ -128,12 +127,3 @@ def test_the_queries_do_not_grow(admin: Client, project: Project) -> None:
             total += len(queries)
         counts.append(total)
     assert counts[0] == counts[1]
-
-
-def test_every_plugin_is_in_the_catalogue(admin: Client) -> None:
-    html = admin.get(reverse("plugins")).content.decode()
-    check_html(html)
-    for descriptor in registry.installed.descriptors():
-        assert f">{descriptor.id}</span>" in html
-    places = [html.index(title) for title in ("Seed detectors", "Planners", "KB plugins", "Goal solvers", "validators")]
-    assert places == sorted(places)

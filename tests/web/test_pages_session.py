@@ -9,10 +9,13 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.ratings import rate_turn
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Message, Project, Session
 from sessions_app.queries.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
+from tests.configured_model import provider
 from tests.kernel.scripted import plugin
+from tests.llm.provider import Provider
 from tests.web.page_scene import (
     Install,
     add_turns,
@@ -25,7 +28,7 @@ from tests.web.page_scene import (
     scripted_plugins,
 )
 
-__all__ = ["live_project", "project", "scripted_plugins"]
+__all__ = ["live_project", "project", "provider", "scripted_plugins"]
 
 
 def get(client: Client, session: Session, name: str = "session", **query: object) -> str:
@@ -69,7 +72,7 @@ def test_answers_are_read_as_markdown_and_questions_as_they_are(project: Project
     assert "<strong>Bold</strong> <code>code</code>" in html
     assert "<li>one</li>" in html
     address = reverse("turn", args=[session.session_id, turn.request_id])
-    assert f'<a class="cite" href="{address}#context" aria-label="Source 1">1</a>' in html
+    assert f'<a class="cite" href="{address}/sources/1" aria-label="Source 1">1</a>' in html
     assert '<div class="bubble__text">**not bold**</div>' in html
 
 
@@ -167,6 +170,7 @@ def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: 
         "goal_solver_plugin",
         "deliberation_level",
         "kb_id",
+        "grounding",
     ):
         select = re.search(rf'<select[^>]*name="{name}".*?</select>', html, re.S)
         assert select is not None, name
@@ -175,6 +179,17 @@ def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: 
     assert "Message reader (seed detector)" in html
     assert ">Handbook</option>" in html
     assert '<option value="sd-symbolic">' in html
+    assert re.search(r'<option value="gs-llm-fast" disabled>[^<]*needs a language model', html)
+    assert re.search(r'<input [^>]*name="model"[^>]* disabled>', html)
+    assert "No language model is configured." in html
+
+
+def test_with_a_model_the_controls_offer_what_needs_one(project: Project, provider: Provider) -> None:
+    html = get(member_client(project), new_session(project, preferred_model="large"), "session-composer")
+    assert "disabled" not in html
+    assert '<option value="gs-llm-fast">' in html
+    assert 'placeholder="auto (large)"' in html
+    assert f'hx-get="{reverse("model-names")}"' in html
 
 
 @pytest.mark.parametrize("form", ["markdown", "json"])
@@ -187,6 +202,39 @@ def test_the_conversation_can_be_exported(project: Project, form: str) -> None:
     exported = client.get(address)
     assert exported.status_code == 200
     assert "assistant 1" in exported.content.decode()
+
+
+def test_an_answer_is_rated_with_a_note_also_without_javascript(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    add_turns(session, 1, "failed")
+    client = member_client(project)
+    assert get(client, session).count('aria-label="Good answer"') == 1
+    rate = reverse("turn-rate", args=[session.session_id, turn.request_id])
+    answer = client.post(rate, {"value": "down", "note": "It was <b>the cat</b>."})
+    assert answer["Location"].endswith("?before=2#turn-1")
+    html = get(client, session)
+    assert 'aria-pressed="true" aria-label="Bad answer"' in html
+    assert "It was &lt;b&gt;the cat&lt;/b&gt;." in html
+    exported = client.get(reverse("api:export", args=[session.session_id]), {"format": "json"}).json()
+    assert exported["turns"][0]["rating"]["value"] == "down"
+    fragment = client.post(rate, {"value": "up", "note": "x" * 3000}, headers={"HX-Request": "true"}).text
+    check_html(fragment)
+    assert "at most 2000 characters" in fragment
+    assert "x" * 3000 in fragment
+    assert 'aria-pressed="true" aria-label="Bad answer"' in fragment
+
+
+def test_a_viewer_sees_ratings_and_gives_none(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    rate_turn(turn, "up", "Quite so.")
+    viewer = member_client(project, "viewer")
+    html = get(viewer, session)
+    assert "Rated good" in html
+    assert "Quite so." in html
+    assert "Good answer" not in html
+    assert viewer.post(reverse("turn-rate", args=[session.session_id, turn.request_id])).status_code == 403
 
 
 def test_an_expired_session_is_an_archive(project: Project) -> None:

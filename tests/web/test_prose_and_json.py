@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions_app.web.json_tree import NODES_MAX, shown_json, shown_text
-from sessions_app.web.prose import prose
+from sessions_app.web.prose import plain, prose
 from sessions_app.web.words import bytes_in_words, why
 from tests.web.page_scene import HOSTILE, Reader
 
@@ -85,8 +85,9 @@ def test_prose_is_markdown() -> None:
 
 
 def test_source_marks_lead_to_the_turn() -> None:
-    shown = prose("Rex [1], Tom [12]. `[3]`", '/turn?a=1&b="2"#context')
-    assert shown.count('<a class="cite" href="/turn?a=1&amp;b=&quot;2&quot;#context"') == 2
+    shown = prose("Rex [1], Tom [12]. `[3]`", '/turn?a=1&b="2"#')
+    for number in (1, 12):
+        assert f'<a class="cite" href="/turn?a=1&amp;b=&quot;2&quot;#{number}"' in shown
     assert "<code>[3]</code>" in shown
     assert "cite" not in prose("Rex [1]")
 
@@ -128,3 +129,11 @@ def test_sizes_are_written_for_people(count: int, words: str) -> None:
 def test_codes_become_words_and_words_stay() -> None:
     assert why("TURN_CANCELLED") == "the turn was stopped"
     assert why("score 0.2 below 0.3") == "score 0.2 below 0.3"
+
+
+def test_a_preview_is_words_without_marks() -> None:
+    assert plain("**What is it?** A `pump`.\nIt *runs*… [1]\n\n- one\n- [two](http://a.example)") == (
+        "What is it? A pump. It runs… [1] one two"
+    )
+    assert plain("1 < 2 & <b>3</b>") == "1 < 2 & <b>3</b>"
+    assert plain("") == ""

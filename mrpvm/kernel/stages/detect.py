@@ -23,20 +23,23 @@ def detector_candidates(run: TurnRun) -> tuple[str, ...]:
     )
 
 
-def detect(run: TurnRun, frame: Frame) -> Program[tuple[Execution, Admitted]]:
+def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None) -> Program[tuple[Execution, Admitted]]:
     """Give the execution that delivered and what was admitted from it.
+
+    Args:
+        message: what the user said, or in a frame below the root the text of a task [K-5].
 
     Raises:
         StageExhausted: DECOMPOSER_EMPTY_RESULT when nobody found an intent, else PLUGIN_STAGE_EXHAUSTED.
     """
     request = DetectInput(
-        message=run.request.message,
+        message=message,
         history=run.request.history,
         system_prompt=run.request.system_prompt,
         requested_model=run.request.requested_model,
         session_model=run.request.session_model,
     )
-    slot, cause, tried = frame.next_slot(), None, []
+    slot, tried = frame.next_slot(), []
     for attempt, plugin_id in enumerate(detector_candidates(run), start=1):
         detector = run.registry.seed_detector(plugin_id)
         admitted: list[Admitted] = []
@@ -48,10 +51,15 @@ def detect(run: TurnRun, frame: Frame) -> Program[tuple[Execution, Admitted]]:
             if detection.status != "success":
                 return None
             try:
-                admitted.append(admit_detection(detection, run.request.request_id, run.budget.started_at))
+                admitted.append(
+                    admit_detection(detection, run.request.request_id, run.budget.started_at, frame.first_unit_number)
+                )
             except ControlLanguageError as error:
                 return refusal(error)
-            return None
+            if admitted[0].runnable:
+                return None
+            admitted.clear()
+            return PluginError(code="DECOMPOSER_EMPTY_RESULT", message="Every seed is deactivated.")
 
         execution: Execution = yield from call_plugin(
             run,

@@ -8,7 +8,8 @@ from mrpvm.kernel.backtracking import evidence_profile_hash
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import Evidence, GuidanceUnits, LedgerEntry, to_wire
+from mrpvm.values import Evidence, GuidanceUnits, LedgerEntry
+from mrpvm.wire import to_wire
 
 STAGE = "kb"
 
@@ -112,7 +113,10 @@ def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
 
 def _summary(view: EvidenceView) -> RetrievalSummary:
     return RetrievalSummary(
-        plugin_id=view.execution.plugin_id, sufficient=view.sufficient, evidence_count=view.entry_count
+        plugin_id=view.execution.plugin_id,
+        sufficient=view.sufficient,
+        evidence_count=view.entry_count,
+        strategy_unit_count=sum(len(item.guidance.strategy) for item in view.evidence),
     )
 
 

@@ -8,7 +8,8 @@ from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView
-from mrpvm.values import Answer, Selection, to_wire
+from mrpvm.values import Answer, Selection
+from mrpvm.wire import to_wire
 
 STAGE = "goal-solver"
 
@@ -36,6 +37,7 @@ class Attempt:
     solver_id: str
     planner_id: str
     view: EvidenceView
+    family: str
     slot: int
     number: int
     cause: Cause
@@ -75,6 +77,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
             "kbPluginId": attempt.view.execution.plugin_id,
             "plannerPluginId": attempt.planner_id,
             "evidenceProfileHash": attempt.view.hash,
+            "familySignature": attempt.family,
         },
     )
     execution: Execution = yield from call_plugin(

@@ -6,8 +6,7 @@ from mrpvm.contracts import CallContext, ResponseValidator, ValidateInput, Valid
 from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.kernel.stages.solve import Branch
-from mrpvm.values import Answer
+from mrpvm.values import Answer, Evidence
 
 STAGE = "validation"
 _COSTS = ("cheap", "moderate", "expensive")
@@ -23,9 +22,11 @@ class Verdict:
     last: Execution | None
 
 
-def validate(run: TurnRun, frame: Frame, branch: Branch, answer: Answer, cause: Cause | None) -> Program[Verdict]:
+def validate(
+    run: TurnRun, frame: Frame, answer: Answer, evidence: tuple[Evidence, ...], cause: Cause | None
+) -> Program[Verdict]:
     """Give the verdict on an answer; a validator that cannot judge neither accepts nor rejects [PL-16]."""
-    request = ValidateInput(message=run.request.message, answer=answer, evidence=branch.view.evidence)
+    request = ValidateInput(message=run.request.message, answer=answer, evidence=evidence)
     ordered = sorted(run.usable("val-plugin"), key=lambda item: (_COSTS.index(item.cost_class), item.id))
     last: Execution | None = None
     statuses: list[str] = []

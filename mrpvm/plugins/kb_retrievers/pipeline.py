@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
+from mrpvm.contracts import CallContext, IntentAssessment, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
-from mrpvm.values import ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
+from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
 
-CANDIDATE_LIMIT = 24
-"""Twice the widest result budget, so that boosts and doubles can change what is chosen; each costs a ledger row."""
+SPARE_CANDIDATES = 6
+"""Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""
 MAX_QUERY_TERMS = 32
 """A whole text as a question is searched by its first terms only."""
 
@@ -59,10 +59,11 @@ def retrieve_evidence(
                 session_units=tuple(entry for entry in stored.entries if entry.store == "session"),
                 kb_units=tuple(entry for entry in stored.entries if entry.store != "session"),
                 guidance=guidance_for(intent, request.current_turn_units, guidance),
-                sufficient=is_sufficient(entries, profile.needed_roles),
+                sufficient=is_sufficient(entries, profile),
             )
         )
     return Retrieval(
+        assessments=tuple(assess(item) for item in evidence),
         status="success" if all(item.sufficient for item in evidence) else "insufficient",
         evidence=tuple(evidence),
         ledger=tuple(ledger),
@@ -71,10 +72,30 @@ def retrieve_evidence(
     )
 
 
+def assess(evidence: Evidence) -> IntentAssessment:
+    """Give how far the evidence of one intent goes [PL-12]."""
+    units, strategy_count = [entry.unit for entry in evidence.entries], len(evidence.guidance.strategy)
+    needed = evidence.profile.needed_roles
+    return IntentAssessment(
+        intent_ref=evidence.intent.group_number,
+        purpose=(
+            "task-evidence" if not strategy_count else "strategy-guidance" if strategy_count >= len(units) else "mixed"
+        ),
+        evidence_count=len(units),
+        strategy_count=strategy_count,
+        needed_roles=needed,
+        covered_roles=tuple(role for role in needed if any(unit.role == role for unit in units)),
+        unique_source_count=len({unit.source_id for unit in units}),
+        ku_levels_used=tuple(level for level in KU_TYPES if any(unit.ku_type == level for unit in units)),
+        sufficient=evidence.sufficient,
+    )
+
+
 def lexical_hits(profile: ContextProfile, context: CallContext) -> Sequence[ScoredUnit]:
     """Give the units that share a term with the intent, best first [BP-20, BP-22]."""
     terms = profile.query_terms[:MAX_QUERY_TERMS]
-    hits = context.knowledge.search(dict.fromkeys(terms, 1.0), CANDIDATE_LIMIT) if terms else ()
+    limit = profile.max_results + SPARE_CANDIDATES
+    hits = context.knowledge.search(dict.fromkeys(terms, 1.0), limit) if terms else ()
     return [hit for hit in hits if hit.unit.is_evidence and hit.score > 0]
 
 

@@ -65,7 +65,15 @@ def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | No
         return False, None, ("not decomposed: guidance forbids it",)
     if signals.asks_split:
         return True, "subtask-decomposition", ("decomposed: guidance asks for it",)
+    if request.phase == "post-solve" and _is_broad(request):
+        return True, "strategy-guidance", ("decomposed: every view holds something, and none enough",)
     return False, None, ()
+
+
+def _is_broad(request: PlanInput) -> bool:
+    """Tell whether the frame's one task is too broad: there is weak evidence in every view [BP-52]."""
+    weak = [item.evidence_count > 0 and not item.sufficient for item in request.retrievals]
+    return len(request.intents) == 1 and bool(weak) and all(weak)
 
 
 def _dispatch(request: PlanInput, solver_order: Sequence[str]) -> tuple[str, ...]:

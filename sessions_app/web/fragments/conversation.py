@@ -1,22 +1,18 @@
 """The conversation as the session page shows it: exchanges, each with its turn, failed ones among them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from mrpvm import registry
-from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.pages import conversation
-from sessions_app.turns.language_model import is_configured
 from sessions_app.web.graph.status import Tone, tone_of
 from sessions_app.web.prose import prose
 from sessions_app.web.words import ending, why
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+    from sessions_app.models import ExplainabilityTurn, Message, Session, TurnRating
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +32,7 @@ class Exchange:
     ending: str
     tone: Tone
     reason: str
+    rating: "TurnRating | None"
 
 
 def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
@@ -56,12 +53,19 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
-    """Give the colour of a turn's end; an answer that found nothing is weak."""
+    """Give the colour of a turn's end; an answer that found nothing is weak, a command's refusal an error."""
+    if turn.kind == "command":
+        return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
     return tone_of("no-context" if turn.answer_status == "no-context" else turn.status)
 
 
+def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
+    """Give what was thought of the turn's answer."""
+    return getattr(turn, "rating", None)
+
+
 def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
-    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "#context"
+    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "/sources/"
     error = turn.error or {}
     return Exchange(
         turn=turn,
@@ -69,74 +73,10 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
         ending=ending(turn.status, turn.answer_status),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
+        rating=rating_of(turn),
     )
 
 
 def _answer(message: "Message", sources_url: str) -> Answer:
     html = prose(message.content, sources_url) if message.role == "assistant" else None
     return Answer(message=message, html=html)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Control:
-    """One selector of the composer; its first choice is to leave it open."""
-
-    name: str
-    label: str
-    hint: str
-    open_choice: str
-    choices: Sequence[tuple[str, str]]
-
-
-_PLUGIN_CONTROLS = (
-    ("planner_plugin", "mrp-plan-plugin", "Planner", "Chooses the plugins and their order"),
-    ("seed_detector_plugin", "sd-plugin", "Message reader (seed detector)", "Reads intents and facts from the message"),
-    ("kb_plugin", "kb-plugin", "Retriever (KB plugin)", "How knowledge is searched, not which"),
-    ("goal_solver_plugin", "gs-plugin", "Goal solver", "Writes the answer from what was found"),
-)  # fmt: skip
-
-
-def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
-    """Give the composer's selectors; leaving one open pins nothing [UI-10]."""
-    preferred = {
-        "planner_plugin": session.preferred_planner_plugin,
-        "seed_detector_plugin": session.preferred_seed_detector_plugin,
-        "kb_plugin": session.preferred_kb_plugin,
-        "goal_solver_plugin": session.preferred_goal_solver_plugin,
-    }
-    controls = [
-        Control(
-            name=name,
-            label=label,
-            hint=hint,
-            open_choice=f"auto ({preferred[name]} first)" if preferred[name] else "auto",
-            choices=[
-                (item.id, item.name or item.id)
-                for item in registry.installed.descriptors(plugin_type)
-                if is_configured() or not item.uses_llm
-            ],
-        )
-        for name, plugin_type, label, hint in _PLUGIN_CONTROLS
-    ]
-    level = session.preferred_deliberation_level
-    levels = [(str(number), words) for number, words in enumerate(("0: direct", "1: check", "2: compare", "3: deep"))]
-    controls.append(
-        Control(
-            name="deliberation_level",
-            label="Deliberation level",
-            hint="How much is tried and compared",
-            open_choice=f"auto ({level})",
-            choices=levels,
-        )
-    )
-    bases = knowledge_bases(project)
-    controls.append(
-        Control(
-            name="kb_id",
-            label="Knowledge base",
-            hint="What is searched; another one is mounted with the next message",
-            open_choice=f"as mounted: {session.mounted_kb.name}",
-            choices=[(base.kb_id, base.name) for base in bases if base.pk != session.mounted_kb_id],
-        )
-    )
-    return {"session": session, "controls": controls}

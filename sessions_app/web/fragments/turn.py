@@ -1,37 +1,42 @@
-"""The turn page: its head, the graph, and the outline of the same structure."""
+"""The turn page: its head, and the one structure in three views: graph, timeline, outline."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mrpvm.trace.graph import Graph
 from sessions_app.queries.pages import neighbours
+from sessions_app.queries.turns import discarded_texts
 from sessions_app.web.fragments.conversation import turn_tone
-from sessions_app.web.graph import GraphStructure, read_structure, render_graph
-from sessions_app.web.graph.status import Tone, duration_badge, tone_of
+from sessions_app.web.fragments.turn_structure import structure_of
+from sessions_app.web.graph import ShownGraph, render_outline, render_shown, render_timeline, show_structure
+from sessions_app.web.graph.outline import ROWS_AT_FIRST
+from sessions_app.web.graph.shown import OPEN_AT_MOST
+from sessions_app.web.graph.status import duration_badge
 from sessions_app.web.words import ending, why
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
 
+VIEWS = ("graph", "timeline", "outline")
+TABS = ("run", "context", "state", "choice")
+DISCARDED_SHOWN = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutlineItem:
-    """A frame or an execution in the outline; children are in reading order."""
+class Reader:
+    """What the address says of the reader's own choices."""
 
-    id: str
-    ref: str
-    label: str
-    note: str
-    status: str
-    tone: Tone
-    duration: str
-    children: tuple["OutlineItem", ...] = ()
+    view: str = "graph"
+    tab: str = "run"
+    selected: str = ""
+    opened: tuple[str, ...] = ()
+    shut: tuple[str, ...] = ()
 
 
 def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Give what stands above the graph: how the turn ended, its neighbours, what it ran with."""
     error = turn.error or {}
+    discarded = discarded_texts(turn) if error else []
     return {
         "turn": turn,
         "session": turn.session,
@@ -39,57 +44,41 @@ def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "tone": turn_tone(turn),
         "duration": duration_badge(turn.duration_ms),
         "neighbours": neighbours(turn),
-        "plugins": [
-            ("Planner", turn.planner_plugin),
-            ("Seed detector", turn.seed_detector_plugin),
-            ("KB plugin", turn.kb_plugin),
-            ("Goal solver", turn.goal_solver_plugin),
-        ],
         "error": error,
         "error_words": why(str(error.get("code", ""))),
+        "discarded": discarded[:DISCARDED_SHOWN],
+        "discarded_left_out": max(0, len(discarded) - DISCARDED_SHOWN),
     }
 
 
-def graph_context(
-    turn: "ExplainabilityTurn", graph: Graph, opened: Iterable[str], shut: Iterable[str]
+def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
+    """Give what the reader sees of the turn's graph."""
+    return show_structure(structure_of(turn), opened=reader.opened, shut=reader.shut, selected=reader.selected)
+
+
+def stage_context(turn: "ExplainabilityTurn", shown: ShownGraph, reader: Reader) -> dict[str, Any]:
+    """Give the middle of the page: the graph, or the timeline in its place."""
+    is_timeline = reader.view == "timeline"
+    return {
+        "turn": turn,
+        "session": turn.session,
+        "graph": render_shown(shown).svg,
+        "timeline": render_timeline(shown) if is_timeline else "",
+        "execution_count": len(shown.whole.executions),
+        "frame_count": len(shown.whole.frames),
+        "can_open_all": len(shown.whole.executions) <= OPEN_AT_MOST,
+    }
+
+
+def outline_context(
+    turn: "ExplainabilityTurn", shown: ShownGraph, selected: str, *, is_whole: bool = False
 ) -> dict[str, Any]:
-    """Give the picture, with the frames that the reader opened and shut."""
-    return {"turn": turn, "session": turn.session, "graph": render_graph(graph, opened=opened, shut=shut)}
+    """Give the graph as a tree of words; a long one in part, unless all of it is asked for."""
+    limit = None if is_whole else ROWS_AT_FIRST
+    return {"turn": turn, "session": turn.session, "outline": render_outline(shown, selected, limit=limit)}
 
 
-def outline_context(turn: "ExplainabilityTurn", graph: Graph, selected: str) -> dict[str, Any]:
-    """Give the graph as a tree of words, for keyboards and screen readers."""
-    structure = read_structure(graph)
-    root = (_frame_item(structure, structure.root_id),) if structure.root_id else ()
-    return {"turn": turn, "session": turn.session, "outline": root, "selected": selected}
-
-
-def _frame_item(structure: GraphStructure, frame_id: str) -> OutlineItem:
-    frame = structure.frames[frame_id]
-    children = tuple(
-        _frame_item(structure, item) if item in structure.frames else _execution_item(structure, item, frame.active)
-        for item in frame.items
-    )
-    return OutlineItem(
-        id=frame.id,
-        ref=frame.detail_ref,
-        label=frame.label or frame.id,
-        note=frame.purpose if frame.purpose != frame.label else "",
-        status=frame.status,
-        tone=tone_of(frame.status),
-        duration=duration_badge(frame.duration_ms),
-        children=children,
-    )
-
-
-def _execution_item(structure: GraphStructure, execution_id: str, frame_active: bool) -> OutlineItem:
-    execution = structure.executions[execution_id]
-    return OutlineItem(
-        id=execution.id,
-        ref=execution.detail_ref,
-        label=execution.label,
-        note=execution.stage,
-        status=execution.status,
-        tone=tone_of(execution.status, frame_active=frame_active),
-        duration=duration_badge(execution.duration_ms),
-    )
+def one_of(wanted: str | None, known: Iterable[str]) -> str:
+    """Give the wanted name if it is one of the known, else their first."""
+    names = tuple(known)
+    return wanted if wanted in names else names[0]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from mrpvm.trace.graph import Graph
-from sessions_app.queries.turns import Detail
+from sessions_app.queries.turns import Detail, graph
+from sessions_app.web.fragments.turn_structure import structure_of
+from sessions_app.web.graph import GraphStructure
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
 from sessions_app.web.json_tree import ShownJson, shown_json, shown_text
 from sessions_app.web.words import bytes_in_words, why
@@ -42,14 +44,25 @@ class Node:
     children: tuple[tuple[str, str], ...] = ()
 
 
-def detail_context(turn: "ExplainabilityTurn", graph: Graph, detail: Detail) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Siblings:
+    """What stands before and after a node in its frame, as `(id, name)`; its place among `count`."""
+
+    previous: tuple[str, str] | None = None
+    next: tuple[str, str] | None = None
+    place: int = 0
+    count: int = 0
+
+
+def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
     """Give the node's head and its tabs; long parts are cut, and say so [O-22]."""
-    node = _node(graph, detail.ref)
+    node = _node(graph(turn), detail.ref)
     return {
         "turn": turn,
         "session": turn.session,
         "ref": detail.ref,
         "node": node,
+        "siblings": _siblings(structure_of(turn), detail.ref),
         "tabs": _tabs(detail),
         "first_tab": "error" if node.tone == Tone.ERROR and (detail.payload or {}).get("error") else "",
         "size": bytes_in_words(detail.size),
@@ -57,6 +70,26 @@ def detail_context(turn: "ExplainabilityTurn", graph: Graph, detail: Detail) -> 
         "cut_bytes": bytes_in_words(detail.cut_bytes) if detail.cut_bytes else "",
         "error": _error(detail),
     }
+
+
+def _siblings(structure: GraphStructure, ref: str) -> Siblings:
+    names = {run.id: run.label for run in structure.executions.values()}
+    names |= {frame.id: frame.label for frame in structure.frames.values()}
+    for frame in structure.frames.values():
+        marks = [mark.id for mark in frame.marks]
+        row = marks if ref in marks else list(frame.items) if ref in frame.items else []
+        if not row:
+            continue
+        names |= {mark.id: mark.label for mark in frame.marks}
+        place = row.index(ref)
+        before, after = row[place - 1 : place], row[place + 1 : place + 2]
+        return Siblings(
+            previous=(before[0], names[before[0]]) if place and before else None,
+            next=(after[0], names[after[0]]) if after else None,
+            place=place + 1,
+            count=len(row),
+        )
+    return Siblings()
 
 
 def _error(detail: Detail) -> dict[str, str]:

@@ -14,17 +14,18 @@ from sessions_app.web.graph.rows import Link, column_guides, links_of, rows_of
 from sessions_app.web.graph.shapes import Box, Grid, Row, Stack
 from sessions_app.web.graph.structure import Frame, GraphStructure
 
-BOX_WIDTH, BOX_HEIGHT = 168.0, 40.0
+BOX_WIDTH, BOX_HEIGHT = 196.0, 40.0
 COLUMN_GAP, ROW_GAP, STACK_GAP = 22.0, 22.0, 36.0
 FRAME_PAD, FRAME_TOP_GUTTER, FRAME_BOTTOM_GUTTER = 16.0, 18.0, 16.0
 HEADER_HEIGHT = 44.0
-MARK_WIDTH, MARK_HEIGHT, MARK_GAP, MARK_LINES = 104.0, 18.0, 6.0, 3
+MARK_WIDTH, MARK_HEIGHT, MARK_GAP, MARK_LINES = 150.0, 18.0, 6.0, 4
 EMPTY_BODY_HEIGHT = 24.0
 MAX_HEADER_WIDTH = 320.0
 LABEL_FONT_PX = 13.0
 CANVAS_PAD = 12.0
 # A row may hold four boxes before it wraps (parallel seeds run at most four at a time), and more in large frames.
 _ROW_BOXES = 4
+_ROW_WIDTH = 1_300.0
 _ASPECT = 1.6
 _ROW_ASPECT = 2.1
 # Below this height a single stack reads better than a compact block.
@@ -105,9 +106,10 @@ def _place_frame(placing: _Placing, frame: Frame) -> None:
 
 
 def _header_width(frame: Frame) -> float:
-    """Give the width that shows the frame's label, within reason, and two marks side by side."""
-    marks = min(len(frame.marks), 2) * (MARK_WIDTH + MARK_GAP) - MARK_GAP + 2 * FRAME_PAD
-    return max(marks, min(text_width(frame.label, LABEL_FONT_PX, bold=True) + 110, MAX_HEADER_WIDTH))
+    """Give the width that shows the frame's label, within reason."""
+    return max(
+        MARK_WIDTH + 2 * FRAME_PAD, min(text_width(frame.label, LABEL_FONT_PX, bold=True) + 124, MAX_HEADER_WIDTH)
+    )
 
 
 def _place_marks(placing: _Placing, frame: Frame, width: float) -> float:
@@ -138,6 +140,9 @@ def _wrapped(placing: _Placing, rows: list[list[str]], guides: Mapping[str, str]
     widths = [sizes[item][0] for row in rows for item in row]
     area = sum((sizes[item][0] + COLUMN_GAP) * (sizes[item][1] + ROW_GAP) for row in rows for item in row)
     limit = max([_ROW_BOXES * (BOX_WIDTH + COLUMN_GAP), math.sqrt(area * _ROW_ASPECT), *widths])
+    # Few parallel frames stay side by side although they are wider than boxes.
+    few = [sum(sizes[item][0] + COLUMN_GAP for item in row) for row in rows if len(row) <= _ROW_BOXES]
+    limit = max([limit, *(width for width in few if width <= _ROW_WIDTH)])
     left: dict[str, float] = {}
     lines: list[_Line] = []
     for row in rows:

@@ -1,8 +1,9 @@
 """One turn: the picture first, then everything behind it."""
 
-from urllib.parse import parse_qs, urlsplit
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
@@ -10,35 +11,72 @@ from mrpvm.errors import MRPError, NotFound
 from sessions_app.queries import turns
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.web.access import Member, member_view
-from sessions_app.web.fragments.turn import graph_context, head_context, outline_context
+from sessions_app.web.fragments.turn import (
+    TABS,
+    VIEWS,
+    Reader,
+    head_context,
+    one_of,
+    outline_context,
+    shown_graph,
+    stage_context,
+)
+from sessions_app.web.fragments.turn_choice import choice_context
 from sessions_app.web.fragments.turn_context import context_context
 from sessions_app.web.fragments.turn_detail import detail_context
+from sessions_app.web.fragments.turn_overview import overview_context
+from sessions_app.web.fragments.turn_requests import requests_context
+from sessions_app.web.fragments.turn_state import state_context
+from sessions_app.web.graph import render_timeline
 from sessions_app.web.pages import back_to, page, tell, tell_error
 
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
 TEMPLATE = "turn/show.html"
+
+
+def _reader(query: QueryDict) -> Reader:
+    return Reader(
+        view=one_of(query.get("view"), VIEWS),
+        tab=one_of(query.get("tab"), TABS),
+        selected=query.get("sel", "").replace("\0", ""),
+        opened=tuple(query.getlist("open")),
+        shut=tuple(query.getlist("shut")),
+    )
 
 
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show the turn; the address holds the selection and what was opened and shut."""
+    """Show the turn; the address holds the view, the tab, the selection and what was opened and shut."""
     turn = turns.turn(member.project, session_id, request_id)
-    graph = turns.graph(turn)
-    selected = request.GET.get("sel", "")
+    reader = _reader(request.GET)
+    shown = shown_graph(turn, reader)
     context = {
         **head_context(turn),
-        **outline_context(turn, graph, selected),
-        **graph_context(turn, graph, request.GET.getlist("open"), request.GET.getlist("shut")),
-        **context_context(turn),
-        "has_detail": False,
+        **outline_context(turn, shown, reader.selected),
+        **stage_context(turn, shown, reader),
+        **_panel(turn, reader.tab),
+        **_detail(turn, reader.selected),
+        "reader": reader,
     }
+    return page(request, TEMPLATE, member, context, section="sessions")
+
+
+def _panel(turn: "ExplainabilityTurn", tab: str) -> dict[str, Any]:
+    panels = {"context": context_context, "state": state_context, "choice": choice_context}
+    return panels[tab](turn) if tab in panels else {}
+
+
+def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
+    """Give the chosen node, or without one what the turn ran with and answered."""
     if selected:
         try:
-            found = turns.detail(turn, selected.replace("\0", ""))
-            context |= {**detail_context(turn, graph, found), "has_detail": True}
+            return {**detail_context(turn, turns.detail(turn, selected)), "has_detail": True}
         except NotFound:
-            context["selected"] = ""  # an old address, or a node that a running turn has not reached yet
-    return page(request, TEMPLATE, member, context, section="sessions")
+            pass  # an old address, or a node that a running turn has not reached yet
+    return {**overview_context(turn), "has_detail": False}
 
 
 @require_safe
@@ -54,27 +92,68 @@ def head(request: HttpRequest, member: Member, session_id: str, request_id: str)
 def graph(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give the picture alone."""
     turn = turns.turn(member.project, session_id, request_id)
-    opened, shut = request.GET.getlist("open"), request.GET.getlist("shut")
-    context = graph_context(turn, turns.graph(turn), opened, shut)
-    return page(request, "components/graph.html#svg", member, context)
+    reader = _reader(request.GET)
+    return page(request, "turn/stage.html#svg", member, stage_context(turn, shown_graph(turn, reader), reader))
+
+
+@require_safe
+@member_view()
+def timeline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Give the timeline alone."""
+    turn = turns.turn(member.project, session_id, request_id)
+    shown = shown_graph(turn, _reader(request.GET))
+    return page(request, "turn/stage.html#timeline", member, {"turn": turn, "timeline": render_timeline(shown)})
 
 
 @require_safe
 @member_view()
 def outline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the outline; what the reader's own address has selected stays selected."""
+    """Give the outline, with `rows=all` its rows alone and all; the reader's own address says what is selected."""
     turn = turns.turn(member.project, session_id, request_id)
-    shown = parse_qs(urlsplit(request.headers.get("HX-Current-URL", "")).query)
-    context = outline_context(turn, turns.graph(turn), shown.get("sel", [""])[0])
-    return page(request, f"{TEMPLATE}#outline", member, context)
+    reader = _reader(QueryDict(urlsplit(request.headers.get("HX-Current-URL", "")).query))
+    is_whole = request.GET.get("rows") == "all"
+    context = outline_context(turn, shown_graph(turn, reader), reader.selected, is_whole=is_whole)
+    return page(request, f"{TEMPLATE}#{'outline-rows' if is_whole else 'outline'}", member, context)
 
 
 @require_safe
 @member_view()
 def context(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the context ledger and the state change."""
+    """Give the context ledger."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, f"{TEMPLATE}#context", member, context_context(turn))
+    return page(request, "turn/context.html", member, context_context(turn))
+
+
+@require_safe
+@member_view()
+def requests(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
+    """Give what one execution sent to models."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/requests.html", member, requests_context(turn, turns.detail(turn, ref)))
+
+
+@require_safe
+@member_view()
+def state(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Give what the turn changed in its session."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/state.html", member, state_context(turn))
+
+
+@require_safe
+@member_view()
+def choice(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Give what led to the order in which plugins were tried."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/choice.html", member, choice_context(turn))
+
+
+@require_safe
+@member_view()
+def overview(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Give what the turn ran with and answered."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/overview.html", member, overview_context(turn))
 
 
 @require_safe
@@ -82,8 +161,8 @@ def context(request: HttpRequest, member: Member, session_id: str, request_id: s
 def detail(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
     """Give one node's input, output, meta and error."""
     turn = turns.turn(member.project, session_id, request_id)
-    shown = detail_context(turn, turns.graph(turn), turns.detail(turn, ref))
-    return page(request, f"{TEMPLATE}#detail", member, shown)
+    shown = detail_context(turn, turns.detail(turn, ref))
+    return page(request, "turn/detail.html", member, shown)
 
 
 @require_POST

@@ -1,0 +1,67 @@
+"""What commands see of a session, and what they may ask of the server."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mrpvm.conversation.agents import AgentCatalogue
+from mrpvm.conversation.personas import PersonaCatalogue
+from mrpvm.conversation.skills import SkillSnapshot
+from mrpvm.conversation.tools import Tools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFacts:
+    """A session's frozen state, all that a deterministic command depends on [L-20, L-21]."""
+
+    session_id: str
+    skills: SkillSnapshot
+    snapshot_version: int
+    personas: PersonaCatalogue
+    agents: AgentCatalogue
+    active_agent: str
+    active_persona: str
+    active_style: str | None
+    tools: Tools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryRecord:
+    """One remembered text."""
+
+    id: str
+    content: str
+
+
+class MemoryStore(Protocol):
+    """What the session was told to remember."""
+
+    def remember(self, content: str) -> MemoryRecord:
+        """Keep a text; one that is kept already is given again."""
+
+    def forget(self, record_id: str) -> bool:
+        """Drop a record; False if there is none of this id."""
+
+    def records(self, query: str, limit: int) -> Sequence[MemoryRecord]:
+        """Give the newest records that hold the query, whatever its case; all for an empty one."""
+
+
+class Ports(Protocol):
+    """What a command may ask for beyond the session's own state; nothing is read unless a command says so."""
+
+    @property
+    def memory(self) -> MemoryStore:
+        """Give what the session remembers."""
+
+    def load_skills(self) -> SkillSnapshot:
+        """Give the skills as the files are now.
+
+        Raises:
+            MRPError: they cannot be read.
+        """
+
+    def load_personas(self) -> PersonaCatalogue:
+        """Give the personas as the files are now."""
+
+    def start_session(self) -> str:
+        """Make another session and give its id."""

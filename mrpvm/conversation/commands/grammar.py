@@ -1,0 +1,35 @@
+"""What a command looks like [L-70 to L-74]."""
+
+from dataclasses import dataclass
+
+SIGN = "/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A name and its arguments, as written: case counts, quotes mean nothing [L-72, L-73]."""
+
+    name: str
+    args: tuple[str, ...]
+
+    @property
+    def payload(self) -> str:
+        """Give the arguments as one text, joined by single spaces [L-74]."""
+        return " ".join(self.args)
+
+
+def is_command(text: str) -> bool:
+    """Tell whether a message is a command: its raw first character decides [L-70, O-40]."""
+    return text.startswith(SIGN)
+
+
+def parse(text: str) -> Command | None:
+    """Give the command that a text states, None when no name follows the sign [L-72].
+
+    Raises:
+        ValueError: the text is no command.
+    """
+    if not is_command(text):
+        raise ValueError("a command begins with its sign")
+    words = text.removeprefix(SIGN).split()
+    return Command(name=words[0], args=tuple(words[1:])) if words else None

@@ -1,0 +1,59 @@
+"""What a command gives [L-76]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandResult:
+    """The envelope of every command; equal state and equal text give an equal one, byte for byte [L-20]."""
+
+    status: Literal["ok", "error"]
+    code: str
+    message: str
+    data: Mapping[str, Any] | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the envelope as stored data."""
+        return {
+            "status": self.status,
+            "code": self.code,
+            "message": self.message,
+            "data": None if self.data is None else dict(self.data),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A tool that ran: what it was given and what it gave [O-45]."""
+
+    provider: str
+    tool: str
+    input: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """A command's result, and what of the session it changes: names of `SessionFacts` with their new values."""
+
+    result: CommandResult
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    tool_call: ToolCall | None = None
+
+
+def ok(code: str, message: str, data: Mapping[str, Any] | None = None, **changes: Any) -> Outcome:
+    """Give a success."""
+    return Outcome(result=CommandResult(status="ok", code=code, message=message, data=data), changes=changes)
+
+
+def error(code: str, message: str, data: Mapping[str, Any] | None = None) -> Outcome:
+    """Give a failure, which changes nothing; the message gets its `Error: ` [L-76]."""
+    return Outcome(result=CommandResult(status="error", code=code, message=f"Error: {message}", data=data))
+
+
+def invalid_args(message: str, command: str, subcommand: str | None = None) -> Outcome:
+    """Give the refusal of arguments that do not fit [L-80]."""
+    named = {"command": command} | ({"subcommand": subcommand} if subcommand is not None else {})
+    return error("invalid_args", message, named)

@@ -1,0 +1,55 @@
+"""Which style a turn speaks in [L-106]."""
+
+import re
+from dataclasses import dataclass
+
+FOCUS, BALANCED, PLAYFUL = "focus", "balanced", "playful"
+STYLES = (FOCUS, BALANCED, PLAYFUL)
+CONTRACT = "safety > user_style > persona_default > stochastic_expression"
+
+_FOCUS_WORDS = (
+    "urgent", "asap", "critical", "incident", "prod", "production", "outage", "error", "failure", "broken", "fix now",
+)  # fmt: skip
+_PLAYFUL_WORDS = ("fun", "joke", "playful", "celebrate", "party", "lighten up")
+
+
+def _any_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(word.replace(' ', r'\s+') for word in words)})\b", re.IGNORECASE)
+
+
+_FOCUS_HINT, _PLAYFUL_HINT = _any_of(_FOCUS_WORDS), _any_of(_PLAYFUL_WORDS)
+
+INSTRUCTIONS = {
+    FOCUS: "Style: focus. Answer first, in few words; leave out what is not needed to act.",
+    BALANCED: "Style: balanced. Be clear and complete without being long.",
+    PLAYFUL: "Style: playful. Stay correct, and let the wording be light and warm.",
+}
+"""What a model is told about each style."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedStyle:
+    """A style and what decided it: safety, session, message, persona or default."""
+
+    style: str
+    basis: str
+
+
+def resolve_style(
+    active_style: str | None, persona_default: str | None, message: str = "", *, is_forced: bool = False
+) -> ResolvedStyle:
+    """Give the style of a turn: safety, then the session's, then the message's hint, then the persona's [L-106].
+
+    Args:
+        message: what the user says in this turn; empty for the session's style outside of a turn.
+        is_forced: safety asks for focus.
+    """
+    hint = FOCUS if _FOCUS_HINT.search(message) else PLAYFUL if _PLAYFUL_HINT.search(message) else None
+    ranked = (
+        (FOCUS if is_forced else None, "safety"),
+        (active_style, "session"),
+        (hint, "message"),
+        (persona_default, "persona"),
+    )
+    style, basis = next(((style, basis) for style, basis in ranked if style), (BALANCED, "default"))
+    return ResolvedStyle(style=style, basis=basis)

@@ -1,0 +1,76 @@
+"""Child frames: opened, run side by side and closed, whatever comes of them [K-4 to K-7, K-16]."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mrpvm.errors import MRPError
+from mrpvm.kernel.calls import Cause, Execution, Fork, Program
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.knowledge.decomposition import decompose, profile_for
+from mrpvm.values import Answer, Selection
+from mrpvm.wire import to_wire
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameResult:
+    """What a frame came to; `closure_reason` is one of [K-49], `state` its comparison state [K-44]."""
+
+    answer: Answer
+    used: Selection
+    closure_reason: str
+    last: Execution
+    state: Mapping[str, Any] = field(default_factory=dict)
+
+
+type AnswerIntents = Callable[[TurnRun, Frame, Cause | None], Program[FrameResult]]
+"""The way from a frame's intents to its result."""
+
+
+def resolve_intents(frame: Frame) -> None:
+    """Fill in the decomposed intents and the context profiles that retrieval works from [I-6]."""
+    frame.decomposed = tuple(decompose(intent) for intent in frame.intents)
+    frame.profiles = tuple(profile_for(item) for item in frame.decomposed)
+
+
+def run_children(
+    run: TurnRun, children: Sequence[Frame], opener_id: str, answer_intents: AnswerIntents
+) -> Program[list[FrameResult | MRPError]]:
+    """Give what each child came to, or the error it ended with, in the order of the children [K-17].
+
+    They share what is left of their parent's model calls, so that it does not matter who comes first.
+    """
+    if len(children) > 1:
+        for child, share in zip(children, children[0].calls.shares(len(children)), strict=True):
+            child.calls = share
+    results: list[FrameResult | MRPError] = yield Fork(
+        tuple(_child(run, child, opener_id, answer_intents) for child in children)
+    )
+    return results
+
+
+def _child(run: TurnRun, child: Frame, opener_id: str, answer_intents: AnswerIntents) -> Program[FrameResult]:
+    run.open_frame(child, opener_id, {"intents": to_wire(child.intents)})
+    resolve_intents(child)
+    try:
+        result = yield from answer_intents(run, child, None)
+    except MRPError as error:
+        run.fail_frame(child, "frontier_exhausted", error.as_record())
+        raise
+    run.close_frame(child, "succeeded", result.closure_reason, result.answer, result.state)
+    return result
+
+
+def most_used(results: Sequence[FrameResult]) -> Selection:
+    """Give the plugins that most frames used; ties go to the alphabetically first id [S-25]."""
+
+    def most(ids: list[str | None]) -> str | None:
+        known = [item for item in ids if item is not None]
+        return min(known, key=lambda item: (-known.count(item), item), default=None)
+
+    return Selection(
+        planner=most([item.used.planner for item in results]),
+        kb=most([item.used.kb for item in results]),
+        goal_solver=most([item.used.goal_solver for item in results]),
+    )

@@ -1,0 +1,48 @@
+"""The JSON form of values: what is stored, shown and sent."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from typing import Any
+
+_PLAIN = frozenset({type(None), str, int, float, bool})
+
+
+@cache
+def _wire_fields(kind: type) -> tuple[tuple[str, str], ...] | None:
+    """Give each field's name and its name on the wire; None for what is no dataclass."""
+
+    def camel(name: str) -> str:
+        head, *rest = name.split("_")
+        return head + "".join(part.capitalize() for part in rest)
+
+    return tuple((item.name, camel(item.name)) for item in fields(kind)) if is_dataclass(kind) else None
+
+
+def to_wire(value: Any, *, brief: type | None = None) -> Any:
+    """Give `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4].
+
+    Args:
+        brief: a dataclass whose objects are given without what is None or empty in them.
+    """
+    # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
+    kind: type[object] = type(value)
+    if kind in _PLAIN:
+        return value
+    if (named := _wire_fields(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable, whatever it defines
+        if kind is brief:
+            return {wire: to_wire(item) for name, wire in named if (item := getattr(value, name)) or item == 0}
+        return {
+            wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item, brief=brief)
+            for name, wire in named
+        }
+    if isinstance(value, tuple | list | set | frozenset):
+        return [item if type(item) in _PLAIN else to_wire(item, brief=brief) for item in value]
+    if isinstance(value, str | int | float):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, Mapping):
+        return {str(key): to_wire(item, brief=brief) for key, item in value.items()}
+    if isinstance(value, Sequence):
+        return [to_wire(item, brief=brief) for item in value]
+    return str(value)

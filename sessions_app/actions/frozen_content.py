@@ -1,0 +1,106 @@
+"""Freezing what a session is made with, and replacing it on demand [L-10, L-12]."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from django.db import transaction
+
+from mrpvm.conversation.personas import PersonaCatalogue
+from mrpvm.conversation.skills import SkillSnapshot
+from sessions_app import events
+from sessions_app.actions.slots import lock_idle_session
+from sessions_app.models import FrozenContent, Project, Session
+from sessions_app.models.frozen_content import content_key
+from sessions_app.queries.frozen_content import AGENTS, PERSONAS, SKILLS
+from sessions_app.queries.skill_files import current_agents, current_personas, current_skills, workspace
+
+Kind = FrozenContent.Kind
+
+
+class Content(Protocol):
+    """A value that can be stored and known again."""
+
+    @property
+    def content_hash(self) -> str:
+        """Give the hash of what it holds."""
+
+    def as_record(self) -> dict[str, object]:
+        """Give it as stored data."""
+
+
+def freeze_files(project: Project) -> dict[str, str]:
+    """Give the columns of a new session that point to what it keeps: first skills are read, then the others [L-10].
+
+    What is new of the files is stored; must run inside a transaction.
+
+    Raises:
+        SkillRootError: skills cannot be read; nothing is stored.
+
+    Effects: up to three rows; the project's folder for skills, so that there is a place to put some.
+    """
+    (workspace(project) / "skills").mkdir(parents=True, exist_ok=True)
+    skills = current_skills(project)
+    personas, agents = current_personas(project), current_agents(project)
+    keys = store(project.pk, [(Kind.SKILLS, skills), (Kind.PERSONAS, personas), (Kind.AGENTS, agents)])
+    SKILLS.keep(keys[0], skills)
+    PERSONAS.keep(keys[1], personas)
+    AGENTS.keep(keys[2], agents)
+    return dict(zip(("skills_id", "personas_id", "agents_id"), keys, strict=True))
+
+
+def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str]:
+    """Give the keys of the contents in the project, in their order; those that are new are stored.
+
+    One query when all of them are known, as they are unless a file has changed.
+    """
+    keys = [content_key(project_pk, content.content_hash) for _, content in contents]
+    known = set(FrozenContent.objects.filter(pk__in=keys).values_list("pk", flat=True))
+    FrozenContent.objects.bulk_create(
+        [
+            FrozenContent(key=key, project_id=project_pk, kind=kind, content=content.as_record())
+            for key, (kind, content) in zip(keys, contents, strict=True)
+            if key not in known
+        ],
+        ignore_conflicts=True,  # another session may freeze the same at this moment
+    )
+    return keys
+
+
+@transaction.atomic
+def reload_skills(session: Session) -> Session:
+    """Replace the session's skills by what the files say now; other sessions keep theirs [L-12, LV21].
+
+    Raises:
+        SkillRootError: they cannot be read; the session keeps what it has.
+        Conflict, Expired, NotFound: the session is busy or over [O-47].
+
+    Effects: the session's pointer and version; `snapshot.reloaded`.
+    """
+    locked = lock_idle_session(session.pk)
+    point_to_skills(locked, current_skills(locked.project), locked.snapshot_version + 1)
+    locked.save(update_fields=["skills", "snapshot_version"])
+    events.append(locked, *reloaded(locked))
+    return locked
+
+
+def point_to_skills(session: Session, skills: SkillSnapshot, version: int) -> None:
+    """Store the skills and point the unsaved session to them."""
+    session.skills_id = store(session.project_id, [(Kind.SKILLS, skills)])[0]
+    SKILLS.keep(session.skills_id, skills)
+    session.snapshot_version = version
+
+
+def point_to_personas(session: Session, personas: PersonaCatalogue) -> None:
+    """Store the personas and point the unsaved session to them."""
+    session.personas_id = store(session.project_id, [(Kind.PERSONAS, personas)])[0]
+    PERSONAS.keep(session.personas_id, personas)
+
+
+def reloaded(session: Session) -> tuple[events.EventKind, dict[str, object]]:
+    """Give the news of a reload of skills."""
+    return "snapshot.reloaded", {"version": session.snapshot_version, "hash": hash_of(session.skills_id)}
+
+
+def hash_of(key: str) -> str:
+    """Give the content's hash from its key."""
+    return key.partition("-")[2]

@@ -1,0 +1,270 @@
+"""Plain statements on one table, for the rows that every turn reads and writes.
+
+The ORM compiles a statement anew each time, which costs many times what the database needs for it. Here its text is
+built once for each shape; names are those of the models' columns (`session_id`, not `session`), and values go to and
+from the driver as the ORM's do. Everything that is not on a turn's path stays with the ORM.
+
+A condition names a column and what it equals: a value, None for a null, or a list, tuple, set or mapping of values of
+which it is one.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from itertools import batched
+from operator import attrgetter
+from typing import Any, cast
+
+from django.db import connection
+from django.db.models import DateTimeField, Field, JSONField, Model
+from django.db.models.expressions import Col
+
+_PARAMETERS_A_STATEMENT = 200_000
+"""Where the database has no limit of its own."""
+_remembered = lru_cache(maxsize=256)
+type Shape = tuple[tuple[str, str], ...]
+"""The columns of a condition, each with the test that it is put to."""
+type Adapter = Callable[[Any], Any]
+
+
+def insert_rows(rows: Sequence[Model]) -> None:
+    """Insert new rows of one model; their keys are not filled in."""
+    if rows:
+        statement, read, adapters = _insert(type(rows[0]), connection.vendor)
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, [_adapted(list(read(row)), adapters) for row in rows])
+
+
+def insert_values(model: type[Model], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert rows that are not worth an object each, from the values of all columns that have no default in SQL."""
+    if rows:
+        statement, adapters = _insert_columns(model, columns, connection.vendor)
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, [_adapted(list(values), adapters) for values in rows])
+
+
+def insert_keyed_rows(rows: Sequence[Model]) -> None:
+    """Insert new rows of one model and fill in their keys; one statement for some hundred rows."""
+    if not rows:
+        return
+    model = type(rows[0])
+    statement, read, adapters = _insert(model, connection.vendor)
+    start, values = statement.split("VALUES ")
+    parameters_a_statement = connection.features.max_query_params or _PARAMETERS_A_STATEMENT
+    for batch in batched(rows, parameters_a_statement // values.count("%s"), strict=False):
+        parameters = [value for row in batch for value in _adapted(list(read(row)), adapters)]
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"{start}VALUES {', '.join([values] * len(batch))} RETURNING {_column(model, 'pk')}", parameters
+            )
+            for row, (key,) in zip(batch, cursor.fetchall(), strict=True):
+                row.pk, row._state.adding, row._state.db = key, False, connection.alias
+
+
+def get_row[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) -> Row | None:
+    """Give the one row that meets every condition, None if there is none; `lock` as for `select_rows`."""
+    found = get_rows(model, lock=lock, **where)
+    return found[0] if found else None
+
+
+def get_rows[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) -> list[Row]:
+    """Give the whole rows that meet every condition, in no order; `lock` as for `select_rows`."""
+    names = _names(model)
+    return [model.from_db(connection.alias, names, values) for values in select_rows(model, names, lock=lock, **where)]
+
+
+def read_related(row: Model, *names: str) -> None:
+    """Read the rows that these foreign keys point at, and attach them as `select_related` does."""
+    for name in names:
+        field = row._meta.get_field(name)
+        related = cast("type[Model]", field.related_model)
+        setattr(row, name, get_row(related, pk=getattr(row, f"{name}_id")))
+
+
+def select_rows(
+    model: type[Model],
+    columns: Sequence[str],
+    *,
+    highest: str | None = None,
+    limit: int = 0,
+    lock: bool = False,
+    **where: Any,
+) -> list[tuple[Any, ...]]:
+    """Give these columns of the rows that meet every condition; none for an empty collection.
+
+    Args:
+        highest: give `limit` rows, those with the highest values of this column, the highest first; without it all
+            rows are given, in no order.
+        lock: hold the rows until the end of the transaction, where the database knows that.
+    """
+    shape, values = _condition(where)
+    if values is None:
+        return []
+    statement, converters = _select(model, tuple(columns), shape, highest, lock, connection.vendor)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values if highest is None else [*values, limit])
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return [_converted(row, converters) for row in rows] if converters else rows
+
+
+def update_rows(model: type[Model], changes: dict[str, Any], **where: Any) -> int:
+    """Set columns of the rows that meet every condition; gives how many there were."""
+    shape, values = _condition(where)
+    if values is None:
+        return 0
+    statement, adapters = _update(model, tuple(changes), shape, connection.vendor)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*_adapted(list(changes.values()), adapters), *values])
+        return int(cursor.rowcount)
+
+
+def save_columns(row: Model, *columns: str) -> None:
+    """Save these columns of a stored row."""
+    update_rows(type(row), {name: getattr(row, name) for name in columns}, pk=row.pk)
+
+
+def add_to_row(row: Model, **increments: int) -> None:
+    """Add to integer columns of a stored row, whatever they have become since it was read, and take over the sums."""
+    with connection.cursor() as cursor:
+        cursor.execute(_add(type(row), tuple(increments), connection.vendor), [*increments.values(), row.pk])
+        for name, total in zip(increments, cursor.fetchone(), strict=True):
+            setattr(row, name, total)
+
+
+def delete_rows(model: type[Model], **where: Any) -> int:
+    """Delete the rows that meet every condition; what refers to them must be gone already."""
+    shape, values = _condition(where)
+    if values is None:
+        return 0
+    with connection.cursor() as cursor:
+        cursor.execute(f"DELETE FROM {_table(model)} WHERE {_where(model, shape)}", values)  # noqa: S608
+        return int(cursor.rowcount)
+
+
+def _condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
+    """Give the condition's shape and its values; None for values where nothing can meet it."""
+    shape: list[tuple[str, str]] = []
+    values: list[Any] = []
+    for name, wanted in where.items():
+        if isinstance(wanted, list | tuple | set | frozenset | dict):
+            if not wanted:
+                return (), None
+            shape.append((name, f"{{}} IN ({_marks(len(wanted))})"))
+            values.extend(wanted)
+        elif wanted is None:
+            shape.append((name, "{} IS NULL"))
+        elif isinstance(wanted, bool):  # not as a value: an index over the rows where it is so would not be found
+            shape.append((name, "{}" if wanted else "NOT {}"))
+        else:
+            shape.append((name, "{} = %s"))
+            values.append(wanted)
+    return tuple(shape), values
+
+
+def _where(model: type[Model], shape: Shape) -> str:
+    return " AND ".join(test.format(_column(model, name)) for name, test in shape)
+
+
+def _marks(count: int) -> str:
+    return ", ".join(["%s"] * count)
+
+
+def _table(model: type[Model]) -> str:
+    return connection.ops.quote_name(model._meta.db_table)
+
+
+def _field(model: type[Model], name: str) -> "Field[Any, Any]":
+    options = model._meta
+    return cast("Field[Any, Any]", options.pk if name == "pk" else options.get_field(name))
+
+
+def _column(model: type[Model], name: str) -> str:
+    return connection.ops.quote_name(str(_field(model, name).column))
+
+
+@_remembered
+def _insert(model: type[Model], vendor: str) -> tuple[str, Callable[[Model], tuple[Any, ...]], Sequence["_Place"]]:
+    names = tuple(field.attname for field in model._meta.concrete_fields if not field.primary_key)
+    statement, adapters = _insert_columns(model, names, vendor)
+    return statement, attrgetter(*names), adapters
+
+
+@_remembered
+def _insert_columns(model: type[Model], columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence["_Place"]]:
+    fields = [_field(model, name) for name in columns]
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+    return f"INSERT INTO {_table(model)} ({names}) VALUES ({_marks(len(fields))})", _places(fields)  # noqa: S608
+
+
+@_remembered
+def _names(model: type[Model]) -> tuple[str, ...]:
+    return tuple(field.attname for field in model._meta.concrete_fields)
+
+
+@_remembered
+def _select(
+    model: type[Model], columns: tuple[str, ...], shape: Shape, highest: str | None, lock: bool, vendor: str
+) -> tuple[str, Sequence["_Place"]]:
+    fields = [_field(model, name) for name in columns]
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+    locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
+    order = f" ORDER BY {_column(model, highest)} DESC LIMIT %s" if highest else ""
+    statement = f"SELECT {names} FROM {_table(model)} WHERE {_where(model, shape)}{order}{locking}"  # noqa: S608
+    return statement, [(place, read) for place, field in enumerate(fields) for read in _converters(field)]
+
+
+@_remembered
+def _update(model: type[Model], columns: tuple[str, ...], shape: Shape, vendor: str) -> tuple[str, Sequence["_Place"]]:
+    fields = [_field(model, name) for name in columns]
+    settings = ", ".join(f"{connection.ops.quote_name(str(field.column))} = %s" for field in fields)
+    return f"UPDATE {_table(model)} SET {settings} WHERE {_where(model, shape)}", _places(fields)  # noqa: S608
+
+
+@_remembered
+def _add(model: type[Model], columns: tuple[str, ...], vendor: str) -> str:
+    names = [_column(model, name) for name in columns]
+    return (
+        f"UPDATE {_table(model)} SET {', '.join(f'{name} = {name} + %s' for name in names)}"  # noqa: S608
+        f" WHERE {_column(model, 'pk')} = %s RETURNING {', '.join(names)}"
+    )
+
+
+type _Place = tuple[int, Adapter]
+"""A column's place in a row, and what its values go through."""
+
+
+def _places(fields: Sequence["Field[Any, Any]"]) -> list[_Place]:
+    return [(place, adapt) for place, field in enumerate(fields) if (adapt := _adapter(field)) is not None]
+
+
+def _adapter(field: "Field[Any, Any]") -> Adapter | None:
+    """Give what makes a value of the field one that the database's driver takes; None where it takes it as it is."""
+    if isinstance(field, DateTimeField):
+        return lambda value: connection.ops.adapt_datetimefield_value(value)
+    if isinstance(field, JSONField):
+        return lambda value: connection.ops.adapt_json_value(value, field.encoder)
+    return None
+
+
+def _converters(field: "Field[Any, Any]") -> list[Adapter]:
+    """Give what makes the driver's value one of the field's."""
+    column = Col("", field)
+    found = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
+    return [partial(_converted_by, convert, column) for convert in found]
+
+
+def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:
+    return convert(value, column, connection)
+
+
+def _adapted(values: list[Any], adapters: Sequence[_Place]) -> list[Any]:
+    for place, adapt in adapters:
+        if values[place] is not None:
+            values[place] = adapt(values[place])
+    return values
+
+
+def _converted(row: tuple[Any, ...], converters: Sequence[_Place]) -> tuple[Any, ...]:
+    values = list(row)
+    for place, convert in converters:
+        values[place] = convert(values[place])
+    return tuple(values)

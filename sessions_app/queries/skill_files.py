@@ -1,0 +1,77 @@
+"""The files that a project's new sessions and reloads read: shipped ones, the operator's, the project's own [O-40].
+
+Each source has the folders `skills/`, `personas/` and `agents/`: bundled beside the server's code, user in the data
+directory, workspace in `workspace/<project>/` of the data directory. The four V0 files lie in `personas/`, those of a
+workspace in the workspace itself [L-100].
+"""
+
+import os
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+
+from django.conf import settings
+
+from mrpvm.conversation.agents import AgentCatalogue, load_agents
+from mrpvm.conversation.catalogue_files import FileRoot
+from mrpvm.conversation.commands import RESERVED
+from mrpvm.conversation.personas import PersonaCatalogue, PersonaRoot, load_personas
+from mrpvm.conversation.skills import LoaderEnvironment, SkillRoot, SkillSnapshot, load_snapshot
+from mrpvm.conversation.tools import BUILTIN_TOOLS, Tools
+from sessions_app.models import Project
+
+
+@cache
+def tools() -> Tools:
+    """Give the tools that commands may run."""
+    return Tools(BUILTIN_TOOLS)
+
+
+def workspace(project: Project) -> Path:
+    """Give the project's own folder in the data directory; the slug is safe in a path."""
+    return Path(settings.MRPVM_DATA_DIR) / "workspace" / project.slug
+
+
+def current_skills(project: Project) -> SkillSnapshot:
+    """Give the skills as the files are now.
+
+    Raises:
+        SkillRootError: the shipped or the project's folder cannot be read [L-36].
+    """
+    roots = [
+        SkillRoot(source="bundled", path=settings.MRPVM_SHIPPED_DIR / "skills"),
+        SkillRoot(source="user", path=Path(settings.MRPVM_DATA_DIR) / "skills", is_required=False),
+        SkillRoot(source="workspace", path=workspace(project) / "skills"),
+    ]
+    return load_snapshot(roots, _environment())
+
+
+def current_personas(project: Project) -> PersonaCatalogue:
+    """Give the personas as the files are now."""
+    shipped, own, folder = settings.MRPVM_SHIPPED_DIR, Path(settings.MRPVM_DATA_DIR), workspace(project)
+    return load_personas([
+        PersonaRoot(source="bundled", catalogue=shipped / "personas", v0=shipped / "personas"),
+        PersonaRoot(source="user", catalogue=own / "personas", v0=own / "personas"),
+        PersonaRoot(source="workspace", catalogue=folder / "personas", v0=folder),
+    ])  # fmt: skip
+
+
+def current_agents(project: Project) -> AgentCatalogue:
+    """Give the agents as the files are now."""
+    homes = (
+        ("bundled", settings.MRPVM_SHIPPED_DIR),
+        ("user", Path(settings.MRPVM_DATA_DIR)),
+        ("workspace", workspace(project)),
+    )
+    return load_agents([FileRoot(source=source, path=home / "agents") for source, home in homes])
+
+
+def _environment() -> LoaderEnvironment:
+    return LoaderEnvironment(
+        platform=sys.platform,
+        has_env=lambda name: bool(settings.ENVIRONMENT.variables.get(name)),
+        has_binary=lambda name: os.sep not in name and shutil.which(name) is not None,
+        available_tools=tools().names,
+        reserved_commands=RESERVED,
+    )

@@ -1,0 +1,100 @@
+"""The form of model roles: the stored table as fields, and what a form says as a table again [L-2, L-4]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from mrpvm import registry
+from sessions_app.turns.language_model import is_configured
+
+_ROLE_WORDS: Mapping[str, str] = {
+    "seed-fast": "Reads messages, quickly",
+    "seed-deep": "Reads long or hard messages",
+    "goal-fast": "Answers, quickly",
+    "goal-deep": "Answers what is hard",
+    "kb-ingest": "Reads sources into a knowledge base",
+    "kb-derive": "Derives knowledge from knowledge",
+    "planner": "Plans",
+    "validation": "Checks answers",
+}
+BY_ROLE, BY_MODEL = "role:", "model"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleField:
+    """The model of one role; empty is automatic."""
+
+    role: str
+    words: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverrideField:
+    """What one plugin uses: nothing of its own, another role (`role:NAME`), or a model of its own (`model`)."""
+
+    plugin_id: str
+    name: str
+    choice: str
+    model: str
+
+
+def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a table's fields: every role, and every plugin that uses a model or has an override."""
+    overrides = config["pluginOverrides"]
+    names = {item.id: item.name for item in registry.installed.descriptors() if item.uses_llm}
+    return {
+        "roles": [
+            RoleField(role=role, words=_ROLE_WORDS.get(role, "A role of your own"), model=item["model"])
+            for role, item in config["roles"].items()
+        ],
+        "overrides": [
+            _override(plugin_id, names.get(plugin_id, "not installed"), overrides.get(plugin_id, {}))
+            for plugin_id in dict.fromkeys([*names, *overrides])
+        ],
+        "temperature": config["temperature"],
+        "has_model": is_configured(),
+        "endpoint": _endpoint() if is_configured() else None,
+    }
+
+
+def _override(plugin_id: str, name: str, stored: Mapping[str, str]) -> OverrideField:
+    choice = f"{BY_ROLE}{stored['role']}" if stored.get("role") else BY_MODEL if "model" in stored else ""
+    return OverrideField(plugin_id=plugin_id, name=name, choice=choice, model=stored.get("model", ""))
+
+
+def _endpoint() -> dict[str, Any]:
+    """Give what may be shown of the endpoint: of its key only whether there is one [L-6]."""
+    address = urlsplit(settings.MRPVM_LLM_BASE_URL)
+    return {
+        "address": address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl(),
+        "model": settings.MRPVM_LLM_MODEL,
+        "api": settings.MRPVM_LLM_API,
+        "has_key": bool(settings.MRPVM_LLM_API_KEY),
+        "timeout_ms": settings.MRPVM_LLM_TIMEOUT_MS,
+        "max_retries": settings.MRPVM_LLM_MAX_RETRIES,
+    }
+
+
+def table_of(given: Mapping[str, str]) -> dict[str, Any]:
+    """Give the table that a form's fields state, unchecked; fields are named as the template names them."""
+    roles = {name.removeprefix("role-"): {"model": value} for name, value in given.items() if name.startswith("role-")}
+    overrides = {}
+    for name, choice in given.items():
+        plugin_id = name.removeprefix("override-")
+        if plugin_id == name or not choice:
+            continue
+        own = {"role": choice.removeprefix(BY_ROLE)} if choice.startswith(BY_ROLE) else None
+        overrides[plugin_id] = own or {"model": given.get(f"model-{plugin_id}", "")}
+    return {"roles": roles, "pluginOverrides": overrides, "temperature": _number(given.get("temperature", ""))}
+
+
+def _number(text: str) -> float | str | None:
+    """Give the number; None when it is left to the provider; what is none as it is, to be refused by its name."""
+    try:
+        return float(text) if text.strip() else None
+    except ValueError:
+        return text

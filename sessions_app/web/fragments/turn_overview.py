@@ -1,0 +1,28 @@
+"""What the panel beside the graph shows until a node is chosen: what the turn ran with, and what it answered."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+
+from sessions_app.queries.turns import answer_of
+from sessions_app.web.prose import prose
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+
+def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+    """Give the plugins and settings of the turn, and its answer with marks that lead to their units [UI-8]."""
+    answer = answer_of(turn)
+    turn_url = reverse("turn", args=[turn.session.session_id, turn.request_id])
+    return {
+        "turn": turn,
+        "session": turn.session,
+        "plugins": [
+            ("Planner", turn.planner_plugin),
+            ("Seed detector", turn.seed_detector_plugin),
+            ("KB plugin", turn.kb_plugin),
+            ("Goal solver", turn.goal_solver_plugin),
+        ],
+        "answer": prose(answer, f"{turn_url}/sources/") if answer else "",
+    }

@@ -1,0 +1,121 @@
+"""The same structure as a tree of words, for keyboards and screen readers: flat rows that say their level.
+
+Flat, so that a browser may hold only those rows of ten thousand that are in sight (static/js/outline.js).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.utils.http import urlencode
+from django.utils.safestring import SafeString, mark_safe
+
+from sessions_app.web.graph.markup import element
+from sessions_app.web.graph.shown import ShownGraph
+from sessions_app.web.graph.status import Tone, duration_badge, tone_of
+from sessions_app.web.graph.structure import GraphStructure
+
+ROWS_AT_FIRST = 300
+"""How many rows come with the page; the rest of a large turn follows when the page is there."""
+_DEEPEST_INDENT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The rows as markup, and how many more there are."""
+
+    rows: SafeString
+    row_count: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a row stands in the tree."""
+
+    item_id: str
+    level: int
+    position: int
+    set_size: int
+
+
+def render_outline(shown: ShownGraph, selected: str, *, limit: int | None = None) -> Outline:
+    """Give the rows of all frames and executions; below a frame that the graph shows shut they begin hidden."""
+    structure = shown.whole
+    places = list(_places(structure))
+    kept = places if limit is None else places[:limit]
+    rows: list[SafeString] = []
+    hidden_below = 0
+    for place in kept:
+        if hidden_below and place.level > hidden_below:
+            rows.append(_row(structure, place, selected, is_hidden=True, is_shut=False))
+            continue
+        is_shut = place.item_id in shown.collapsed
+        hidden_below = place.level if is_shut else 0
+        rows.append(_row(structure, place, selected, is_hidden=False, is_shut=is_shut))
+    # Every row was escaped when it was made.
+    return Outline(mark_safe("".join(rows)), len(places), len(places) - len(kept))  # noqa: S308
+
+
+def _places(structure: GraphStructure) -> Iterator[_Place]:
+    waiting = [_Place(structure.root_id, 1, 1, 1)] if structure.root_id else []
+    while waiting:
+        place = waiting.pop()
+        yield place
+        frame = structure.frames.get(place.item_id)
+        if frame is not None:
+            size = len(frame.items)
+            inside = [_Place(item, place.level + 1, number, size) for number, item in enumerate(frame.items, start=1)]
+            waiting.extend(reversed(inside))
+
+
+def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: bool, is_shut: bool) -> SafeString:
+    frame = structure.frames.get(place.item_id)
+    if frame is not None:
+        label, note, status = frame.label, frame.purpose, frame.status
+        tone, time = tone_of(status, frame_active=frame.active), duration_badge(frame.duration_ms)
+    else:
+        run = structure.executions[place.item_id]
+        active = structure.frames[run.frame_id].active
+        label, note, status = run.label, run.stage, run.status
+        tone, time = tone_of(status, frame_active=active), duration_badge(run.duration_ms)
+    attributes: dict[str, str | float] = {
+        "role": "treeitem",
+        "id": f"item-{place.item_id}",
+        "data-id": place.item_id,
+        "tabindex": "-1",
+        "aria-level": place.level,
+        "aria-posinset": place.position,
+        "aria-setsize": place.set_size,
+        "aria-selected": "true" if place.item_id == selected else "false",
+        "aria-label": ", ".join(word for word in (label, status, time) if word),
+        "class": f"outline__item indent-{min(place.level, _DEEPEST_INDENT)}",
+    }
+    if frame is not None and frame.items:
+        attributes["aria-expanded"] = "false" if is_shut else "true"
+    if is_hidden:
+        attributes["hidden"] = ""
+    return element("li", attributes, _link(place.item_id, label, note, status, tone, time, frame is not None))
+
+
+def _link(item_id: str, label: str, note: str, status: str, tone: Tone, time: str, is_frame: bool) -> SafeString:
+    fold = element("span", {"class": "outline__fold", "aria-hidden": "true"}, "\u203a") if is_frame else ""
+    # The number at a name's end tells siblings apart, so it is never cut.
+    name, _, number = label.rpartition(" ")
+    if not number.isdecimal() or not name:
+        name, number = label, ""
+    shown = element("span", {"class": "truncate"}, name)
+    ordinal = element("span", {"class": "outline__number"}, number) if number else ""
+    return element(
+        "a",
+        {
+            "class": f"outline__row{' is-frame' if is_frame else ''} status-{tone}",
+            "href": "?" + urlencode({"sel": item_id}),
+            "data-select": item_id,
+            "tabindex": "-1",
+            "title": f"{label} ({note}): {status}" if note else f"{label}: {status}",
+        },
+        fold,
+        shown,
+        ordinal,
+        element("span", {"class": "outline__time"}, time) if time else "",
+    )

@@ -1,0 +1,34 @@
+"""A turn as files to keep."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+
+from sessions_app.queries import turns
+from sessions_app.web.access import Member, member_view
+from sessions_app.web.fragments.turn_export import turn_document
+from sessions_app.web.graph import render_graph
+from sessions_app.web.graph.standalone import standalone
+
+
+@require_safe
+@member_view()
+def export(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Give the turn as one JSON document."""
+    turn = turns.turn(member.project, session_id, request_id)
+    name = f'attachment; filename="turn-{turn.turn_index}.json"'
+    options = {"ensure_ascii": False, "indent": 2}
+    return JsonResponse(turn_document(turn), json_dumps_params=options, headers={"Content-Disposition": name})
+
+
+@require_safe
+@member_view()
+def picture(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Give the graph as an SVG file, with the frames shut that the address names."""
+    turn = turns.turn(member.project, session_id, request_id)
+    graph = render_graph(
+        turns.graph(turn), opened=request.GET.getlist("open"), shut=request.GET.getlist("shut"), uid="file"
+    )
+    name = f'attachment; filename="turn-{turn.turn_index}.svg"'
+    return HttpResponse(
+        standalone(graph.svg), content_type="image/svg+xml; charset=utf-8", headers={"Content-Disposition": name}
+    )

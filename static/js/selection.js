@@ -1,0 +1,63 @@
+// What a reader chose on the turn page. The address holds it: the node (sel), the view, the tab, the frames opened and
+// shut. Graph, timeline, outline and details listen to `turn:selected` and show the same node.
+
+const read = (name) => new URL(location.href).searchParams.get(name);
+
+export const selectedId = () => read("sel");
+export const chosenView = () => read("view") ?? "graph";
+
+/** Put a parameter into the address without a step in the browser's history; an empty value takes it out. */
+export function setParameter(name, value) {
+  const url = new URL(location.href);
+  if (value) url.searchParams.set(name, value);
+  else url.searchParams.delete(name);
+  history.replaceState(history.state, "", url);
+}
+
+/**
+ * Choose a node, or none.
+ * @param {string | null} id
+ * @param {{reveal?: boolean}} options  reveal: whether views move so that the node is in sight
+ */
+export function select(id, { reveal = true } = {}) {
+  setParameter("sel", id);
+  document.dispatchEvent(new CustomEvent("turn:selected", { detail: { id, reveal } }));
+}
+
+/** Note in the address that a frame was opened or shut. */
+export function noteToggle(id, isOpening) {
+  const url = new URL(location.href);
+  const lists = { open: new Set(url.searchParams.getAll("open")), shut: new Set(url.searchParams.getAll("shut")) };
+  lists[isOpening ? "open" : "shut"].add(id);
+  lists[isOpening ? "shut" : "open"].delete(id);
+  writeLists(url, lists);
+}
+
+/** Note that every frame is open, or shut. */
+export function noteAll(isOpening) {
+  writeLists(new URL(location.href), { open: isOpening ? ["all"] : [], shut: isOpening ? [] : ["all"] });
+}
+
+function writeLists(url, lists) {
+  for (const [name, ids] of Object.entries(lists)) {
+    url.searchParams.delete(name);
+    for (const each of ids) url.searchParams.append(name, each);
+  }
+  history.replaceState(history.state, "", url);
+}
+
+/** Give a fragment's address with what the reader opened, shut and chose. */
+export function withShown(address) {
+  const url = new URL(address, location.href);
+  const shown = new URL(location.href).searchParams;
+  for (const name of ["open", "shut", "sel"]) for (const id of shown.getAll(name)) url.searchParams.append(name, id);
+  return url.pathname + url.search;
+}
+
+// Rows, links and buttons anywhere on the page choose a node by its id.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("[data-select]");
+  if (!link || event.ctrlKey || event.metaKey || !document.querySelector(".turn")) return;
+  event.preventDefault();
+  select(link.dataset.select);
+});

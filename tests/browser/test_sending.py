@@ -1,0 +1,162 @@
+"""What becomes of a message after it was sent: stopped, refused, lost, drafted by a model and put right."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from sessions_app.actions.sessions import Choices
+from sessions_app.models import Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
+from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held, live, new_session, say
+from tests.configured_model import acting, provider, unvalidated
+from tests.llm.provider import Asked, Behaviour, Provider
+
+__all__ = ["beside", "browser", "held", "provider", "unvalidated"]
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    return new_session(browser.project)
+
+
+def test_a_running_turn_can_be_stopped(browser: Browser, session: Session, held: HeldSolver) -> None:
+    page = browser.open("session", session.session_id)
+    say(page, "Why is the sky blue?")
+    stop = page.get_by_role("button", name="Stop")
+    expect(stop).to_be_visible()
+    assert held.started.wait(10)
+    stop.click()
+    expect(page.locator(".exchange .notice")).to_contain_text("Stopped: the turn was stopped")
+    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.get_by_role("button", name="Send")).to_be_visible()
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Why is the sky blue?")
+    assert session.turns.get().status == "cancelled"
+
+
+def test_a_turn_started_elsewhere_can_be_watched_and_stopped(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    beside(session, TurnCall(message="Why is the sky blue?"))
+    running = page.locator(".exchange.is-running")
+    expect(running).to_contain_text("Working on it")
+    running.get_by_role("button", name="Stop").click()
+    expect(page.locator(".exchange .notice")).to_contain_text("Stopped")
+
+
+def test_a_busy_session_gives_the_message_back(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    page = browser.open("session", session.session_id)
+    beside(session, TurnCall(message="Why?"))
+    assert held.started.wait(10)
+    say(page, "Me too!")
+    expect(page.locator("#toasts")).to_contain_text("TURN_IN_PROGRESS")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("Me too!")
+    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    held.go_on.set()
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    browser.complaints.clear()  # the browser itself notes the 409
+
+
+def test_a_turn_is_stopped_that_had_not_begun_when_it_was_asked_to(
+    browser: Browser, session: Session, held: HeldSolver
+) -> None:
+    page = browser.open("session", session.session_id)
+    waiting: list[Route] = []
+    page.route("**/api/chat/completions", lambda route: waiting.append(route))
+    say(page, "Why is the sky blue?")
+    stop = page.get_by_role("button", name="Stop")
+    stop.click()
+    expect(stop).to_be_disabled()
+    expect(page.locator("[data-turn-progress]")).to_contain_text("Stopping")
+    assert session.turns.count() == 0
+    waiting[0].continue_()
+    expect(page.locator(".exchange .notice")).to_contain_text("Stopped: the turn was stopped")
+    assert session.turns.get().status == "cancelled"
+
+
+def test_a_stop_that_does_not_arrive_can_be_tried_again(browser: Browser, session: Session, held: HeldSolver) -> None:
+    page = browser.open("session", session.session_id)
+    page.route("**/cancel", lambda route: route.abort(), times=1)
+    say(page, "Why is the sky blue?")
+    assert held.started.wait(10)
+    stop = page.get_by_role("button", name="Stop")
+    stop.click()
+    expect(page.locator("#toasts")).to_contain_text("could not be stopped")
+    stop.click()
+    expect(page.locator(".exchange .notice")).to_contain_text("Stopped")
+    browser.complaints.clear()  # the browser itself notes the lost request
+
+
+def test_a_message_that_never_arrived_is_given_back(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    page.route("**/api/chat/completions", lambda route: route.abort(), times=1)
+    say(page, "My dog is called Rex.")
+    expect(page.locator("#toasts")).to_contain_text("could not be reached")
+    expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    browser.complaints.clear()  # the browser itself notes the lost request
+
+
+# --- A model that writes while the page looks on ---------------------------------------------------------------------
+
+
+def in_two_parts(first: str, second: str) -> Behaviour:
+    """Give a provider's behaviour: the second part follows when the test lets go."""
+
+    def write(asked: Asked) -> None:
+        asked.begin_stream()
+        asked.piece(first)
+        asked.released.wait(20)
+        asked.piece(second)
+        asked.finish()
+
+    return acting(write)
+
+
+@pytest.fixture
+def told(provider: Provider, session: Session) -> Session:
+    """Give a session that knows a fact, found without a model."""
+    pins = Choices(seed_detector="sd-symbolic", goal_solver="gs-symbolic")
+    aside(run_turn, session, TurnCall(message="My dog is called Rex.", choices=pins))
+    return session
+
+
+def ask_the_model(page: Page) -> None:
+    page.get_by_role("button", name="Options").click()
+    page.get_by_label("Goal solver").select_option("gs-llm-fast")
+    say(page, "What is my dog called?")
+
+
+@pytest.mark.usefixtures("unvalidated")
+def test_words_appear_while_the_model_writes(provider: Provider, browser: Browser, told: Session) -> None:
+    """[O-1]"""
+    provider.otherwise = in_two_parts("It is **Rex** [1], ", "your dog.")
+    page = browser.open("session", told.session_id)
+    ask_the_model(page)
+    written = page.locator("[data-turn-answer] .bubble--assistant")
+    expect(written).to_have_text("It is **Rex** [1],")
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    provider.released.set()
+    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(written).to_have_count(0)
+    expect(page.locator(".exchange").last.locator("strong")).to_have_text("Rex")
+
+
+def test_a_draft_is_shown_as_one_until_it_is_approved(provider: Provider, browser: Browser, told: Session) -> None:
+    provider.otherwise = in_two_parts("It is Rex [1], ", "your dog.")
+    page = browser.open("session", told.session_id)
+    ask_the_model(page)
+    draft = page.locator("[data-turn-answer] .bubble--draft")
+    expect(draft).to_contain_text("Draft of gs-llm-fast, not approved yet")
+    expect(draft.locator(".bubble__text")).to_have_text("It is Rex [1],")
+    provider.released.set()
+    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(draft).to_have_count(0)
+    expect(page.locator(".exchange").last).to_contain_text("It is Rex 1, your dog.")

@@ -1,0 +1,180 @@
+"""Three views of one selection, the map, the payload's tools, the tabs and the files, in a browser."""
+
+import json
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from bench.turn_page.storing import store_turn
+from bench.turn_page.turns import large_turn, stored_batches
+from sessions_app.actions.sessions import Choices
+from sessions_app.models import Session
+from sessions_app.turns.call import TurnCall
+from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held
+from tests.browser.turn_scene import open_turn, session
+
+__all__ = ["beside", "browser", "held", "session"]
+
+RETRIEVAL = "exec-0.2.2~1"
+SHIFTS = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+
+
+def selected(page: Page, place: str) -> None:
+    expect(page.locator(f"{place} .is-selected")).to_have_attribute("data-id", RETRIEVAL)
+
+
+def test_graph_timeline_and_outline_show_one_selection_and_the_address_holds_it(
+    browser: Browser, session: Session
+) -> None:
+    page = open_turn(browser, session, 2)
+    page.locator(f"svg.graph g[data-id='{RETRIEVAL}'] rect").first.click()
+    expect(page.locator("#detail h2")).to_contain_text("Retrieval")
+    page.keyboard.press("t")
+    selected(page, "svg.timeline")
+    expect(page.locator("#graph-canvas")).to_be_hidden()
+    expect(page.locator("[role=treeitem][aria-selected=true]")).to_have_attribute("data-id", RETRIEVAL)
+    page.reload(wait_until="networkidle")
+    selected(page, "svg.timeline")
+    page.locator("svg.timeline .run").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detail h2")).to_have_text("parallel-intent 1")
+    page.keyboard.press("g")
+    expect(page.locator("svg.graph .is-selected")).to_have_attribute("data-id", "frame-0.1")
+    assert "view=" not in page.url
+
+
+def test_names_are_typed_in_the_outline(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    page.locator("[role=treeitem]").first.focus()
+    page.keyboard.type("con", delay=20)
+    expect(page.locator(":focus")).to_have_attribute("aria-label", re.compile("^Constraint Validator"))
+    page.keyboard.press("Home")
+    page.keyboard.type("par", delay=20)
+    expect(page.locator(":focus")).to_have_attribute("data-id", "frame-0.1")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("d")
+    page.keyboard.press("d")
+    expect(page.locator(":focus")).to_have_attribute("aria-label", re.compile("^Default Planner"))
+
+
+def test_what_is_chosen_in_a_shut_frame_opens_it(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2, "?shut=all")
+    expect(page.locator("svg.graph .frame-hidden")).to_have_count(2)
+    page.get_by_role("treeitem", name=re.compile("^parallel-intent 2")).locator(".outline__fold").click()
+    page.locator(f"[role=treeitem][data-id='{RETRIEVAL}'] a").click()
+    selected(page, "svg.graph")
+    expect(page.locator("svg.graph .frame-hidden")).to_have_count(1)
+    page.get_by_role("button", name="Unfold every frame").click()
+    expect(page.locator("svg.graph .frame-hidden")).to_have_count(0)
+    page.get_by_role("button", name="Fold every frame", exact=True).click()
+    expect(page.locator("svg.graph .frame-hidden")).to_have_count(1)
+    selected(page, "svg.graph")
+
+
+def test_a_map_comes_when_the_graph_does_not_fit_and_moves_it(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    expect(page.locator(".viewport")).to_have_attribute("transform", re.compile("scale"))
+    expect(page.locator(".minimap")).to_have_count(0)
+    for _ in range(6):
+        page.get_by_role("button", name="Zoom in").click()
+    expect(page.locator(".minimap")).to_be_visible()
+    before = page.locator(".viewport").get_attribute("transform") or ""
+    page.locator(".minimap").click(position={"x": 3, "y": 3})
+    expect(page.locator(".viewport")).not_to_have_attribute("transform", before)
+    page.get_by_role("button", name="Fit the whole graph").click()
+    expect(page.locator(".minimap")).to_have_count(0)
+
+
+def test_a_payload_is_searched_read_as_text_and_left_for_the_next(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2, "?sel=exec-0.1~1")
+    find = page.get_by_label("Find in this payload")
+    find.fill("rex")
+    expect(page.locator("[data-find-count]")).to_have_text(re.compile(r"^1 of \d+$"))
+    find.press("Enter")
+    expect(page.locator("[data-find-count]")).to_have_text(re.compile(r"^(2|1) of \d+$"))
+    assert page.evaluate("CSS.highlights.get('found').size") >= 1
+    find.fill("no such words")
+    expect(page.locator("[data-find-count]")).to_have_text("none")
+    page.locator("#panel-input").get_by_role("button", name="Text").click()
+    expect(page.locator("#panel-input .texts")).to_contain_text("1. What is my dog called?\n2. What is my cat called?")
+    expect(page.locator("#json-input")).to_be_hidden()
+    page.get_by_role("heading", level=1).click()
+    page.keyboard.press("j")
+    expect(page.locator("#detail h2")).to_have_text("parallel-intent 1")
+    page.keyboard.press("k")
+    expect(page.locator("#detail h2")).to_have_text("Symbolic Seed Detector")
+
+
+def test_tabs_stay_on_the_page_and_lead_to_executions(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    page.evaluate("window.sameDocument = true")
+    page.keyboard.press("2")
+    expect(page.get_by_role("heading", name="Context")).to_be_visible()
+    expect(page.locator(".stage")).to_be_hidden()
+    page.locator("#context [data-select]").first.click()
+    expect(page.locator("#detail")).to_contain_text("kb-plugin")
+    page.get_by_role("link", name="State change").click()
+    expect(page.get_by_role("heading", name="State change")).to_be_visible()
+    assert "tab=state" in page.url
+    page.keyboard.press("1")
+    expect(page.locator("svg.graph")).to_be_visible()
+    assert page.evaluate("window.sameDocument") is True
+
+
+def test_the_turn_and_its_graph_are_kept_as_files(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    for words, begins in (("Turn as JSON", b"{"), ("Graph as SVG", b"<?xml"), ("Graph as PNG", b"\x89PNG")):
+        page.get_by_text("Export", exact=True).click()
+        with page.expect_download() as download:
+            page.get_by_text(words).click()
+        assert download.value.path().read_bytes().startswith(begins)
+        if words == "Turn as JSON":
+            kept = json.loads(download.value.path().read_text())
+            details = kept["executionTrace"]["graph"]["details"]
+            assert details["exec-0.1~1"]["input"]["message"] == kept["userMessage"]
+            assert any(row["step"] == "cited" for row in kept["ledger"])
+        page.get_by_text("Export", exact=True).click()
+
+
+def test_a_running_turn_pulses_where_motion_is_wanted_and_moves_nothing_else(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    browser.page.add_init_script(SHIFTS)
+    beside(session, TurnCall(message="What is my dog called?", choices=Choices(goal_solver="gs-held")))
+    assert held.started.wait(10)
+    page = open_turn(browser, session, 3)
+    running = page.locator("svg.graph .node.status-active .node-box")
+    expect(running).to_have_css("animation-name", "running-pulse")
+    page.emulate_media(reduced_motion="reduce")
+    expect(running).to_have_css("animation-name", "none")
+    page.evaluate("window.shifted = 0")
+    held.go_on.set()
+    expect(page.locator("#turn-head")).to_contain_text("Answered")
+    expect(page.locator("svg.graph .node", has_text="Constraint Validator")).to_have_count(1)
+    assert page.evaluate("window.shifted") < 0.02
+
+
+def test_a_huge_turn_stays_usable(browser: Browser) -> None:
+    turn = aside(store_turn, browser.project, stored_batches(large_turn(3_000)))
+    page = browser.open("turn", turn.session.session_id, turn.request_id)
+    expect(page.locator("[role=tree]")).not_to_have_attribute("data-rest-url", re.compile("."))
+    assert page.locator("svg.graph .node").count() < 150
+    first = page.locator("[role=treeitem]").first
+    first.focus()
+    page.keyboard.press("End")
+    expect(page.locator(":focus")).to_have_attribute("data-id", re.compile(r"^frame-0\.10$"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detail h2")).to_have_text("Default Planner")
+    expect(page.locator("svg.graph .is-selected")).to_have_attribute("data-id", "exec-0.10.1~1")
+    page.locator("[role=treeitem]:focus").press("Home")
+    expect(page.locator(":focus")).to_have_attribute("data-id", "frame-0")
+    assert page.locator("[role=treeitem]").count() < 150

@@ -1,0 +1,31 @@
+"""What browser tests of the turn page share: a session with a parallel turn, and how to open one of its turns."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page
+
+from sessions_app.models import ExplainabilityTurn, Session
+from tests.browser.browsing import Browser, answer, new_session
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    session = new_session(browser.project)
+    answer(session, "My dog is called Rex. My cat is called Tom.")
+    answer(session, "1. What is my dog called?\n2. What is my cat called?")
+    return session
+
+
+def turn_of(session: Session, number: int) -> ExplainabilityTurn:
+    return session.turns.get(turn_index=number)
+
+
+def open_turn(browser: Browser, session: Session, number: int, query: str = "") -> Page:
+    return browser.open("turn", session.session_id, turn_of(session, number).request_id, query=query)
+
+
+def zoom(page: Page) -> float:
+    found = re.search(r"scale\(([\d.]+)\)", page.locator(".viewport").get_attribute("transform") or "")
+    assert found is not None
+    return float(found[1])

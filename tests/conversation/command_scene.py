@@ -1,0 +1,122 @@
+"""A session's frozen state for tests of commands, without rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mrpvm.conversation.agents import Agent, AgentCatalogue
+from mrpvm.conversation.commands import (
+    MemoryRecord,
+    Outcome,
+    SessionFacts,
+    answer,
+    resolve,
+)
+from mrpvm.conversation.personas import Persona, PersonaCatalogue
+from mrpvm.conversation.skills import Diagnostic, SkillEntry, SkillRootError, SkillSnapshot
+from mrpvm.conversation.tools import BUILTIN_TOOLS, Tools
+
+
+def tool_skill(name: str, tool: str, **more: Any) -> SkillEntry:
+    """Give a skill that dispatches to a built-in tool."""
+    return SkillEntry(
+        skill_name=name, source="bundled", path=f"{name}/SKILL.md", invocation_mode="tool_dispatch", command_tool=tool,
+        **more,
+    )  # fmt: skip
+
+
+def text_skill(name: str, **more: Any) -> SkillEntry:
+    """Give a skill that guides a model."""
+    return SkillEntry(skill_name=name, source="workspace", path=f"{name}/SKILL.md", instructions=f"Do {name}.", **more)
+
+
+def persona(name: str, style: str) -> Persona:
+    """Give a persona."""
+    return Persona(id=name, summary=f"The {name}.", default_style=style, instructions=f"Be {name}.", source="bundled")
+
+
+def agent(name: str, *tools: str) -> Agent:
+    """Give an agent."""
+    return Agent(
+        id=name, summary=f"The {name}.", policy="safe_eval", declared_tools=tools, instructions="", source="bundled"
+    )
+
+
+SKILLS = SkillSnapshot(
+    (
+        tool_skill("add", "add", command="sum", summary="Adds."),
+        tool_skill("minus", "subtract", command="less"),
+        text_skill("echo", summary="Echoes.", command="say"),
+        text_skill("first", command="twice"),
+        text_skill("second", command="twice"),
+    ),
+    (Diagnostic(skill_name="bad", code="malformed_frontmatter", message="Invalid frontmatter: x"),),
+)
+FACTS = SessionFacts(
+    session_id="sess-1",
+    skills=SKILLS,
+    snapshot_version=3,
+    personas=PersonaCatalogue((persona("barbie", "playful"), persona("chad", "playful"), persona("lily", "focus"))),
+    agents=AgentCatalogue((agent("default"), agent("ops"), agent("reader", "subtract"))),
+    active_agent="default",
+    active_persona="lily",
+    active_style=None,
+    tools=Tools(BUILTIN_TOOLS),
+)
+
+
+@dataclass
+class ScriptedPorts:
+    """What the files and the server would give; counts how often they were asked."""
+
+    skills: SkillSnapshot | None = None
+    personas: PersonaCatalogue = field(default_factory=PersonaCatalogue)
+    kept: dict[str, str] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def memory(self) -> "ScriptedPorts":
+        """Give the memory, which is this object too."""
+        return self
+
+    def load_skills(self) -> SkillSnapshot:
+        """Give the scripted snapshot, or fail as missing roots do."""
+        self.asked.append("skills")
+        if self.skills is None:
+            raise SkillRootError("gone")
+        return self.skills
+
+    def load_personas(self) -> PersonaCatalogue:
+        """Give the scripted catalogue."""
+        self.asked.append("personas")
+        return self.personas
+
+    def start_session(self) -> str:
+        """Give the same id each time."""
+        self.asked.append("session")
+        return "sess-2"
+
+    def remember(self, content: str) -> MemoryRecord:
+        """Keep a text under the next number."""
+        record_id = next((key for key, text in self.kept.items() if text == content), f"mem_{len(self.kept)}")
+        self.kept[record_id] = content
+        return MemoryRecord(id=record_id, content=content)
+
+    def forget(self, record_id: str) -> bool:
+        """Drop a text."""
+        return self.kept.pop(record_id, None) is not None
+
+    def records(self, query: str, limit: int) -> Sequence[MemoryRecord]:
+        """Give the newest texts that hold the query."""
+        found = [MemoryRecord(id=key, content=text) for key, text in self.kept.items() if query.lower() in text.lower()]
+        return found[::-1][:limit]
+
+
+def run(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> Outcome:
+    """Give what a command gives."""
+    return answer(resolve(text, facts), facts, ports or ScriptedPorts())
+
+
+def after(facts: SessionFacts, outcome: Outcome) -> SessionFacts:
+    """Give the state that an outcome leaves."""
+    return replace(facts, **outcome.changes)

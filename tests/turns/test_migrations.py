@@ -1,0 +1,46 @@
+"""Data from before a change is carried over by its migration."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.state import StateApps
+
+from mrpvm.llm.roles import ModelConfig
+from sessions_app.models import Session
+from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
+
+FIRST = [("sessions_app", "0001_initial")]
+
+
+def to_the_newest() -> None:
+    """Apply every migration."""
+    executor = MigrationExecutor(connection)
+    executor.migrate(executor.loader.graph.leaf_nodes())
+
+
+@pytest.fixture
+def old(transactional_db: None) -> Iterator[StateApps]:
+    """Give the models as the first release has them, over its tables."""
+    executor = MigrationExecutor(connection)
+    executor.migrate(FIRST)
+    yield executor.loader.project_state(FIRST).apps
+    to_the_newest()
+
+
+def test_sessions_from_before_are_frozen(old: StateApps) -> None:
+    """[L-10]: they get what a session made now would keep, and the personas and agents of old by default [LV51]."""
+    project = old.get_model("sessions_app", "Project").objects.create(name="Old", slug="old")
+    layer = old.get_model("sessions_app", "KnowledgeLayer").objects.create()
+    base = old.get_model("sessions_app", "KnowledgeBase").objects.create(project=project, name="Base", head=layer)
+    made = old.get_model("sessions_app", "Session").objects.create(
+        project=project, mounted_kb=base, mounted_layer=layer, draft=layer, journal=layer
+    )
+    to_the_newest()
+    session = Session.objects.get(pk=made.pk)
+    assert {item.skill_name for item in skills_of(session).skills} >= {"arithmetic", "summarise"}
+    assert personas_of(session).get("default") is not None
+    assert agents_of(session).get("default") is not None
+    assert (session.active_persona, session.active_agent, session.snapshot_version) == ("default", "default", 1)
+    assert session.model_config == ModelConfig().as_record()

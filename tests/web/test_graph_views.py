@@ -1,0 +1,192 @@
+"""The graph's other views: the way to an error, timeline, outline, what is opened and shut [UI-3 to UI-9]."""
+
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.web.graph import read_structure, render_graph, render_outline, render_timeline, show_graph
+from sessions_app.web.graph.error_path import error_path
+from sessions_app.web.graph.standalone import standalone
+from sessions_app.web.graph.structure import Edge
+from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs
+
+ATTACK = "<script>alert(1)</script>"
+
+
+def failed_turn() -> dict[str, Any]:
+    """Give a turn in which one of two parallel frames failed after a retry."""
+    return graph(
+        [
+            frame("frame-0", status="failed"),
+            frame("frame-0.1", "frame-0"),
+            frame("frame-0.2", "frame-0", status="failed"),
+        ],
+        [
+            execution("exec-0.1~1"),
+            execution("exec-0.1.1~1", "frame-0.1"),
+            execution("exec-0.2.1~1", "frame-0.2"),
+            execution("exec-0.2.1~2", "frame-0.2"),
+            execution("exec-0.2.2~1", "frame-0.2", status="rejected"),
+        ],
+        [
+            edge("exec-0.1~1", "frame-0.1", "child-frame"),
+            edge("exec-0.1~1", "frame-0.2", "child-frame"),
+            edge("exec-0.2.1~1", "exec-0.2.1~2", "retry"),
+            edge("exec-0.2.1~2", "exec-0.2.2~1"),
+        ],
+    )
+
+
+def test_the_way_to_the_error_follows_recorded_edges_back_to_the_first_call() -> None:
+    found = error_path(read_structure(failed_turn()))
+    assert found.edges == {
+        Edge("exec-0.2.1~2", "exec-0.2.2~1", "flow"),
+        Edge("exec-0.2.1~1", "exec-0.2.1~2", "retry"),
+        Edge("exec-0.1~1", "frame-0.2", "child-frame"),
+    }
+    assert "exec-0.1.1~1" not in found.items
+    svg = render_graph(failed_turn()).svg
+    assert svg.count("edge-child-frame leads-to-error") == 1
+    assert re.search(r'class="node leads-to-error[^"]*"[^>]*data-id="exec-0.2.2~1"', svg)
+
+
+def test_a_turn_that_held_has_no_way_to_an_error_though_a_try_failed() -> None:
+    stored = graph([frame("frame-0")], [execution("exec-0.1~1", status="error"), execution("exec-0.1~2")])
+    assert error_path(read_structure(stored)).items == frozenset()
+
+
+@given(graphs())
+def test_the_way_to_the_error_uses_only_what_was_recorded(stored: dict[str, Any]) -> None:
+    for each in stored["frames"]:
+        each["status"] = "failed"
+    structure = read_structure(stored)
+    found = error_path(structure)
+    assert found.edges <= set(structure.edges)
+    assert {end for each in found.edges for end in (each.source, each.target)} <= found.items
+    assert structure.root_id in found.items
+
+
+def bars(svg: str) -> dict[str, tuple[float, float]]:
+    """Give where each execution's bar begins and how long it is, in percent."""
+    root = ElementTree.fromstring(svg)  # noqa: S314 - made here
+    found = {}
+    for group in root.iter():
+        if "run" in group.get("class", "").split():
+            rect = [each for each in group if "bar" in each.get("class", "").split()][-1]
+            found[str(group.get("data-id"))] = (float(rect.get("x", "")[:-1]), float(rect.get("width", "")[:-1]))
+    return found
+
+
+def test_bars_stand_where_and_as_long_as_their_executions_ran() -> None:
+    stored = graph(
+        [frame("frame-0", startedAtMs=0, durationMs=200)],
+        [
+            execution("exec-0.1~1", startedAtMs=0, durationMs=50),
+            execution("exec-0.2~1", startedAtMs=100, durationMs=100),
+        ],
+    )
+    shown = bars(render_timeline(show_graph(stored)))
+    first, second = shown["exec-0.1~1"], shown["exec-0.2~1"]
+    assert second[1] == pytest.approx(2 * first[1], abs=0.05)
+    assert second[0] - first[0] == pytest.approx(second[1], abs=0.05)
+    assert second[0] + second[1] == pytest.approx(98.5, abs=0.05)
+
+
+def test_parallel_branches_stand_over_the_same_time_in_rows_of_their_own() -> None:
+    stored = fan_out(2)
+    svg = render_timeline(show_graph(stored))
+    places = bars(svg)
+    assert places["exec-0.1.1~1"] == places["exec-0.2.1~1"]
+    tops = re.findall(r'data-id="exec-0\.[12]\.1~1".*?class="row-ground"[^>]* y="([\d.]+)"', svg)
+    assert len(set(tops)) == 2
+
+
+def test_what_still_runs_reaches_to_the_last_known_moment() -> None:
+    stored = graph(
+        [frame("frame-0", status="active", startedAtMs=0, durationMs=None)],
+        [
+            execution("exec-0.1~1", startedAtMs=0, durationMs=40),
+            execution("exec-0.2~1", status="running", startedAtMs=40, durationMs=None),
+        ],
+    )
+    assert 'class="bar is-open"' in render_timeline(show_graph(stored))
+
+
+@given(graphs(), st.text(max_size=30))
+def test_timeline_and_outline_are_well_formed_for_any_text(stored: dict[str, Any], text: str) -> None:
+    for each in [*stored["frames"], *stored["pluginExecutions"]]:
+        each |= {"label": text, "pluginName": text, "stage": text, "purpose": text, "status": text}
+    shown = show_graph(stored)
+    for markup in (render_timeline(shown), f"<ul>{render_outline(shown, '').rows}</ul>"):
+        for element in ElementTree.fromstring(markup).iter():  # noqa: S314 - made here
+            assert "style" not in element.attrib
+            assert not any(name.startswith("on") for name in element.attrib)
+
+
+def rows(stored: dict[str, Any], **options: Any) -> list[ElementTree.Element]:
+    markup = render_outline(show_graph(stored, **options), "").rows
+    return list(ElementTree.fromstring(f"<ul>{markup}</ul>"))  # noqa: S314 - made here
+
+
+@given(graphs())
+def test_every_row_of_the_outline_says_where_it_stands(stored: dict[str, Any]) -> None:
+    structure = read_structure(stored)
+    found = rows(stored)
+    assert [row.get("data-id") for row in found].count("frame-0") == 1
+    assert {row.get("data-id") for row in found} == structure.frames.keys() | structure.executions.keys()
+    depth = {"": 0}
+    for row in found:
+        item = str(row.get("data-id"))
+        parent = structure.parent_of(item) or ""
+        depth[item] = depth[parent] + 1
+        siblings = structure.frames[parent].items if parent else (item,)
+        assert int(row.get("aria-level", "")) == depth[item]
+        assert siblings[int(row.get("aria-posinset", "")) - 1] == item
+        assert int(row.get("aria-setsize", "")) == len(siblings)
+
+
+def test_rows_below_a_shut_frame_begin_hidden() -> None:
+    found = {row.get("data-id"): row for row in rows(fan_out(2), shut=["frame-0.1"])}
+    assert found["frame-0.1"].get("aria-expanded") == "false"
+    assert found["exec-0.1.1~1"].get("hidden") is not None
+    assert found["exec-0.2.1~1"].get("hidden") is None
+
+
+def test_a_long_outline_comes_in_part_and_says_how_much_is_missing() -> None:
+    found = render_outline(show_graph(chain(50)), "", limit=20)
+    assert found.rows.count('role="treeitem"') == 20
+    assert (found.row_count, found.left_out) == (51, 31)
+
+
+def test_all_frames_are_opened_and_shut_at_once_and_what_is_selected_shows() -> None:
+    large = fan_out(90)
+    assert show_graph(large, opened=["all"]).collapsed == frozenset()
+    shut = show_graph(large, shut=["all"])
+    assert len(shut.collapsed) == 90
+    assert show_graph(large, shut=["all"], selected="exec-0.7.1~1").collapsed == shut.collapsed - {"frame-0.7"}
+    assert show_graph(fan_out(800), opened=["all"]).collapsed, "more than a reader can look at stays shut"
+
+
+def test_the_picture_as_a_file_brings_its_colours_and_nothing_else() -> None:
+    stored = graph([frame("frame-0", label=ATTACK)], [execution("exec-0.1~1", pluginName=ATTACK)])
+    text = standalone(render_graph(stored, uid="file").svg).decode()
+    root = ElementTree.fromstring(text)  # noqa: S314 - made here
+    style = next(each.text or "" for each in root.iter() if each.tag.endswith("style"))
+    assert "--ok:#17692f" in style
+    assert "light-dark" not in style
+    assert ".node-box{" in style
+    assert not re.search(r"url\(|@import|http", style)
+    assert ATTACK not in text
+
+
+def test_a_child_frame_follows_the_execution_that_opened_it_whatever_its_number() -> None:
+    stored = graph(
+        [frame("frame-0"), frame("frame-0.1", "frame-0", purpose="challenge")],
+        [execution("exec-0.1~1"), execution("exec-0.1.1~1", "frame-0.1"), execution("exec-0.2~1")],
+        [edge("exec-0.1~1", "exec-0.2~1"), edge("exec-0.2~1", "frame-0.1", "child-frame")],
+    )
+    assert read_structure(stored).frames["frame-0"].items == ("exec-0.1~1", "exec-0.2~1", "frame-0.1")

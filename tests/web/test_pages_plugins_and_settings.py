@@ -1,0 +1,192 @@
+"""What the server can work with: the catalogue of plugins, and which model answers in which role [L-1 to L-5]."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils.html import escape
+from pytest_django import Settings
+
+from mrpvm import registry
+from mrpvm.llm.roles import MODEL_ROLES, ModelConfig
+from sessions_app.models import ModelRoles, PluginStatistics, Project
+from sessions_app.queries.model_roles import shared_config
+from sessions_app.turns.language_model import NO_MODEL
+from sessions_app.turns.machine import install_plugins
+from tests.configured_model import provider
+from tests.llm.provider import KEY, Provider
+from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client, project
+
+__all__ = ["project", "provider"]
+
+
+@pytest.fixture
+def admin(project: Project) -> Client:
+    install_plugins()
+    return member_client(project, name="boss")
+
+
+def shown(client: Client, name: str) -> str:
+    response = client.get(reverse(name))
+    assert response.status_code == 200
+    check_html(response.text)
+    return response.text
+
+
+def card(html: str, plugin_id: str) -> str:
+    found = re.search(rf'<article [^>]*id="{plugin_id}".*?</article>', html, re.S)
+    assert found is not None
+    return found[0]
+
+
+# --- Plugins ------------------------------------------------------------------------------------------------------
+
+
+def test_every_plugin_is_in_the_catalogue(admin: Client) -> None:
+    html = shown(admin, "plugins")
+    for descriptor in registry.installed.descriptors():
+        assert descriptor.description in card(html, descriptor.id)
+    places = [html.index(title) for title in ("Seed detectors", "Planners", "KB plugins", "Goal solvers", "validators")]
+    assert places == sorted(places)
+
+
+def test_without_a_model_the_catalogue_says_what_is_not_available_and_why(admin: Client) -> None:
+    html = shown(admin, "plugins")
+    for descriptor in registry.installed.descriptors():
+        assert (NO_MODEL in card(html, descriptor.id)) is descriptor.uses_llm
+
+
+def test_with_a_model_everything_is_available(provider: Provider, admin: Client) -> None:
+    html = shown(admin, "plugins")
+    assert NO_MODEL not in html
+    assert "not available" not in html
+
+
+def test_a_plugin_shows_what_was_learned_of_it_in_this_project(admin: Client, project: Project) -> None:
+    numbers = {"success": 0.91, "sufficiency": 0.82, "latency_ms": 123.4, "llm_calls": 0.0}
+    counts = {"attempt_count": 17, "success_count": 15, "failure_count": 1, "refusal_count": 1}
+    row = PluginStatistics.objects.create(
+        project=project, plugin_type="kb-plugin", plugin_id="kb-fast", **counts, **numbers
+    )
+    html = shown(admin, "plugins")
+    for words in ("<dd>17</dd>", "<dd>123 ms</dd>", f"<dd>{row.utility:.2f}</dd>"):
+        assert words in card(html, "kb-fast")
+    assert "Not tried in this project yet" in card(html, "kb-balanced")
+    stranger = member_client(Project.objects.create(name="Other"))
+    assert "<dd>17</dd>" not in shown(stranger, "plugins")
+
+
+def test_frozen_statistics_and_switched_off_plugins_are_named(admin: Client, settings: Settings) -> None:
+    assert "frozen" not in shown(admin, "plugins")
+    settings.MRPVM_LEARN = False
+    settings.MRPVM_DISABLED_PLUGINS = ("kb-thinkingdb",)
+    html = shown(admin, "plugins")
+    assert "Statistics are frozen." in html
+    assert ">kb-thinkingdb</span>" in html
+
+
+def test_the_catalogue_costs_one_query_however_much_was_learned(admin: Client, project: Project) -> None:
+    counts = []
+    for kinds in (("kb-plugin",), ("gs-plugin", "sd-plugin", "val-plugin")):
+        for kind in kinds:
+            PluginStatistics.objects.create(
+                project=project, plugin_type=kind, plugin_id="x", attempt_count=1, success_count=1, failure_count=0,
+                refusal_count=0, success=1, sufficiency=1, latency_ms=1, llm_calls=0,
+            )  # fmt: skip
+        with counted_queries() as queries:
+            shown(admin, "plugins")
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 5
+
+
+# --- Settings -------------------------------------------------------------------------------------------------------
+
+
+def fields(**changes: str) -> dict[str, str]:
+    """Give the form as it is sent with the shipped defaults, and some changes; `__` stands for a hyphen."""
+    roles = {f"role-{role}": "" for role in MODEL_ROLES}
+    return {**roles, "temperature": "0.1", **{name.replace("__", "-"): value for name, value in changes.items()}}
+
+
+def test_the_table_is_changed_and_shown_again(admin: Client, project: Project) -> None:
+    changes = fields(
+        role__goal__fast="small", override__gs__llm__deep="model", model__gs__llm__deep="large",
+        override__sd__llm__fast="role:seed-deep", temperature="",
+    )  # fmt: skip
+    assert "New conversations use it" in admin.post(reverse("settings"), changes, follow=True).text
+    config, updated_at = shared_config(project)
+    assert config["roles"]["goal-fast"] == {"model": "small"}
+    assert config["pluginOverrides"] == {"gs-llm-deep": {"model": "large"}, "sd-llm-fast": {"role": "seed-deep"}}
+    assert config["temperature"] is None
+    assert updated_at
+    html = shown(admin, "settings")
+    assert 'name="role-goal-fast" value="small"' in html
+    assert 'name="model-gs-llm-deep" value="large"' in html
+    assert '<option value="role:seed-deep" selected>' in html
+
+
+def test_sending_the_form_as_it_is_changes_nothing(admin: Client, project: Project) -> None:
+    html = shown(admin, "settings")
+    given = dict(re.findall(r'<input class="input[^>]* name="([\w-]+)"[^>]* value="([^"]*)"', html))
+    for name, options in re.findall(r'<select [^>]*name="([\w-]+)">(.*?)</select>', html, re.S):
+        chosen = re.search(r'value="([^"]+)" selected', options)
+        given[name] = chosen[1] if chosen else ""
+    assert admin.post(reverse("settings"), given).status_code == 302
+    assert shared_config(project)[0] == ModelConfig().as_record()
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"temperature": "hot"}, "temperature"),
+        ({"temperature": "3"}, "temperature"),
+        ({"override__kb__fast": "role:none"}, "kb-fast"),
+        ({"role__goal__fast": "x" * 201}, "goal-fast"),
+    ],
+)
+def test_a_table_that_does_not_hold_is_given_back_with_the_reason(
+    admin: Client, project: Project, changes: dict[str, str], named: str
+) -> None:
+    response = admin.post(reverse("settings"), fields(role__planner="kept", **changes))
+    assert response.status_code == 400
+    check_html(response.text)
+    assert "Not saved." in response.text
+    assert named in response.text.partition('role="alert"')[2][:300]
+    assert 'name="role-planner" value="kept"' in response.text
+    assert not ModelRoles.objects.filter(project=project).exists()
+
+
+def test_only_admins_change_the_table(project: Project) -> None:
+    editor = member_client(project, "editor")
+    assert "changing this takes an admin" in shown(editor, "settings")
+    assert editor.post(reverse("settings"), fields()).status_code == 403
+    assert "disabled" not in shown(member_client(project), "settings").partition("Roles")[2]
+
+
+def test_no_page_shows_the_key_of_the_provider(provider: Provider, admin: Client, settings: Settings) -> None:
+    settings.MRPVM_LLM_BASE_URL = provider.url.replace("://", "://user:secret@")
+    html = shown(admin, "settings")
+    assert f'<dd class="mono">{provider.url}</dd>' in html
+    assert "set, never shown" in html
+    assert KEY not in html
+    assert "secret" not in html
+
+
+def test_the_models_of_the_provider_are_suggested(provider: Provider, admin: Client) -> None:
+    assert re.findall('value="([^"]+)"', shown(admin, "model-names")) == ["some-model", "other", "served"]
+
+
+def test_without_a_model_the_page_says_how_to_set_one(admin: Client) -> None:
+    html = shown(admin, "settings")
+    assert "MRPVM_LLM_BASE_URL=" in html
+    assert "data-live" not in html
+    assert shown(admin, "model-names").strip() == ""
+
+
+def test_a_stored_model_s_name_is_text(admin: Client) -> None:
+    changes = fields(role__planner=HOSTILE, override__gs__llm__fast="model", model__gs__llm__fast=HOSTILE)
+    assert admin.post(reverse("settings"), changes).status_code == 302
+    html = shown(admin, "settings")
+    assert HOSTILE not in html
+    assert html.count(escape(HOSTILE)) == 2
