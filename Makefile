@@ -59,7 +59,7 @@ requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (U
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/scale.txt \
 		--extra scale --group dev --output-file requirements/dev.txt pyproject.toml
 
-vendor: ## Fetch the pinned front-end files into static/vendor
+vendor: ## Fetch the pinned front-end files, and axe for the tests, from npm
 	scripts/vendor-frontend
 
 clean: ## Remove what make installed and the tools' caches (keeps var/, your data)

@@ -23,6 +23,7 @@ from mrpvm.values import (
     GuidanceUnits,
     HistoryMessage,
     Intent,
+    IntentAssessment,
     KnowledgeUnit,
     LedgerEntry,
     Plan,
@@ -269,21 +270,6 @@ class RetrieveInput:
     decomposed: tuple[DecomposedIntent, ...]
     profiles: tuple[ContextProfile, ...]
     current_turn_units: tuple[KnowledgeUnit, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntentAssessment:
-    """How far the evidence of one intent goes [PL-12]; `purpose` tells whether facts, method or both were found."""
-
-    intent_ref: int
-    purpose: Literal["task-evidence", "strategy-guidance", "mixed"]
-    evidence_count: int
-    strategy_count: int
-    needed_roles: tuple[str, ...]
-    covered_roles: tuple[str, ...]
-    unique_source_count: int
-    ku_levels_used: tuple[str, ...]
-    sufficient: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

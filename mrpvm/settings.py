@@ -84,9 +84,9 @@ MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, 
 MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport [L-6]
 MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  # [L-7]
 MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say [O-12]
+MRPVM_GUARDRAILS = ENVIRONMENT.flag("MRPVM_GUARDRAILS", default=True)  # refuse what policy denies [L-117]
 MRPVM_WRAPPERS = ENVIRONMENT.name_list("MRPVM_WRAPPERS")  # external programs that may run, by id or name [PL-35]
 MRPVM_WRAPPERS_DIR = ENVIRONMENT.path("MRPVM_WRAPPERS_DIR", MRPVM_DATA_DIR / "wrappers")
-MRPVM_GUARDRAILS = ENVIRONMENT.flag("MRPVM_GUARDRAILS", default=True)  # refuse what policy denies [L-117]
 MRPVM_DISABLED_PLUGINS = ENVIRONMENT.name_list("MRPVM_DISABLED_PLUGINS")  # shipped ones, by id [PL-31]
 
 # --- Safety ---------------------------------------------------------------------------------------------

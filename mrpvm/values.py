@@ -226,6 +226,21 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IntentAssessment:
+    """How far the evidence of one intent goes [PL-12]; `purpose` tells whether facts, method or both were found."""
+
+    intent_ref: int
+    purpose: Literal["task-evidence", "strategy-guidance", "mixed"]
+    evidence_count: int
+    strategy_count: int
+    needed_roles: tuple[str, ...]
+    covered_roles: tuple[str, ...]
+    unique_source_count: int
+    ku_levels_used: tuple[str, ...]
+    sufficient: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
     """What happened to one unit at one step of one execution: the context ledger's row."""
 

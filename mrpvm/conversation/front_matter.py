@@ -124,5 +124,8 @@ _TextLoader.yaml_implicit_resolvers = {
 }
 
 
-def _on_one_line(error: Exception) -> str:
+def _on_one_line(error: yaml.YAMLError) -> str:
+    """Give what is wrong and where, counted from the first line of the YAML."""
+    if isinstance(error, yaml.MarkedYAMLError) and error.problem and error.problem_mark:
+        return f"{' '.join(error.problem.split())[:300]} (line {error.problem_mark.line + 1})"
     return " ".join(str(error).split())[:300]

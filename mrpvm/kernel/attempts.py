@@ -102,7 +102,7 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
     Raises:
         TurnFailed: this planner led to no result at all.
     """
-    planned = yield from plan_first(run, frame, planner_id, cause, search.state)
+    planned = yield from plan_first(run, frame, planner_id, cause)
     if planned is None:
         raise StageExhausted(f"Planner {planner_id} delivered no plan.", details={"stage": "planner"})
     untried = [kb for kb in planned.plan.kb_plugin_order if not _is_settled(run, search, search.views.get(kb))]
@@ -136,9 +136,7 @@ def _split_if_wanted(run: TurnRun, frame: Frame, search: Search) -> Program[None
     cause = last.then("retry")
     if not search.wants_split and search.weak is not None and run.request.pins.goal_solver is None:
         guidance = search.weak[0].view.guidance
-        planned = yield from plan_again(
-            run, frame, planned, last, tuple(found.summaries), guidance, search.state, "post-solve"
-        )
+        planned = yield from plan_again(run, frame, planned, last, tuple(found.summaries), guidance, "post-solve")
         cause = planned.execution.then("flow")
     if search.wants_split or planned.plan.decompose:
         yield from _split(run, frame, search, planned, cause)
@@ -157,7 +155,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
     if retrievals is None or planned is None:
         raise ValueError("a view is solved under a plan")
     planned = search.planned = yield from plan_again(
-        run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance, search.state
+        run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance
     )
     search.state.views.append(view)
     if planned.plan.decompose and not search.was_split:
@@ -189,6 +187,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
             search.state.note_attempt(family)
         search.memory.add(solver_id, view.hash)
         yield from _settle(run, frame, search, branch, family)
+        frame.covered_families, frame.suspended_branch_ids = search.state.covered_families, search.state.branch_ids
         follows = (search.last or branch.execution).then("retry")
 
 

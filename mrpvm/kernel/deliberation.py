@@ -143,8 +143,8 @@ class Deliberation:
         return tuple(sorted(self.families))
 
     @property
-    def suspended_branch_ids(self) -> tuple[str, ...]:
-        """Give the branches whose results wait to be selected."""
+    def branch_ids(self) -> tuple[str, ...]:
+        """Give the branches whose results may be selected."""
         return tuple(item.branch.id for item in self.candidates)
 
     def note_attempt(self, family: str) -> None:

@@ -15,6 +15,7 @@ class Frame:
     """One frame while it is open [K-1].
 
     `units` are the units staged by this frame and those above it; `goals` the admitted subproblems, by intent id.
+    `covered_families` were tried so far, and the results of `suspended_branch_ids` wait to be selected.
     """
 
     calls: Calls
@@ -27,6 +28,8 @@ class Frame:
     goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     decomposed: tuple[DecomposedIntent, ...] = ()
     profiles: tuple[ContextProfile, ...] = ()
+    covered_families: tuple[str, ...] = ()
+    suspended_branch_ids: tuple[str, ...] = ()
     last_execution_id: str | None = None
     _slot_count: int = 0
     _child_count: int = 0

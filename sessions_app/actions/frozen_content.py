@@ -12,7 +12,7 @@ from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import FrozenContent, Project, Session
 from sessions_app.models.frozen_content import content_key
 from sessions_app.queries.frozen_content import AGENTS, PERSONAS, SKILLS
-from sessions_app.queries.skill_files import current_agents, current_personas, current_skills, workspace
+from sessions_app.queries.skill_files import current_agents, current_personas, current_skills
 
 Kind = FrozenContent.Kind
 
@@ -36,9 +36,8 @@ def freeze_files(project: Project) -> dict[str, str]:
     Raises:
         SkillRootError: skills cannot be read; nothing is stored.
 
-    Effects: up to three rows; the project's folder for skills, so that there is a place to put some.
+    Effects: up to three rows.
     """
-    (workspace(project) / "skills").mkdir(parents=True, exist_ok=True)
     skills = current_skills(project)
     personas, agents = current_personas(project), current_agents(project)
     keys = store(project.pk, [(Kind.SKILLS, skills), (Kind.PERSONAS, personas), (Kind.AGENTS, agents)])

@@ -1,18 +1,22 @@
 """Projects, their members, and logging in by a printed link."""
 
+import re
 import secrets
 from datetime import timedelta
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.text import slugify
 
-from mrpvm.errors import InvalidInput
+from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.knowledge import ensure_default_base
 from sessions_app.models import LoginLink, Membership, Project, Role
-from sessions_app.models.project import digest
+from sessions_app.models.project import Grounding, digest
 
 LOGIN_LINK_LIFETIME = timedelta(hours=12)
+PROJECT_NAME_CHARS = 200
+SLUG_CHARS = 80
 
 
 @transaction.atomic
@@ -21,6 +25,64 @@ def ensure_default_project() -> Project:
     project, _ = Project.objects.get_or_create(is_default=True, defaults={"name": "Default", "slug": "default"})
     ensure_default_base(project)
     return project
+
+
+@transaction.atomic
+def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
+    """Give a new project with its default base [KB-2]; without a slug it is made from the name.
+
+    Raises:
+        InvalidInput: no name or slug, a too long one, a slug of other characters, an unknown grounding.
+        Conflict: another project has the slug.
+    """
+    project = Project()
+    _write(project, name, slug or slugify(name)[:SLUG_CHARS], grounding)
+    ensure_default_base(project)
+    return project
+
+
+@transaction.atomic
+def change_project(project: Project, name: str, slug: str, grounding: str) -> Project:
+    """Name the project and say whether its models may answer without evidence [O-12].
+
+    Raises:
+        InvalidInput, Conflict: as for `create_project`.
+    """
+    locked = Project.objects.select_for_update().get(pk=project.pk)
+    _write(locked, name, slug, grounding)
+    return locked
+
+
+def _write(project: Project, name: str, slug: str, grounding: str) -> None:
+    project.name, project.slug, project.grounding = name.strip(), slug, grounding
+    if not 1 <= len(project.name) <= PROJECT_NAME_CHARS:
+        raise InvalidInput(f"The name of a project has 1 to {PROJECT_NAME_CHARS} characters.")
+    if not re.fullmatch(rf"[a-zA-Z0-9_-]{{1,{SLUG_CHARS}}}", slug):
+        raise InvalidInput(f"The slug has 1 to {SLUG_CHARS} letters, digits, hyphens and underscores.")
+    if grounding not in ("", *Grounding.values):
+        raise InvalidInput(f"There is no grounding '{grounding}'. Known: {', '.join(Grounding.values)}.")
+    try:
+        with transaction.atomic():
+            project.save()
+    except IntegrityError:
+        raise Conflict(f"Another project has the slug '{slug}'.") from None
+
+
+@transaction.atomic
+def set_member(project: Project, user: User, role: str) -> Membership:
+    """Give the user this role in the project, instead of an earlier one [O-25].
+
+    Raises:
+        InvalidInput: an unknown role.
+    """
+    if role not in Role.values:
+        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
+    return Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})[0]
+
+
+def remove_member(membership: Membership) -> None:
+    """Take the user's role away; doing so again changes nothing. Open pages close with their next event."""
+    Membership.objects.filter(pk=membership.pk).delete()
 
 
 @transaction.atomic
@@ -40,6 +102,11 @@ def create_login_link(user: User) -> str:
     LoginLink.objects.filter(user=user, used_at__isnull=True).delete()
     LoginLink.objects.create(user=user, digest=digest(secret), expires_at=timezone.now() + LOGIN_LINK_LIFETIME)
     return secret
+
+
+def end_login_link(link: LoginLink) -> None:
+    """Make a link useless and forget it; doing so again changes nothing."""
+    LoginLink.objects.filter(pk=link.pk).delete()
 
 
 @transaction.atomic

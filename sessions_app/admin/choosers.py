@@ -5,9 +5,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelect
+from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from sessions_app.models import KBMount, KnowledgeBase, Session
+from sessions_app.models import KBMount, KnowledgeBase, Membership, Session
 
 PROJECT_PARAMETER = "project_id"
 
@@ -45,3 +46,9 @@ def any_session(**options: Any) -> forms.ModelChoiceField:
     """Give a field for a session of any project."""
     widget = AutocompleteSelect(KBMount._meta.get_field("session"), admin.site)
     return forms.ModelChoiceField(Session.objects.filter(deleted_at=None), widget=widget, **options)
+
+
+def any_user(**options: Any) -> forms.ModelChoiceField:
+    """Give a field for a user who can log in."""
+    widget = AutocompleteSelect(Membership._meta.get_field("user"), admin.site)
+    return forms.ModelChoiceField(User.objects.filter(is_active=True), widget=widget, **options)

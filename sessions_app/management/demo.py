@@ -43,12 +43,15 @@ FERRY = (
     "Where do vehicles board?",
     "1. How heavy may a bag be?\n2. When does boarding close?\n3. Where do dogs travel?",
     "Why is there a delay?",
+    "/persona use analyst",
+    "/calc 2*23",
     "Who is the captain?",
+    "/skill luggage",
 )
 
 
 def load_demo(project: "Project") -> None:
-    """Make two sessions with turns, and a knowledge base with a fork."""
+    """Make two sessions with turns and commands, and a knowledge base with a fork."""
     handbook = create_base(project, "Ferry handbook")
     load_source(handbook, Upload(name="ferry-handbook.md", data=HANDBOOK.encode()))
     handbook.refresh_from_db()

@@ -8,11 +8,10 @@ from mrpvm.llm.roles import ModelConfig
 
 def freeze(apps, schema_editor):
     """Freeze skills, personas, agents and the model configuration of every session that has none."""
-    from sessions_app.queries.skill_files import current_agents, current_personas, current_skills, workspace
+    from sessions_app.queries.skill_files import current_agents, current_personas, current_skills
 
     FrozenContent, Session = apps.get_model("sessions_app", "FrozenContent"), apps.get_model("sessions_app", "Session")
     for project in apps.get_model("sessions_app", "Project").objects.filter(sessions__isnull=False).distinct():
-        (workspace(project) / "skills").mkdir(parents=True, exist_ok=True)
         try:
             skills = current_skills(project)
         except SkillRootError:

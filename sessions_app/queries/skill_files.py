@@ -8,6 +8,7 @@ workspace in the workspace itself [L-100].
 import os
 import shutil
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -34,15 +35,18 @@ def workspace(project: Project) -> Path:
 
 
 def current_skills(project: Project) -> SkillSnapshot:
-    """Give the skills as the files are now.
+    """Give the skills as the files are now. The project's own folder is made if it is not there yet.
 
     Raises:
         SkillRootError: the shipped or the project's folder cannot be read [L-36].
     """
+    own = workspace(project) / "skills"
+    with suppress(OSError):  # then the loader says what is wrong with it
+        own.mkdir(parents=True, exist_ok=True)
     roots = [
         SkillRoot(source="bundled", path=settings.MRPVM_SHIPPED_DIR / "skills"),
         SkillRoot(source="user", path=Path(settings.MRPVM_DATA_DIR) / "skills", is_required=False),
-        SkillRoot(source="workspace", path=workspace(project) / "skills"),
+        SkillRoot(source="workspace", path=own),
     ]
     return load_snapshot(roots, _environment())
 

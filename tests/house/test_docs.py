@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = sorted(path for package in ("mrpvm", "sessions_app") for path in (ROOT / package).rglob("*.py"))
 KEY = "mrp_0123456789abcdefghijklmnopqrstuvwxyz"
+COMMANDS_PAGE = (ROOT / "docs/commands.md").read_text(encoding="utf-8").replace("\\|", "\N{BROKEN BAR}")
 EXAMPLE_ADDRESS = "http://127.0.0.1:8000"
 
 
@@ -211,6 +212,36 @@ def operations() -> set[str]:
 def test_the_endpoints_are_those_of_the_schema() -> None:
     documented = {bare(row[0]) for row in rows(page("docs/api.md"), "call", "gives")}
     assert documented == operations()
+
+
+# --- commands.md ---------------------------------------------------------------------------------------
+
+
+def test_every_command_is_described_as_it_is_written() -> None:
+    from mrpvm.conversation.commands import BUILTINS
+
+    documented = [bare(row[0]).replace("\N{BROKEN BAR}", "|") for row in rows(COMMANDS_PAGE, "command", "does")]
+    assert documented == [item.usage for item in BUILTINS.values()]
+
+
+def findings() -> set[str]:
+    """Give the codes of everything that the loader of skills says about folders."""
+    found: set[str | None] = set()
+    for name in ("skills/loader", "files"):
+        for call in calls(ROOT / f"mrpvm/conversation/{name}.py"):
+            named = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+            if named in {"diagnostic", "_Refused"} and call.args:
+                found.add(text_of(call.args[0]))
+            found |= {text_of(item.value) for item in call.keywords if item.arg == "code"}
+    return {code for code in found if code}
+
+
+def test_every_finding_is_described_with_what_it_does() -> None:
+    from mrpvm.conversation.skills.snapshot import INFORMATIONAL_CODES
+
+    documented = {bare(row[0]): row[1] for row in rows(COMMANDS_PAGE, "finding", "gives a skill")}
+    assert set(documented) == findings()
+    assert {code for code, gives in documented.items() if gives == "yes"} == INFORMATIONAL_CODES
 
 
 # --- architecture.md -----------------------------------------------------------------------------------

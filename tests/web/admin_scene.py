@@ -56,7 +56,7 @@ def add_rows_of_every_kind(how_many: int) -> None:
     """Make that many sessions, each with a project, a base, a fork, a turn, a user, and whatever hangs on those."""
     for number in [next(_numbers) for _ in range(how_many)]:
         project = Project.objects.create(name=f"{HOSTILE} {number}", slug=f"project-{number}")
-        ModelRoles.objects.create(project=project, config={"roles": {HOSTILE: {"model": HOSTILE}}})
+        ModelRoles.objects.create(project=project, config={"roles": {"goal-fast": {"model": HOSTILE}}})
         session = create_session(project, title=f"{HOSTILE} {number}")
         _add_knowledge(session.mounted_kb)
         _add_people(project, number)

@@ -23,6 +23,8 @@ ACTIONS = {
     ("session", "delete"): {"delete_session"},
     ("knowledgebase", "fork"): {"add_knowledgebase"},
     ("knowledgebase", "rename"): {"change_knowledgebase"},
+    ("project", "edit"): {"change_project"},
+    ("membership", "role"): {"change_membership"},
 }
 
 
@@ -47,7 +49,10 @@ def staff(db: None, client: Client) -> Callable[..., Client]:
 def test_an_action_needs_each_of_its_permissions(
     model: str, action: str, staff: Callable[..., Client], session: Session, base: KnowledgeBase
 ) -> None:
-    row = session if model == "session" else base
+    someone = User.objects.create_user("someone")
+    membership = Membership.objects.create(project=session.project, user=someone)
+    rows = {"session": session, "knowledgebase": base, "project": session.project, "membership": membership}
+    row = rows[model]
     address = reverse(f"admin:sessions_app_{model}_{action}", args=[row.pk])
     page = reverse(f"admin:sessions_app_{model}_change", args=[row.pk])
     client = staff(f"view_{model}")
@@ -63,7 +68,7 @@ def test_an_action_needs_each_of_its_permissions(
     assert address in client.get(page).text
 
 
-@pytest.mark.parametrize("model", ["session", "knowledgebase", "apikey", "kbmount"])
+@pytest.mark.parametrize("model", ["session", "knowledgebase", "apikey", "kbmount", "project", "membership"])
 def test_adding_needs_permission(model: str, staff: Callable[..., Client]) -> None:
     client = staff(f"view_{model}")
     address = reverse(f"admin:sessions_app_{model}_add")

@@ -99,8 +99,3 @@ def test_the_current_mount_offers_what_its_session_does(operators: Client, sessi
     page = operators.get(reverse("admin:sessions_app_kbmount_change", args=[current.pk])).text
     for action in ("mount", "fork"):
         assert reverse(f"admin:sessions_app_session_{action}", args=[session.pk]) in page
-
-
-def test_a_new_project_gets_its_default_base(operators: Client) -> None:
-    operators.post(reverse("admin:sessions_app_project_add"), {"name": "New", "slug": "new"})
-    assert KnowledgeBase.objects.get(project__slug="new").is_default

@@ -1,6 +1,8 @@
 """The filter language: what is understood, and what is said about the rest."""
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -73,6 +75,13 @@ def test_every_example_is_understood() -> None:
 def test_a_text_that_is_too_long_is_cut_and_the_rest_is_named() -> None:
     (problem,) = parse("a" * FILTER_CHARS + "bcd").problems
     assert problem.text == "bcd"
+
+
+def test_the_page_about_it_lists_every_filter() -> None:
+    page = (Path(__file__).parents[2] / "docs/pages.md").read_text()
+    rows = dict(re.findall(r"^\| `(\w+:[^`]+)` \| (.*?) \|$", page, re.M))
+    values = {key.example: key.meaning + (f": {', '.join(key.values)}" if key.values else "") for key in KEYS.values()}
+    assert rows == values
 
 
 @given(st.text(max_size=60) | st.from_regex(r"(-?[a-z]{1,8}:)?[<>=\"]?[0-9a-z\"]{0,8}( .*)?", fullmatch=True))

@@ -30,7 +30,7 @@ def test_an_empty_list_teaches_the_first_call(client: Client) -> None:
     assert "No conversation yet" in html
     assert "curl http://testserver/api/chat/completions" in html
     assert 'base_url="http://testserver/api"' in html
-    assert "data-search" not in html
+    assert 'role="search"' not in html
 
 
 def test_a_row_shows_what_the_session_holds(client: Client, project: Project) -> None:

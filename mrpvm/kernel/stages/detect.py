@@ -48,18 +48,7 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
             return detector.detect(request, context)
 
         def judge(detection: Detection, admitted: list[Admitted] = admitted) -> PluginError | None:
-            if detection.status != "success":
-                return None
-            try:
-                admitted.append(
-                    admit_detection(detection, run.request.request_id, run.budget.started_at, frame.first_unit_number)
-                )
-            except ControlLanguageError as error:
-                return refusal(error)
-            if admitted[0].runnable:
-                return None
-            admitted.clear()
-            return PluginError(code="DECOMPOSER_EMPTY_RESULT", message="Every seed is deactivated.")
+            return _admit(run, frame, detection, admitted)
 
         execution: Execution = yield from call_plugin(
             run,
@@ -74,6 +63,21 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
         tried.append(execution)
         cause = Cause(kind="retry", execution_id=execution.id)
     raise exhausted(STAGE, tried, empty_code="DECOMPOSER_EMPTY_RESULT", empty_status="unsupported")
+
+
+def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admitted]) -> PluginError | None:
+    """Put what a detection came to into `admitted`, or give why it cannot be used [T-8, K-14]."""
+    if detection.status != "success":
+        return None
+    number = frame.first_unit_number
+    try:
+        found = admit_detection(detection, run.request.request_id, run.budget.started_at, number)
+    except ControlLanguageError as error:
+        return refusal(error)
+    if not found.runnable:
+        return PluginError(code="DECOMPOSER_EMPTY_RESULT", message="Every seed is deactivated.")
+    admitted.append(found)
+    return None
 
 
 def exhausted(

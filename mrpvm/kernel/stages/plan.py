@@ -1,7 +1,6 @@
 """Plan: a planner orders the KB and goal-solver candidates of a frame, before and after retrieval [T-13, K-52]."""
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from mrpvm.contracts import CallContext, PlanInput, PluginError, RetrievalSummary
 from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates
@@ -22,18 +21,6 @@ class Planned:
     execution: Execution
 
 
-class Deliberated(Protocol):
-    """What a frame has tried so far, as planners hear of it [PL-18]."""
-
-    @property
-    def covered_families(self) -> tuple[str, ...]:
-        """Give the signatures of the families that were tried."""
-
-    @property
-    def suspended_branch_ids(self) -> tuple[str, ...]:
-        """Give the branches whose results wait to be selected."""
-
-
 def planner_candidates(run: TurnRun) -> tuple[str, ...]:
     """Give the planners to try: pinned one only, else preference, defaults, others [K-11]."""
     return candidates(
@@ -45,13 +32,9 @@ def planner_candidates(run: TurnRun) -> tuple[str, ...]:
     )
 
 
-def plan_first(
-    run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None, state: Deliberated
-) -> Program[Planned | None]:
+def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None) -> Program[Planned | None]:
     """Give the plan made from the intents alone; None when the planner delivered none."""
-    execution: Execution = yield from _call(
-        run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits(), state
-    )
+    execution: Execution = yield from _call(run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits())
     if execution.value is None:
         return None
     return _adopt(run, frame, execution, execution.value, "post-seed")
@@ -64,7 +47,6 @@ def plan_again(
     after: Execution,
     retrievals: tuple[RetrievalSummary, ...],
     guidance: GuidanceUnits,
-    state: Deliberated,
     phase: str = "post-kb",
 ) -> Program[Planned]:
     """Give the plan in force after retrieval or solving; a planner without a new one keeps the earlier [K-52]."""
@@ -77,7 +59,6 @@ def plan_again(
         retrievals,
         planned.plan,
         guidance,
-        state,
     )
     return _adopt(run, frame, execution, execution.value or planned.plan, phase)
 
@@ -91,29 +72,9 @@ def _call(
     retrievals: tuple[RetrievalSummary, ...],
     prior: Plan | None,
     guidance: GuidanceUnits,
-    state: Deliberated,
 ) -> Program[Execution]:
     planner = run.registry.planner(planner_id)
-    request = PlanInput(
-        phase=phase,  # type: ignore[arg-type]
-        current_message=run.request.message,
-        history=run.request.history,
-        intents=frame.intents,
-        decomposed=frame.decomposed,
-        profiles=frame.profiles,
-        current_turn_units=frame.units,
-        guidance=guidance,
-        retrievals=retrievals,
-        prior_plan=prior,
-        pins=run.request.pins,
-        preferences=run.request.preferences,
-        session=run.request.session,
-        kb_descriptors=tuple(run.usable("kb-plugin", run.request.pins.kb)),
-        goal_solver_descriptors=tuple(run.usable("gs-plugin", run.request.pins.goal_solver)),
-        utilities=run.request.utilities,
-        covered_families=state.covered_families,
-        suspended_branch_ids=state.suspended_branch_ids,
-    )
+    request = _plan_input(run, frame, phase, retrievals, prior, guidance)
 
     def invoke(context: CallContext) -> Plan | None:
         return planner.plan(request, context)
@@ -134,6 +95,37 @@ def _call(
             ),
         )
     )  # fmt: skip
+
+
+def _plan_input(
+    run: TurnRun,
+    frame: Frame,
+    phase: str,
+    retrievals: tuple[RetrievalSummary, ...],
+    prior: Plan | None,
+    guidance: GuidanceUnits,
+) -> PlanInput:
+    """Give everything a planner may look at [PL-18]."""
+    return PlanInput(
+        phase=phase,  # type: ignore[arg-type]
+        current_message=run.request.message,
+        history=run.request.history,
+        intents=frame.intents,
+        decomposed=frame.decomposed,
+        profiles=frame.profiles,
+        current_turn_units=frame.units,
+        guidance=guidance,
+        retrievals=retrievals,
+        prior_plan=prior,
+        pins=run.request.pins,
+        preferences=run.request.preferences,
+        session=run.request.session,
+        kb_descriptors=tuple(run.usable("kb-plugin", run.request.pins.kb)),
+        goal_solver_descriptors=tuple(run.usable("gs-plugin", run.request.pins.goal_solver)),
+        utilities=run.request.utilities,
+        covered_families=frame.covered_families,
+        suspended_branch_ids=frame.suspended_branch_ids,
+    )
 
 
 def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: str) -> Planned:

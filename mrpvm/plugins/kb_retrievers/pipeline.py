@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.contracts import CallContext, IntentAssessment, Retrieval, RetrieveInput, ScoredUnit
+from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
-from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
+from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, IntentAssessment, KnowledgeUnit, LedgerEntry
 
 SPARE_CANDIDATES = 6
 """Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""

@@ -1,0 +1,220 @@
+"""Statements of the life of sessions and turns that no other test is about [S-11 to S-30, T-2 to T-42]."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.errors import Conflict, Expired
+from sessions_app import events
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import Choices, create_session, rename_session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
+from sessions_app.queries.sessions import filtered_sessions, status_of
+from sessions_app.queries.sessions import session as visible
+from sessions_app.queries.turns import graph
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.ingest import Upload, load_context
+from sessions_app.turns.pipeline import TurnError, run_turn
+from sessions_app.turns.prepare import prepare
+from tests.actions.knowledge_scene import stage
+from tests.kernel.scripted import detection, plan, plugin, solution
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def ask(session, message="Why?", **choices):
+    return run_turn(session, TurnCall(message=message, choices=Choices(**choices)))
+
+
+def overdue(session, seconds=1):
+    Session.objects.filter(pk=session.pk).update(expires_at=timezone.now() - timedelta(seconds=seconds))
+
+
+def test_a_session_is_alive_at_exactly_its_expiry_and_dead_after_it(session, monkeypatch):
+    """[S-12]"""
+    now = timezone.now()
+    session.expires_at = now
+    monkeypatch.setattr(timezone, "now", lambda: now)
+    assert not session.is_expired
+    monkeypatch.setattr(timezone, "now", lambda: now + timedelta(microseconds=1))
+    assert session.is_expired
+
+
+def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
+    """[S-14]: the answer of a turn that took longer than the time to live is kept, and is activity."""
+    settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 1
+    seen = []
+
+    def slow(request, context):
+        overdue(session)
+        listed = filtered_sessions(session.project, status="running").get()
+        seen.append((status_of(listed), filtered_sessions(session.project, status="expired").count()))
+        return solution("Because.")(request, context)
+
+    plugins(plugin("gs-plugin", "gs-a", slow))
+    assert ask(session).turn.status == "succeeded"
+    assert seen == [("running", 0)]
+    session.refresh_from_db()
+    assert session.expires_at > timezone.now()
+
+
+def test_what_is_activity_and_what_is_not(session, plugins, settings):
+    """[S-13]"""
+    settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
+    plugins(plugin("gs-plugin", "gs-a", RuntimeError("boom")))
+    long_ago = timezone.now() - timedelta(minutes=20)
+
+    def moves(step):
+        Session.objects.filter(pk=session.pk).update(last_activity_at=long_ago)
+        step()
+        session.refresh_from_db()
+        return session.last_activity_at > long_ago
+
+    def fail():
+        with pytest.raises(TurnError):
+            ask(session)
+
+    assert moves(fail)
+    assert session.expires_at == session.last_activity_at + timedelta(minutes=30)
+    assert not moves(lambda: visible(session.project, session.session_id))
+    assert not moves(lambda: rename_session(session, "A name"))
+
+
+def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
+    """[T-2, S-15]: also before the sweep came by."""
+    plugins()
+    overdue(session)
+    with pytest.raises(Expired):
+        ask(session)
+    assert not session.turns.exists()
+
+
+def test_the_request_goes_before_the_session_and_that_before_the_default(session, plugins):
+    """[S-19, S-23]"""
+    planner = plugin("mrp-plan-plugin", "planner-default", plan())
+    plugins(planner)
+    assert session.preferred_goal_solver_plugin is None
+    ask(session)
+    ask(session, goal_solver="gs-a", deliberation_level=1)
+    ask(session)
+    session.refresh_from_db()
+    assert session.preferred_deliberation_level == 1
+    levels = list(session.turns.order_by("turn_index").values_list("deliberation_level", flat=True))
+    assert levels == [0, 1, 1]
+
+
+def test_planners_can_tell_pins_from_preferences(session, plugins):
+    """[S-21, S-22]"""
+    planner = plugin("mrp-plan-plugin", "planner-default", plan())
+    plugins(planner)
+    ask(session)
+    ask(session, goal_solver="gs-a")
+    first, second = planner.asked[0], planner.asked[-1]
+    assert (first.pins.goal_solver, first.preferences.goal_solver) == (None, None)
+    assert (second.pins.goal_solver, second.pins.kb) == ("gs-a", None)
+    assert (second.preferences.goal_solver, second.preferences.kb) == ("gs-a", "kb-a")
+
+
+def test_a_failed_turn_leaves_no_trace_in_the_history(session, plugins):
+    """[S-30]"""
+    solver = plugin("gs-plugin", "gs-a", RuntimeError("boom"), solution("Because."))
+    plugins(solver)
+    with pytest.raises(TurnError):
+        ask(session, "First?")
+    ask(session, "Second?")
+    assert [list(request.history) for request in solver.asked] == [[], []]
+
+
+def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
+    """[T-4, T-11]: what another turn staged is never seen by this one."""
+    plugins()
+    told = ask(session).turn
+    left = ContextUnit.objects.get()
+    left.pk, left.unit_id, left.hash, left.state = None, "session::gone::unit-000", "0" * 64, "pending"
+    left.save()
+    prepare(session, TurnCall(message="Why?"))
+    assert list(ContextUnit.objects.values_list("turn_id", "state")) == [(told.pk, "committed")]
+
+
+def test_the_stored_trace_is_a_snapshot(session, plugins):
+    """[T-26]"""
+    plugins()
+    turn = ask(session).turn
+    before = (ExplainabilityTurn.objects.values("response_document").get(pk=turn.pk), graph(turn))
+    ContextUnit.objects.update(claim="something else")
+    session.mounted_kb.name = "Another name"
+    session.mounted_kb.save()
+    plugins(plugin("gs-plugin", "gs-a", solution("Otherwise.")))
+    ask(session)
+    assert (ExplainabilityTurn.objects.values("response_document").get(pk=turn.pk), graph(turn)) == before
+
+
+def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plugins):
+    """[S-25]: of three frames two are answered by the second solver."""
+    only_a = solution("Because.")
+
+    def for_one(request, context):
+        return (only_a if "one" in request.evidence[0].intent.target else solution(None))(request, context)
+
+    plugins(
+        plugin("sd-plugin", "sd-a", detection("why one", "why two", "why three")),
+        plugin("mrp-plan-plugin", "planner-default", plan(solvers=("gs-z", "gs-a"))),
+        plugin("gs-plugin", "gs-z", for_one),
+        plugin("gs-plugin", "gs-a", only_a),
+    )
+    ask(session)
+    session.refresh_from_db()
+    assert session.preferred_goal_solver_plugin == "gs-a"
+
+
+def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, monkeypatch):
+    """[T-42]"""
+    sent = []
+    monkeypatch.setattr(events, "send", lambda pk, messages: sent.extend(item["kind"] for item in messages))
+    with transaction.atomic():
+        rename_session(session, "First")
+        assert sent == []
+    assert sent == ["session.renamed"]
+    with transaction.atomic():
+        rename_session(session, "Second")
+        transaction.set_rollback(True)
+    assert sent == ["session.renamed"]
+    session.refresh_from_db()
+    assert session.title == "First"
+
+
+def test_another_base_over_a_dirty_draft_is_refused_before_the_turn(session, plugins):
+    """[T-5]"""
+    plugins()
+    other = create_base(session.project, "Handbook")
+    stage(session, "notes", "The motor smells")
+    with pytest.raises(Conflict) as caught:
+        run_turn(session, TurnCall(message="Why?", base=other))
+    assert caught.value.code == "WORKSPACE_DIRTY"
+    assert not session.turns.exists()
+    clean = create_session(session.project)
+    assert run_turn(clean, TurnCall(message="Why?", base=other)).turn.session.mounted_kb_id == other.pk
+
+
+def test_a_refused_turn_touches_nothing(project, plugins):
+    """[T-1]: no entry, no activity, no event."""
+    plugins()
+    session = create_session(project)
+    session.refresh_from_db()
+    before = Session.objects.filter(pk=session.pk).values().get()
+    with pytest.raises(Exception, match="8001 characters"):
+        ask(session, "x" * 8_001)
+    assert Session.objects.filter(pk=session.pk).values().get() == before
+    assert not session.turns.exists()
+
+
+def test_a_context_load_makes_no_messages_and_no_dirty_draft(session, plugins):
+    """[S-33, KB-5]"""
+    before = session.message_sequence
+    loaded = load_context(session, Upload(name="notes.txt", data=b"The pump is blue."))
+    session.refresh_from_db()
+    assert loaded.load.unit_count == session.unit_count == 1
+    assert session.message_sequence == before
+    assert not session.draft.is_dirty
