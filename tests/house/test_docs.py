@@ -128,8 +128,8 @@ def _default(call: ast.Call) -> str:
             return str(ast.literal_eval(call.args[1]))
         case "data_directory" | "database":
             return next(text for node in ast.walk(call.args[1]) if (text := text_of(node)))
-        case "path" if isinstance(call.args[1], ast.BinOp):  # a place in the data directory
-            return text_of(call.args[1].right) or ""
+        case "path":
+            return str(ast.literal_eval(call.args[1].right))  # type: ignore[attr-defined]
     return "not set"
 
 
