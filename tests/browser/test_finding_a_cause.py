@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from sessions_app.actions.knowledge import create_base
-from sessions_app.turns.ingest import load_source
+from sessions_app.turns.ingest import Upload, load_source
 from tests.browser.browsing import Browser, answer, aside, browser, new_session
 
 __all__ = ["browser"]
@@ -15,7 +15,7 @@ HANDBOOK = "# Boarding\n\nVehicles board at gate B, because the car deck is reac
 
 def test_a_wrong_answer_leads_to_its_cause_in_six_clicks(browser: Browser) -> None:
     base = aside(create_base, browser.project, "Ferry handbook")
-    aside(load_source, base, "ferry.md", HANDBOOK)
+    aside(load_source, base, Upload(name="ferry.md", data=HANDBOOK.encode()))
     base.refresh_from_db()
     session = new_session(browser.project, base=base)
     answer(session, "We take the car. Vehicles board at gate C.")
