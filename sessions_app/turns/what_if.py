@@ -11,7 +11,6 @@ from mrpvm.errors import MRPError
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Program
 from mrpvm.kernel.children import resolve_intents
-from mrpvm.kernel.deliberation import POLICIES, Deliberation
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.scheduler import Scheduler
@@ -116,10 +115,9 @@ def _steps(run: TurnRun) -> Program[None]:
     frame.intents, frame.goals = admitted.intents, admitted.goals
     frame.seeds, frame.units = admitted.seeds, admitted.units
     resolve_intents(frame)
-    untried = Deliberation(policy=POLICIES[run.effective_level])
     planned: Planned | None = None
     for planner_id in planner_candidates(run):
-        planned = yield from plan_first(run, frame, planner_id, detected.then("flow"), untried)
+        planned = yield from plan_first(run, frame, planner_id, detected.then("flow"))
         if planned is not None:
             break
     if planned is None:
@@ -127,4 +125,4 @@ def _steps(run: TurnRun) -> Program[None]:
     found = Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot())
     view = yield from next_view(run, frame, found, planned.execution.then("flow"))
     if view is not None:
-        yield from plan_again(run, frame, planned, view.execution, tuple(found.summaries), view.guidance, untried)
+        yield from plan_again(run, frame, planned, view.execution, tuple(found.summaries), view.guidance)
