@@ -3,7 +3,7 @@
 SHELL := /bin/sh
 PYTHON := .venv/bin/python
 # Several processes need drivers that a single one does not.
-RUN_SET := $(if $(DATABASE_URL)$(REDIS_URL),scale,run)
+RUN_SET := $(if $(filter postgres%,$(DATABASE_URL))$(REDIS_URL),scale,run)
 PYTEST := $(PYTHON) -m pytest
 WORKERS ?= 2
 COMPILE := scripts/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \

@@ -160,7 +160,8 @@ class RetrievalSummary:
 class PlanInput:
     """What a planner decides from [PL-18]. Pins and preferences stay apart [S-22].
 
-    `utilities` are learned, by type and id of a plugin; one that was never tried has none [K-54].
+    `utilities` are learned, by type and id of a plugin; one that was never tried has none [K-54]. `covered_families`
+    were tried in the frame, and the results of `suspended_branch_ids` wait to be selected [V-16, K-45].
     """
 
     phase: Literal["post-seed", "post-kb", "post-solve"]
@@ -179,6 +180,8 @@ class PlanInput:
     kb_descriptors: tuple[Descriptor, ...]
     goal_solver_descriptors: tuple[Descriptor, ...]
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    covered_families: tuple[str, ...] = ()
+    suspended_branch_ids: tuple[str, ...] = ()
 
 
 @runtime_checkable
@@ -267,11 +270,27 @@ class RetrieveInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IntentAssessment:
+    """How far the evidence of one intent goes [PL-12]; `purpose` tells whether facts, method or both were found."""
+
+    intent_ref: int
+    purpose: Literal["task-evidence", "strategy-guidance", "mixed"]
+    evidence_count: int
+    strategy_count: int
+    needed_roles: tuple[str, ...]
+    covered_roles: tuple[str, ...]
+    unique_source_count: int
+    ku_levels_used: tuple[str, ...]
+    sufficient: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
     """Evidence per intent, in intent order, with the fate of every unit that was looked at; `notes` say how."""
 
     status: Literal["success", "insufficient", "error"]
     evidence: tuple[Evidence, ...] = ()
+    assessments: tuple[IntentAssessment, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     considered_count: int = 0
     notes: tuple[str, ...] = ()

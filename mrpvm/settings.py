@@ -6,6 +6,7 @@ may be set by a variable of the same name.
 """
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ MRPVM_SHIPPED_DIR = BASE_DIR  # skills/, personas/ and agents/ that come with th
 MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
 MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start
 MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]
-if MRPVM_API_KEY and (not MRPVM_API_KEY.startswith("mrp_") or len(MRPVM_API_KEY) < 36):
-    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters", secret=True)  # [O-25]
+if MRPVM_API_KEY and not re.fullmatch(r"mrp_[!-~]{32,}", MRPVM_API_KEY):
+    ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters that a header can hold", secret=True)  # [O-25]
 
 # --- Limits of a turn -----------------------------------------------------------------------------------
 
@@ -83,6 +84,7 @@ MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, 
 MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport [L-6]
 MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  # [L-7]
 MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say [O-12]
+MRPVM_GUARDRAILS = ENVIRONMENT.flag("MRPVM_GUARDRAILS", default=True)  # refuse what policy denies [L-117]
 MRPVM_DISABLED_PLUGINS = ENVIRONMENT.name_list("MRPVM_DISABLED_PLUGINS")  # shipped ones, by id [PL-31]
 
 # --- Safety ---------------------------------------------------------------------------------------------

@@ -199,6 +199,12 @@ class GuidanceUnits:
     decomposition: tuple[EvidenceEntry, ...] = ()
     validation: tuple[EvidenceEntry, ...] = ()
 
+    @property
+    def strategy(self) -> tuple[EvidenceEntry, ...]:
+        """Give what says how to go about the task: planning, decomposition and validation, without doubles [PL-11]."""
+        found = (*self.planner, *self.decomposition, *self.validation)
+        return tuple({entry.unit.id: entry for entry in found}.values())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -330,6 +336,7 @@ class TurnRequest:
     session_model: str | None = None
     grounding: Literal["strict", "open"] = "strict"
     is_streamed: bool = False
+    skill: Mapping[str, str] | None = None
     limits: Limits = field(default_factory=Limits)
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
@@ -355,7 +362,7 @@ class TurnOutcome:
     """
 
     status: Literal["succeeded", "failed", "cancelled"]
-    answer_status: AnswerStatus
+    answer_status: AnswerStatus | None
     answer: Answer | None
     answer_text: str
     staged_units: tuple[KnowledgeUnit, ...]

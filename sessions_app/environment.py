@@ -6,8 +6,10 @@ problem, goes on with the default, and `sessions_app.checks` stops the start wit
 
 import importlib.util
 import os
+import re
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,10 @@ from urllib.parse import urlsplit
 import dj_database_url
 
 NOT_SHOWN = "(value not shown)"
+MOST_DIGITS = 18
+"""Of a number: it fits into a column, and nobody means more."""
+SECRET_CHARS = 50
+"""The least that signs safely; Django's deployment check asks for as many."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +59,8 @@ class Environment:
         value = self.text(name)
         if not value:
             return default
-        if value.isascii() and value.isdigit() and lowest <= int(value) and (highest is None or int(value) <= highest):
+        is_number = value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS
+        if is_number and lowest <= int(value) and (highest is None or int(value) <= highest):
             return int(value)
         bounds = f"from {lowest} to {highest}" if highest is not None else f"of {lowest} or more"
         self.refuse(name, f"a whole number {bounds}")
@@ -104,9 +111,9 @@ class Environment:
         return values
 
     def host_names(self, name: str) -> list[str]:
-        """Give a list of host names as Django takes them: without scheme, port or path."""
+        """Give a list of host names as Django takes them: without scheme, port or path, IPv6 in brackets."""
         values = self.name_list(name)
-        if any(set(value) & set("/ @") for value in values):
+        if not all(re.fullmatch(r"\*|\.?[\w.-]+|\[[0-9A-Fa-f:.]+\]", value) for value in values):
             self.refuse(name, "host names such as mrpvm.example, separated by commas")
             return []
         return values
@@ -143,26 +150,26 @@ class Environment:
     def data_directory(self, name: str, default: Path) -> Path:
         """Give the directory of the server's own files; it is made, for its owner alone, if it is missing."""
         directory = Path(self.text(name) or default).expanduser().resolve()
-        try:
+        with suppress(OSError):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError:
-            self.refuse(name, "a directory that can be written to")
-            return directory
-        if not os.access(directory, os.W_OK | os.X_OK):
-            self.refuse(name, "a directory that can be written to")
+        if not _can_be_written_to(directory):
+            self.problems.append(Problem(name, repr(str(directory)), "a directory that can be written to"))
         return directory
 
     def secret_key(self, name: str, directory: Path, *, required: bool) -> str:
         """Give the signing key: the variable, else one that is made once and kept in the data directory [O-26]."""
         value = self.text(name)
-        if required and len(value) < 50:
-            self.refuse(name, "50 or more random characters, the same at every start", secret=True)
+        if required and len(value) < SECRET_CHARS:
+            self.refuse(name, f"{SECRET_CHARS} or more random characters, the same at every start", secret=True)
         if value or required:
             return value or secrets.token_urlsafe(48)
         try:
             return _kept_secret(directory / "secret_key")
-        except OSError:
-            return secrets.token_urlsafe(48)  # the data directory has been refused already
+        except (OSError, ValueError):
+            if _can_be_written_to(directory):  # else it has been refused already
+                expected = f"a directory whose file secret_key can be read and holds {SECRET_CHARS} or more characters"
+                self.problems.append(Problem("MRPVM_DATA_DIR", repr(str(directory)), expected))
+            return secrets.token_urlsafe(48)
 
     def _installed(self, name: str, package: str) -> bool:
         if importlib.util.find_spec(package) is None:
@@ -179,10 +186,16 @@ def _is_address(value: str, schemes: set[str]) -> bool:
         return False
 
 
+def _can_be_written_to(directory: Path) -> bool:
+    return directory.is_dir() and os.access(directory, os.W_OK | os.X_OK)
+
+
 def _kept_secret(path: Path) -> str:
     """Give the file's secret, made on first use; two processes that start together agree on one.
 
-    Raises: OSError when the file can be neither read nor made.
+    Raises:
+        OSError: the file can be neither read nor made.
+        ValueError: what it holds is no key.
     """
     if not path.exists():
         draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
@@ -195,4 +208,7 @@ def _kept_secret(path: Path) -> str:
             pass
         finally:
             draft.unlink()
-    return path.read_text(encoding="ascii").strip()
+    secret = path.read_text(encoding="ascii").strip()
+    if len(secret) < SECRET_CHARS:
+        raise ValueError("too short for a key")
+    return secret

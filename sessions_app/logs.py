@@ -9,7 +9,8 @@ SECRET_PATTERN = re.compile(
       (?P<key>\b(?:mrp|sk)[_-])[A-Za-z0-9_-]{8,}            # API keys, ours and a provider's
     | (?P<bearer>\bBearer\s+)[^\s'",]+                      # an Authorization header
     | (?P<query>[?&](?:token|key|api_key|password)=)[^\s&'"]+  # a query string
-    | (?P<account>://[^\s:/@]+:)[^\s/@]+(?=@)               # the password in an address
+    | (?P<account>://[^\s:/@]*:)[^\s/@]+(?=@)               # the password in an address
+    | (?P<link>/login/link/)[^\s/?]+                      # a one-time link
     """,
     re.VERBOSE | re.IGNORECASE,
 )

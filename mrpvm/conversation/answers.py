@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, KnowledgeUnit
+from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
 from mrpvm.wire import to_wire
 
 NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
@@ -97,6 +97,24 @@ def _renumbered(group: AnswerGroup, numbers: dict[str, int]) -> str:
         return f"[{numbers.setdefault(group.cited_unit_ids[place - 1], len(numbers) + 1)}]"
 
     return _MARK.sub(mark, group.answer_markdown)
+
+
+def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:
+    """Give the answer with a group for every intent [R-1]: those that nothing was done for were deactivated [K-14]."""
+    groups = {group.intent_ref: group for group in answer.groups}
+    idle = (
+        AnswerGroup(
+            intent_ref=intent.group_number,
+            act=intent.act,
+            intent=intent.target,
+            status="no-context",
+            answer_markdown=NO_CONTEXT_TEXT,
+            warnings=("Nothing was done for this: it was deactivated.",),
+        )
+        for intent in intents
+        if intent.group_number not in groups
+    )
+    return Answer(groups=tuple(sorted((*answer.groups, *idle), key=lambda group: group.intent_ref)))
 
 
 def join_parts(intent_ref: int, act: str, intent: str, parts: Sequence[tuple[str, AnswerGroup | str]]) -> AnswerGroup:

@@ -20,6 +20,12 @@ class Admitted:
     units: tuple[KnowledgeUnit, ...] = ()
     goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def runnable(self) -> tuple[Intent, ...]:
+        """Give the intents that have a seed to run; all seeds of the others were deactivated [SOP-21, K-14]."""
+        seeded = {seed.intent_id for seed in self.seeds}
+        return tuple(intent for intent in self.intents if intent.id in seeded)
+
 
 def admit_detection(
     detection: Detection, request_id: str, told_at: str | None = None, first_unit_number: int = 0

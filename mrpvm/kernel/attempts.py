@@ -101,7 +101,7 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
     Raises:
         TurnFailed: this planner led to no result at all.
     """
-    planned = yield from plan_first(run, frame, planner_id, cause)
+    planned = yield from plan_first(run, frame, planner_id, cause, search.state)
     if planned is None:
         raise StageExhausted(f"Planner {planner_id} delivered no plan.", details={"stage": "planner"})
     untried = [kb for kb in planned.plan.kb_plugin_order if not _is_settled(run, search, search.views.get(kb))]
@@ -135,7 +135,9 @@ def _split_if_wanted(run: TurnRun, frame: Frame, search: Search) -> Program[None
     cause = last.then("retry")
     if not search.wants_split and search.weak is not None and run.request.pins.goal_solver is None:
         guidance = search.weak[0].view.guidance
-        planned = yield from plan_again(run, frame, planned, last, tuple(found.summaries), guidance, "post-solve")
+        planned = yield from plan_again(
+            run, frame, planned, last, tuple(found.summaries), guidance, search.state, "post-solve"
+        )
         cause = planned.execution.then("flow")
     if search.wants_split or planned.plan.decompose:
         yield from _split(run, frame, search, planned, cause)
@@ -154,7 +156,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
     if retrievals is None or planned is None:
         raise ValueError("a view is solved under a plan")
     planned = search.planned = yield from plan_again(
-        run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance
+        run, frame, planned, view.execution, tuple(retrievals.summaries), view.guidance, search.state
     )
     search.state.views.append(view)
     if planned.plan.decompose and not search.was_split:
@@ -173,6 +175,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
             solver_id=solver_id,
             planner_id=planned.plan.planner_plugin_id,
             view=view,
+            family=family,
             slot=slot,
             number=number,
             cause=follows,
@@ -219,7 +222,9 @@ def _settle(run: TurnRun, frame: Frame, search: Search, branch: Branch, family: 
         return
     search.failed.append(execution)
     search.state.out_of_budget |= execution.status == "skipped-budget"
-    record_failure(run, frame, branch, execution.status, execution.error.message if execution.error else None)
+    is_late = execution.error is not None and execution.error.code == "PLUGIN_TIMEOUT"
+    reason = "timeout" if is_late else execution.status
+    record_failure(run, frame, branch, reason, execution.error.message if execution.error else None)
     if run.has_streamed:  # somebody has read the beginning of this answer: no other one may follow it [O-1]
         raise exhausted("goal-solver", [execution])
 
@@ -237,11 +242,12 @@ def _promote(
         answer=answer,
         planner_id=_planner_id(search),
         family=family,
+        validation_id=verdict.last.id if verdict.last else None,
         strength=strength,
         criteria=criteria_of(answer, branch.view.evidence, strength, llm_calls),
     )
     search.state.candidates.append(candidate)
-    record_promotion(run, frame, candidate, result_id)
+    record_promotion(run, frame, candidate, result_id, status)
 
 
 def _conclude(run: TurnRun, frame: Frame, search: Search) -> Program[FrameResult]:

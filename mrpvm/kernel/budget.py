@@ -1,20 +1,67 @@
 """What a turn may spend: model calls and time, shared by all its frames [K-18, PL-25]."""
 
+from typing import Self
+
 from mrpvm.contracts import Clock
 from mrpvm.errors import BudgetExceeded
 from mrpvm.values import Limits
 
 
+class Calls:
+    """Model calls that a frame and its children may make; reservations keep two plugins from spending the same call."""
+
+    def __init__(self, limit: int, parent: Self | None = None) -> None:
+        self._limit = limit
+        self._parent = parent
+        self._reserved = self._used = 0
+
+    @property
+    def remaining(self) -> int:
+        """Give the calls that are neither used nor reserved."""
+        own = self._limit - self._used - self._reserved
+        return own if self._parent is None else min(own, self._parent.remaining)
+
+    def shares(self, count: int) -> list[Self]:
+        """Give each of `count` frames that run side by side its share of what remains, the first ones the odd calls.
+
+        So no frame's results depend on which of them was quicker [K-17].
+        """
+        each, odd = divmod(max(0, self.remaining), count)
+        return [type(self)(each + (place < odd), self) for place in range(count)]
+
+    def reserve(self, count: int) -> bool:
+        """Set `count` calls aside; False when they are not there, and then the plugin is skipped [PL-25]."""
+        if count > self.remaining:
+            return False
+        self.settle(-count, 0)
+        return True
+
+    def settle(self, reserved: int, used: int) -> None:
+        """Replace a reservation by what was used.
+
+        Raises:
+            BudgetExceeded: a plugin used more than the turn had [K-20].
+        """
+        self._reserved -= reserved
+        self._used += used
+        if self._parent is not None:
+            self._parent.settle(reserved, used)
+        elif self._used > self._limit:
+            raise BudgetExceeded(
+                f"The turn used {self._used} model calls; {self._limit} are allowed.",
+                details={"used": self._used, "limit": self._limit},
+            )
+
+
 class Budget:
-    """Calls and milliseconds of one turn; reservations keep parallel frames from spending the same call twice."""
+    """Milliseconds and calls of one turn."""
 
     def __init__(self, clock: Clock, limits: Limits) -> None:
         self._clock = clock
         self._limits = limits
         self._started_ms = clock.monotonic_ms()
         self.started_at = clock.now().isoformat()
-        self._reserved_calls = 0
-        self.used_llm_calls = 0
+        self.calls = Calls(limits.max_llm_calls)
 
     @property
     def elapsed_ms(self) -> int:
@@ -26,32 +73,6 @@ class Budget:
         """Give the milliseconds left; zero or less when the turn's time is over [K-19]."""
         return self._limits.request_timeout_ms - self.elapsed_ms
 
-    @property
-    def remaining_llm_calls(self) -> int:
-        """Give the model calls that are neither used nor reserved."""
-        return self._limits.max_llm_calls - self.used_llm_calls - self._reserved_calls
-
     def call_timeout_ms(self, plugin_timeout_ms: int) -> int:
         """Give how long one plugin call may take: its own limit, the setting, or the time left [K-19]."""
         return max(0, min(plugin_timeout_ms, self._limits.plugin_timeout_ms, self.remaining_ms))
-
-    def reserve(self, llm_calls: int) -> bool:
-        """Set `llm_calls` aside; False when they are not there, and then the plugin is skipped [PL-25]."""
-        if llm_calls > self.remaining_llm_calls:
-            return False
-        self._reserved_calls += llm_calls
-        return True
-
-    def settle(self, reserved: int, used: int) -> None:
-        """Replace a reservation by what was used.
-
-        Raises:
-            BudgetExceeded: a plugin used more than the turn had [K-20].
-        """
-        self._reserved_calls -= reserved
-        self.used_llm_calls += used
-        if self.used_llm_calls > self._limits.max_llm_calls:
-            raise BudgetExceeded(
-                f"The turn used {self.used_llm_calls} model calls; {self._limits.max_llm_calls} are allowed.",
-                details={"used": self.used_llm_calls, "limit": self._limits.max_llm_calls},
-            )

@@ -137,7 +137,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
         execution_id, frame.id, record, metadata, to_wire(error), _snippet(output), {"input": given, "output": output}
     )
     frame.last_execution_id = execution_id
-    run.budget.settle(0, metadata.llm_calls)
+    frame.calls.settle(0, metadata.llm_calls)
     value = reply.value if error is None else None
     return Execution(id=execution_id, plugin_id=descriptor.id, status=status, value=value, error=error)
 

@@ -29,6 +29,7 @@ def challenge_selection(
     if selected.strength == "strong":
         return last
     challenge_id = frame.control_id("chal")
+    state.challenges.append(challenge_id)
     others = [view for view in state.views if view is not selected.branch.view]
     remaining = found is not None and bool(found.remaining)
     if not (remaining or others) or not run.may_open_child(frame):

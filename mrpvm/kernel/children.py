@@ -37,7 +37,13 @@ def resolve_intents(frame: Frame) -> None:
 def run_children(
     run: TurnRun, children: Sequence[Frame], opener_id: str, answer_intents: AnswerIntents
 ) -> Program[list[FrameResult | MRPError]]:
-    """Give what each child came to, or the error it ended with, in the order of the children [K-17]."""
+    """Give what each child came to, or the error it ended with, in the order of the children [K-17].
+
+    They share what is left of their parent's model calls, so that it does not matter who comes first.
+    """
+    if len(children) > 1:
+        for child, share in zip(children, children[0].calls.shares(len(children)), strict=True):
+            child.calls = share
     results: list[FrameResult | MRPError] = yield Fork(
         tuple(_child(run, child, opener_id, answer_intents) for child in children)
     )

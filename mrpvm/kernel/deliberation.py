@@ -61,6 +61,7 @@ class Candidate:
     answer: Answer
     planner_id: str
     family: str
+    validation_id: str | None
     strength: Strength
     criteria: Mapping[str, int]
 
@@ -126,6 +127,7 @@ class Deliberation:
     families: set[str] = field(default_factory=set)
     views: list[EvidenceView] = field(default_factory=list)
     rejections: list[str] = field(default_factory=list)
+    challenges: list[str] = field(default_factory=list)
     attempts_after_first: int = 0
     out_of_budget: bool = False
 
@@ -134,6 +136,16 @@ class Deliberation:
         """Give the candidates that reach the policy's floor [K-35]."""
         floor = STRENGTHS.index(self.policy.validation_floor)
         return [item for item in self.candidates if STRENGTHS.index(item.strength) >= floor]
+
+    @property
+    def covered_families(self) -> tuple[str, ...]:
+        """Give the families that were tried, in alphabetical order."""
+        return tuple(sorted(self.families))
+
+    @property
+    def suspended_branch_ids(self) -> tuple[str, ...]:
+        """Give the branches whose results wait to be selected."""
+        return tuple(item.branch.id for item in self.candidates)
 
     def note_attempt(self, family: str) -> None:
         """Remember that a branch of this family was run."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
 
+from mrpvm.kernel.budget import Calls
 from mrpvm.values import ContextProfile, DecomposedIntent, Intent, KnowledgeUnit, Seed
 
 ROOT_PATH = (0,)
@@ -16,6 +17,7 @@ class Frame:
     `units` are the units staged by this frame and those above it; `goals` the admitted subproblems, by intent id.
     """
 
+    calls: Calls
     path: tuple[int, ...] = ROOT_PATH
     purpose: str = "chat-turn"
     parent: "Frame | None" = None
@@ -69,6 +71,7 @@ class Frame:
         """Give a new frame below this one with the same staged units [K-5]."""
         self._child_count += 1
         return Frame(
+            calls=self.calls,
             path=(*self.path, self._child_count),
             purpose=purpose,
             parent=self,

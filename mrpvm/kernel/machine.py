@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Literal
 
 from mrpvm.contracts import Clock, KnowledgePort
-from mrpvm.conversation.answers import answer_text
+from mrpvm.conversation.answers import answer_text, with_idle_intents
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.budget import Budget
@@ -81,6 +81,7 @@ class Machine:
             {
                 "requestId": request.request_id,
                 "sessionId": request.session.session_id,
+                "startedAt": run.budget.started_at,
                 "inputMessage": request.message[:INPUT_MESSAGE_CHARS],
                 "deliberationLevel": request.deliberation_level,
                 "effectiveLevel": run.effective_level,
@@ -93,12 +94,14 @@ class Machine:
         )
 
     def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
-        frame = Frame()
+        frame = Frame(calls=run.budget.calls)
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
+        if run.request.skill is not None:
+            run.emit("skill.invoked", {"frameId": frame.id, **run.request.skill})
         policy = to_wire(POLICIES[run.effective_level])
         run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
         detected, admitted = yield from detect(run, frame, run.request.message)
-        frame.intents, frame.goals = admitted.intents, admitted.goals
+        frame.intents, frame.goals = admitted.runnable, admitted.goals
         frame.seeds = record_seeds(run, frame, admitted.intents, admitted.seeds)
         if admitted.units:
             run.stage_units(frame, detected.id, admitted.units)
@@ -107,6 +110,8 @@ class Machine:
         else:
             resolve_intents(frame)
             result = yield from answer_intents(run, frame, detected.then("flow"))
+        if len(frame.intents) < len(admitted.intents):
+            result = replace(result, answer=with_idle_intents(result.answer, admitted.intents))
         run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
         return detected, result
 
@@ -120,7 +125,7 @@ def _succeeded(run: TurnRun, detected: Execution, result: FrameResult) -> TurnOu
         answer_text=answer_text(result.answer),
         staged_units=run.staged_units,
         used=replace(result.used, seed_detector=detected.plugin_id),
-        stages=tuple(run.stages),
+        stages=run.stages_in_order,
     )
 
 
@@ -137,14 +142,14 @@ def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:
         answer_text="",
         staged_units=run.staged_units,
         used=_tried(run),
-        stages=tuple(run.stages),
+        stages=run.stages_in_order,
         error=record,
     )
 
 
 def _tried(run: TurnRun) -> Selection:
     """Give the plugins that were pinned or last tried [T-30]."""
-    last = {record.stage: record.plugin_id for record in run.stages}
+    last = {record.stage: record.plugin_id for record in run.stages_in_order}
     pins = run.request.pins
     return Selection(
         planner=pins.planner or last.get("planner"),

@@ -67,12 +67,19 @@ def record_failure(run: TurnRun, frame: Frame, branch: Branch, reason: str, mess
     )
 
 
-def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id: str) -> None:
-    """Record that a branch succeeded and its result may be selected [K-35]."""
+def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id: str, status: str) -> None:
+    """Record that a branch succeeded and its result may be selected [K-35, K-38]."""
     branch = candidate.branch
     run.emit(
         "branch.finished",
-        {"branchId": branch.id, "frameId": frame.id, "status": "succeeded", "resultId": result_id},
+        {
+            "branchId": branch.id,
+            "frameId": frame.id,
+            "status": "succeeded",
+            "resultId": result_id,
+            "validationId": candidate.validation_id,
+            "outputPreview": candidate.label,
+        },
     )
     run.emit(
         "candidate.promoted",
@@ -80,9 +87,11 @@ def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id
             "candidateId": candidate.id,
             "frameId": frame.id,
             "branchId": branch.id,
+            "branchIds": [branch.id],
             "resultId": result_id,
             "label": candidate.label,
             "familySignature": candidate.family,
+            "validationStatus": status,
             "strength": candidate.strength,
             "criteria": candidate.criteria,
         },
@@ -108,9 +117,16 @@ def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str
 
 
 def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Deliberation) -> None:
-    """Record which candidate gives the frame's answer, and which units it cites."""
-    suspended = [item.branch.id for item in state.candidates if item is not selected]
+    """Record which candidate gives the frame's answer, and which units it cites.
+
+    Others that reach the floor stay suspended; what does not reach it is superseded [K-25, K-26, K-45].
+    """
+    others = [item for item in state.candidates if item is not selected]
+    suspended = [item.branch.id for item in others if item in state.valid]
     run.emit("candidate.selected", {"candidateId": selected.id, "frameId": frame.id, "suspendedBranchIds": suspended})
+    for item in others:
+        if item not in state.valid:
+            record_failure(run, frame, item.branch, "superseded", None)
     cited = dict.fromkeys(unit_id for group in selected.answer.groups for unit_id in group.cited_unit_ids)
     if cited:
         evidence = selected.branch.view.evidence
@@ -121,11 +137,12 @@ def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Del
 
 
 def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> dict[str, object]:
-    """Give the frame's comparison state as it stands when the frame closes [K-44]."""
+    """Give the frame's comparison state as it stands when the frame closes [K-1, K-44]."""
     return {
         "openComparisons": [item.other.id for item in comparisons if item.is_open],
         "resolvedDifferences": [item.summary for item in comparisons if not item.is_open],
         "openQuestions": list(closure.open_questions),
+        "challenges": state.challenges,
         "frontierSize": len(state.candidates),
-        "familyCount": len(state.families),
+        "branchFamilies": list(state.covered_families),
     }

@@ -12,6 +12,7 @@ from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, EventName
+from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
 from mrpvm.wire import to_wire
 
@@ -42,6 +43,11 @@ class TurnRun:
         self._open_frames: dict[str, Frame] = {}
         self._open_executions: dict[str, dict[str, Any]] = {}
         self._recorders: dict[str, Recorder] = {}
+
+    @property
+    def stages_in_order(self) -> tuple[StageRecord, ...]:
+        """Give the calls so far, those of parallel frames frame by frame: learning goes by their order [K-17, K-55]."""
+        return tuple(in_frame_order(self.stages, lambda record: record.frame_id))
 
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
         """Give the descriptors of the plugins that can work now, and of the pinned one in any case [PL-31]."""
@@ -98,7 +104,7 @@ class TurnRun:
     def close_frame(
         self, frame: Frame, status: str, reason: str, result: Any = None, state: Mapping[str, Any] | None = None
     ) -> None:
-        """Record that a frame ends, with exactly one closure reason [K-49] and its comparison state [K-44]."""
+        """Record that a frame ends, with exactly one closure reason [K-49], its comparison state and what it left."""
         self._open_frames.pop(frame.id)
         self.emit(
             "frame.closed",
@@ -106,7 +112,16 @@ class TurnRun:
             frame.id,
             {
                 "output": to_wire(result, brief=KnowledgeUnit),
-                "meta": {"closureReason": reason, "depth": frame.depth, **(state or {})},
+                "meta": {
+                    "closureReason": reason,
+                    "depth": frame.depth,
+                    "maxDepth": self.request.limits.max_frame_depth,
+                    "budgets": {
+                        "remainingLLMCalls": frame.calls.remaining,
+                        "remainingTimeMs": self.budget.remaining_ms,
+                    },
+                    **(state or {}),
+                },
             },
         )
 
@@ -203,7 +218,7 @@ class TurnRun:
             frame_id=frame.id,
             frame_depth=frame.depth,
             remaining_ms=timeout_ms,
-            remaining_llm_calls=self.budget.remaining_llm_calls,
+            remaining_llm_calls=frame.calls.remaining,
             knowledge=self._knowledge,
             model=self._model.bind(scope),
             stopped=self.stop.is_set,

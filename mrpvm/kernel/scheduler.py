@@ -104,14 +104,13 @@ class Scheduler:
             self._ready.append((parent, parent.results))
 
     def _call(self, task: _Task, call: PluginCall) -> None:
-        budget = self._run.budget
-        if not budget.reserve(call.descriptor.max_llm_calls):
-            needed = call.descriptor.max_llm_calls
-            message = f"{needed} model calls may be needed, {budget.remaining_llm_calls} are left."
+        calls, needed = call.frame.calls, call.descriptor.max_llm_calls
+        if not calls.reserve(needed):
+            message = f"{needed} model calls may be needed, {calls.remaining} are left."
             error = PluginError(code="ENGINE_BUDGET_EXCEEDED", message=message)
             self._ready.append((task, CallReturn(skipped=True, error=error)))
             return
-        timeout_ms = budget.call_timeout_ms(call.descriptor.timeout_ms)
+        timeout_ms = self._run.budget.call_timeout_ms(call.descriptor.timeout_ms)
 
         def write(text: str) -> None:
             if call.writes is not None and text:
@@ -165,7 +164,7 @@ class Scheduler:
             self._resume(pending, CallReturn(error=PluginError(code="PLUGIN_TIMEOUT", message=message)))
 
     def _resume(self, pending: _Pending, reply: CallReturn) -> None:
-        self._run.budget.settle(pending.call.descriptor.max_llm_calls, 0)
+        pending.call.frame.calls.settle(pending.call.descriptor.max_llm_calls, 0)
         self._ready.append((pending.task, reply))
 
 

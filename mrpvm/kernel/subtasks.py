@@ -134,7 +134,7 @@ def _subtasks(run: TurnRun, frame: Frame, cause: Cause) -> Program[_Subtasks | N
             known = {unit.hash for unit in frame.units}
             if fresh := tuple(unit for unit in admitted.units if unit.hash not in known):
                 run.stage_units(frame, detected.id, fresh)
-        intents += [_under(intent, part) for part in admitted.intents]
+        intents += [_under(intent, part) for part in admitted.runnable]
         seeds += [replace(seed, intent_id=f"{intent.id}.{seed.intent_id}") for seed in admitted.seeds]
     if [unique_terms(part.target) for part in intents] == [unique_terms(intent.target) for intent in frame.intents]:
         return None

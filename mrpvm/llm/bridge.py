@@ -59,8 +59,7 @@ class _BoundModel:
             keeps_role=prompt.keeps_role,
         )  # fmt: skip
         self._scope.recorder.call_began(resolved.model, resolved.role, endpoint.secrets)
-        temperature = self._config.temperature
-        body = endpoint.dialect.body(resolved.model, prompt, temperature, streams=on_text is not None)
+        body = endpoint.dialect.body(resolved.model, prompt, self._config, streams=on_text is not None)
         completion = self._cached(body, resolved, on_text)
         if completion is None:
             completion = self._asked(body, resolved, on_text)

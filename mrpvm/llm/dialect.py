@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from mrpvm.llm.port import Prompt
 from mrpvm.llm.recorder import Usage
+from mrpvm.llm.roles import ModelConfig
 
 
 class Unreadable(Exception):
@@ -30,7 +31,7 @@ class Dialect(Protocol):
 
     path: str
 
-    def body(self, model: str, prompt: Prompt, temperature: float | None, *, streams: bool) -> dict[str, Any]:
+    def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
         """Give the request's body."""
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
@@ -56,12 +57,13 @@ class ChatDialect:
 
     path = "/chat/completions"
 
-    def body(self, model: str, prompt: Prompt, temperature: float | None, *, streams: bool) -> dict[str, Any]:
+    def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
         """Give the request's body."""
         said = [{"role": "system", "content": _sendable(prompt.system)}, *_said(prompt)]
         body: dict[str, Any] = {"model": model, "messages": said}
-        if temperature is not None:
-            body["temperature"] = temperature
+        body |= _given(
+            temperature=config.temperature, reasoning_effort=config.thinking_level, verbosity=config.verbosity
+        )
         if streams:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
@@ -100,7 +102,7 @@ class ResponsesDialect:
 
     path = "/responses"
 
-    def body(self, model: str, prompt: Prompt, temperature: float | None, *, streams: bool) -> dict[str, Any]:
+    def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
         """Give the request's body; the provider is asked to keep nothing."""
         body: dict[str, Any] = {
             "model": model,
@@ -108,8 +110,11 @@ class ResponsesDialect:
             "input": _said(prompt),
             "store": False,
         }
-        if temperature is not None:
-            body["temperature"] = temperature
+        body |= _given(
+            temperature=config.temperature,
+            reasoning=_given(effort=config.thinking_level) or None,
+            text=_given(verbosity=config.verbosity) or None,
+        )
         return body | ({"stream": True} if streams else {})
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
@@ -145,6 +150,11 @@ class ResponsesDialect:
 
 def _said(prompt: Prompt) -> list[dict[str, str]]:
     return [{"role": item.role, "content": _sendable(item.content)} for item in prompt.messages]
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    """Give the fields that hold something; what is None is left to the provider [L-4]."""
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _sendable(text: str) -> str:

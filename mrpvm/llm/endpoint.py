@@ -19,7 +19,7 @@ LISTING_KEPT_MS = 60_000
 """How long a list of models is taken for current."""
 _REASON_CHARS = 300
 _TRANSIENT = (408, 429)
-_OPTIONAL = ("temperature", "stream_options", "store")
+_OPTIONAL = ("temperature", "stream_options", "store", "reasoning_effort", "reasoning", "verbosity", "text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

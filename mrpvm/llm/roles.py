@@ -13,6 +13,8 @@ MODEL_ROLES = (
 """Roles that always exist [L-1]; the shipped assignment leaves every one of them to the configured model [O-28]."""
 DEFAULT_TEMPERATURE = 0.1
 """[L-6, O-46]"""
+THINKING_LEVELS = ("minimal", "low", "medium", "high")
+VERBOSITIES = ("low", "medium", "high")
 NO_PREFERENCE = "mrpvm"
 """The model's name by which a client says that it has no wish [O-29]."""
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -45,12 +47,15 @@ DEFAULT_OVERRIDES: Mapping[str, Override] = {
 class ModelConfig:
     """A snapshot of the role table with the sampling that goes with it [L-5, O-46].
 
-    `roles` maps every role to its model, empty for automatic. A `temperature` of None is left to the provider.
+    `roles` maps every role to its model, empty for automatic. Temperature, thinking level and verbosity are left to
+    the provider where they are None.
     """
 
     roles: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys(MODEL_ROLES, ""))
     overrides: Mapping[str, Override] = field(default_factory=lambda: dict(DEFAULT_OVERRIDES))
     temperature: float | None = DEFAULT_TEMPERATURE
+    thinking_level: str | None = None
+    verbosity: str | None = None
 
     def as_record(self) -> dict[str, Any]:
         """Give the table as stored data, in the shape of the settings [L-2]."""
@@ -58,6 +63,8 @@ class ModelConfig:
             "roles": {role: {"model": model} for role, model in self.roles.items()},
             "pluginOverrides": {plugin_id: item.as_record() for plugin_id, item in self.overrides.items()},
             "temperature": self.temperature,
+            "thinkingLevel": self.thinking_level,
+            "verbosity": self.verbosity,
         }
 
 
@@ -110,7 +117,20 @@ def model_config_of(body: Any) -> ModelConfig:
     is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
     if temperature is not None and not (is_number and 0 <= temperature <= 2):
         raise _invalid("temperature must be a number from 0 to 2, or null.")
-    return ModelConfig(roles=roles, overrides=overrides, temperature=temperature)
+    return ModelConfig(
+        roles=roles,
+        overrides=overrides,
+        temperature=temperature,
+        thinking_level=_one_of(given, "thinkingLevel", THINKING_LEVELS),
+        verbosity=_one_of(given, "verbosity", VERBOSITIES),
+    )
+
+
+def _one_of(given: Mapping[str, Any], name: str, choices: tuple[str, ...]) -> str | None:
+    value = given.get(name)
+    if value is not None and value not in choices:
+        raise _invalid(f"{name} must be one of {', '.join(choices)}, or null.")
+    return value
 
 
 def _override(item: Mapping[str, Any], plugin_id: str, roles: Mapping[str, str]) -> Override:

@@ -9,6 +9,8 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | turn.started | requestId, sessionId, inputMessage, deliberationLevel, effectiveLevel, grounding, pins, ... |
 | frame.opened | frameId, parentFrameId, purpose, label, depth, openedBy (execution id or null), intentRefs |
 | frame.closed | frameId, status, durationMs, closureReason |
+| command.resolved | frameId, name, route, reason, snapshotVersion, snapshotHash |
+| skill.invoked | frameId, name, source, mode, reason; for a tool also provider, tool, status |
 | policy.set | policyId, frameId, level, closureMode, maxFrontier, minFamilies, maxComparisons, validationFloor |
 | seed.admitted | seedId, frameId, intentRef, act, mode, action, focus, implicit |
 | units.staged | frameId, executionId, unitIds |
@@ -16,11 +18,11 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | plugin.finished | executionId, frameId, status, durationMs, llmCalls, sufficient, model, modelRole, usage, ... |
 | plan.made | frameId, executionId, phase, plan |
 | units.judged | frameId, executionId, rows of the ledger |
-| branch.started | branchId, frameId, intentRefs, seedIds, pluginId, kbPluginId, plannerPluginId, ... |
-| branch.finished | branchId, frameId, status, resultId, outputPreview |
+| branch.started | branchId, frameId, intentRefs, seedIds, pluginId, kbPluginId, plannerPluginId, familySignature, ... |
+| branch.finished | branchId, frameId, status, resultId, validationId, outputPreview |
 | branch.failed | branchId, frameId, failureId, reason, error, pluginId, evidenceProfileHash |
 | result.recorded | resultId, frameId, branchId, kind, validationStatus, grounded, supportIds |
-| candidate.promoted | candidateId, frameId, branchId, resultId, label, familySignature, strength, criteria |
+| candidate.promoted | candidateId, frameId, branchIds, resultId, label, familySignature, strength, criteria, ... |
 | candidate.selected | candidateId, frameId, suspendedBranchIds |
 | comparison.made | comparisonId, frameId, label, status, candidateIds, criterion, summary |
 | challenge.made | challengeId, frameId, targetId, label, kind, severity, prompt, status |
@@ -36,7 +38,8 @@ from typing import Any, Literal
 from mrpvm.values import KnowledgeUnit
 
 EventName = Literal[
-    "turn.started", "frame.opened", "frame.closed", "policy.set", "seed.admitted", "units.staged", "plugin.started",
+    "turn.started", "frame.opened", "frame.closed", "command.resolved", "skill.invoked",
+    "policy.set", "seed.admitted", "units.staged", "plugin.started",
     "plugin.finished", "plan.made", "units.judged", "branch.started", "branch.finished", "branch.failed",
     "result.recorded", "candidate.promoted", "candidate.selected", "comparison.made", "challenge.made",
     "backtrack.taken", "answer.delta", "turn.finished",

@@ -72,6 +72,12 @@ class _Fold:
             "detailRef": node_id,
         }
 
+    def deliberate(self, frame_id: str, status: str) -> None:
+        """Show in a frame's policy how far its deliberation is [K-48]."""
+        for node in self.control_nodes.values():
+            if node["type"] == "policy" and node["frameId"] == frame_id:
+                node["status"] = status
+
     def control_edge(self, start: str, end: str, kind: str) -> None:
         self.control_edges.append({"from": start, "to": end, "kind": kind})
 
@@ -101,6 +107,7 @@ def _frame_closed(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
     frame["status"] = data["status"]
     frame["durationMs"] = at_ms - frame["startedAtMs"]
     frame["closureReason"] = data["closureReason"]
+    fold.deliberate(data["frameId"], "settled")
 
 
 def _plugin_started(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
@@ -165,6 +172,7 @@ def _candidate_promoted(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> Non
     fold.control(data["candidateId"], "candidate", data["frameId"], data["label"], data["strength"])
     fold.control_edge(data["frameId"], data["candidateId"], "contains")
     fold.control_edge(data["resultId"], data["candidateId"], "derived_from")
+    fold.deliberate(data["frameId"], "candidate_found")
 
 
 def _comparison_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
@@ -172,6 +180,8 @@ def _comparison_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
     fold.control_edge(data["frameId"], data["comparisonId"], "contains")
     for candidate_id in data["candidateIds"]:
         fold.control_edge(data["comparisonId"], candidate_id, "compares")
+    if data["status"] == "open":
+        fold.deliberate(data["frameId"], "comparative_open")
 
 
 def _challenge_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:

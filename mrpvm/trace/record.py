@@ -1,6 +1,7 @@
 """The execution trace of a turn [G-1]: like the graph, a fold over its events."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from mrpvm.trace.graph import Record, fold_graph, path_key
@@ -16,7 +17,7 @@ def execution_trace(records: Sequence[Record]) -> dict[str, Any]:
         by_name.setdefault(name, []).append(data)
     started = (by_name.get("turn.started") or [{}])[0]
     finished = (by_name.get("turn.finished") or [{}])[-1]
-    stages = _stages(records)
+    stages = _stages(records, started.get("startedAt"), by_name.get("branch.started", []))
     plans = _by_path(by_name.get("plan.made", []), "executionId")
     graph = fold_graph(records)
     succeeded = finished.get("status") == "succeeded"
@@ -34,6 +35,8 @@ def execution_trace(records: Sequence[Record]) -> dict[str, Any]:
         "seedDetectorCandidates": started.get("seedDetectorCandidates", []),
         "plans": plans,
         "stages": stages,
+        "command": next(iter(by_name.get("command.resolved", [])), None),
+        "skill": next(iter(by_name.get("skill.invoked", [])), None),
         "frames": graph["frames"],
         "branches": _branches(by_name),
         "results": _by_path(by_name.get("result.recorded", []), "resultId"),
@@ -50,11 +53,21 @@ def _by_path(items: list[dict[str, Any]], key: str) -> list[dict[str, Any]]:
     return sorted(items, key=lambda item: path_key(item[key]))
 
 
-def _stages(records: Sequence[Record]) -> list[dict[str, Any]]:
+def _stages(
+    records: Sequence[Record], started_at: str | None, branches: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Give every plugin call with when it began, and a solver's with what led to it [G-2]."""
+    begun = datetime.fromisoformat(started_at) if started_at else None
+    led = {data["executionId"]: {key: data[key] for key in ("plannerPluginId", "kbPluginId")} for data in branches}
+    nobody = {"plannerPluginId": None, "kbPluginId": None}
     stages: dict[str, dict[str, Any]] = {}
     for name, at_ms, data in records:
         if name == "plugin.started":
-            stages[data["executionId"]] = {**data, "startedAtMs": at_ms, "status": "running"}
+            time = None if begun is None else (begun + timedelta(milliseconds=at_ms)).isoformat()
+            stages[data["executionId"]] = {
+                **data, **led.get(data["executionId"], nobody), "startedAt": time, "startedAtMs": at_ms,
+                "status": "running",
+            }  # fmt: skip
         elif name == "plugin.finished":
             stages[data["executionId"]].update(data)
     return [stages[key] for key in sorted(stages, key=path_key)]

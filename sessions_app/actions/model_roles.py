@@ -12,7 +12,7 @@ from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ModelRoles, Project, Session
 from sessions_app.queries.model_roles import shared_config
 
-TABLE = ("roles", "pluginOverrides", "temperature")
+TABLE = ("roles", "pluginOverrides", "temperature", "thinkingLevel", "verbosity")
 
 
 @transaction.atomic

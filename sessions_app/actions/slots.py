@@ -22,7 +22,7 @@ def lock_session(session_pk: int) -> Session:
     session = get_row(Session, lock=True, pk=session_pk)
     if session is None:
         raise _not_found()
-    _check_alive(session)
+    _check_alive(session, is_expired=session.is_expired)
     read_related(session, "mounted_kb", "journal")
     return session
 
@@ -34,27 +34,28 @@ def relock_session(session: Session) -> None:
     """Lock the row again for the turn that holds the session's slot.
 
     Read anew are the columns that change although the slot is held; all others, and what the session points at, are
-    as they were when the slot was taken [O-47].
+    as they were when the slot was taken [O-47]. A session does not expire under its turn, however long that takes
+    [S-14].
 
     Raises:
-        NotFound, Expired: as for `lock_session`.
+        NotFound, Expired: as for `lock_session`; expired is what the sweep has marked.
     """
     found = select_rows(Session, _CHANGE_DURING_TURNS, lock=True, pk=session.pk)
     if not found:
         raise _not_found()
     for name, value in zip(_CHANGE_DURING_TURNS, found[0], strict=True):
         setattr(session, name, value)
-    _check_alive(session)
+    _check_alive(session, is_expired=session.expired_at is not None)
 
 
 def _not_found() -> NotFound:
     return NotFound("There is no such session.", code="SESSION_NOT_FOUND")
 
 
-def _check_alive(session: Session) -> None:
+def _check_alive(session: Session, *, is_expired: bool) -> None:
     if session.deleted_at is not None:
         raise _not_found()
-    if session.is_expired:
+    if is_expired:
         raise Expired(
             "The session has expired. It can still be read; start a new one to go on.",
             details={"expires_at": session.expires_at.isoformat() if session.expires_at else None},

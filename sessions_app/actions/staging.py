@@ -17,7 +17,7 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
-from sessions_app.search.index import hide_units, indexed, insert_indexed
+from sessions_app.search.index import hide_units, indexed, insert_indexed, not_removed
 from sessions_app.search.layers import create_layer, drop_layer, restack_layer
 
 UNITS_A_TRANSACTION = 200
@@ -59,7 +59,7 @@ def hide_in_batches(
     layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: Callable[[], object] = unwatched
 ) -> None:
     """Hide what other layers hold of a source from a staged layer, each batch in a transaction of its own."""
-    pks = LayerUnit.objects.filter(origin__in=origins).order_by().values_list("pk", flat=True)
+    pks = not_removed(layer, LayerUnit.objects.filter(origin__in=origins)).values_list("pk", flat=True)
     for batch in batched(list(pks), UNITS_A_TRANSACTION, strict=False):
         watch()
         with transaction.atomic():

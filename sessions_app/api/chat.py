@@ -19,8 +19,9 @@ from sessions_app.api.throttling import ChatThrottle
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.turns import shutdown
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall, check_call
+from sessions_app.turns.prepare import check_call
 
 if TYPE_CHECKING:
     from sessions_app.models import Session

@@ -38,6 +38,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         ],
         "usage": _usage(result),
         "response_document": turn.response_document,
+        "command": turn.command_result,
         "execution_trace": trace,
         "workspace_dirty": session.draft.is_dirty,
     }

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
-from sessions_app.turns.pipeline import TurnError
+from sessions_app.turns.closing import TurnError
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
             "INVALID_JSON", "INVALID_CONTENT", "INVALID_DELIBERATION_LEVEL", "INVALID_ROLE", "NO_USER_MESSAGE",
             "INVALID_INPUT", "INVALID_PLANNER_PLUGIN", "INVALID_SEED_DETECTOR_PLUGIN", "INVALID_KB_PLUGIN",
             "INVALID_GOAL_SOLVER_PLUGIN", "INVALID_SOURCE_ID", "INVALID_SETTINGS", "KB_VALIDATION_MISSING_NAME",
-            "KB_VALIDATION_MISSING_ID", "LOGIN_LINK_INVALID",
+            "KB_VALIDATION_MISSING_ID", "LOGIN_LINK_INVALID", "POLICY_DENIED",
         ),
         401: ("UNAUTHENTICATED",),
         403: ("FORBIDDEN",),

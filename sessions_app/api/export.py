@@ -8,6 +8,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 
 from sessions_app.api.content_payloads import message_payload, mount_payload, unit_payload
+from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions import messages, mounts, units
 from sessions_app.queries.turns import registry
 
@@ -74,6 +75,12 @@ def _head(session: "Session") -> dict[str, Any]:
         "model": session.preferred_model,
         "model_config": session.model_config,
         "grounding": session.grounding or None,
+        "active_agent": session.active_agent,
+        "active_persona": session.active_persona,
+        "active_style": session.active_style,
+        "skill_snapshot": {"version": session.snapshot_version, **skills_of(session).as_record()},
+        "personas": personas_of(session).as_record()["personas"],
+        "agents": agents_of(session).as_record()["agents"],
     }
 
 
@@ -86,7 +93,9 @@ def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
         "created_at": row.created_at,
         "finished_at": row.finished_at,
         "user_message": row.user_message,
+        "kind": row.kind,
         "response_document": row.response_document,
+        "command_result": row.command_result,
         "unit_changes": row.unit_changes,
         "error": row.error,
         "rating": _rating(row),

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from sessions_app.actions.model_roles import change_model_config, set_model_roles
 from sessions_app.api import schemas
 from sessions_app.api.views import ApiView
-from sessions_app.queries.model_roles import shared_config
+from sessions_app.queries.model_roles import session_config, shared_config
 from sessions_app.queries.sessions import session
 from sessions_app.turns.language_model import model_names
 
@@ -49,5 +49,4 @@ class SessionModelConfig(ApiView):
 
 
 def _config(found: "Session") -> dict[str, Any]:
-    config = found.model_config or shared_config(found.project)[0]
-    return {"session_id": found.session_id, "model": found.preferred_model, **config}
+    return {"session_id": found.session_id, **session_config(found)}

@@ -8,6 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from mrpvm.errors import InvalidInput
+from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
 from sessions_app.actions.sessions import TITLE_CHARS, Choices
 from sessions_app.api.fields import ChatMessages, HistoryMessages, Text, Truth, WholeNumber
 from sessions_app.turns.ingest import Upload
@@ -159,7 +160,8 @@ def upload_of(body: dict[str, Any], unnamed: str = "") -> Upload:
 
 
 def _declared(file: UploadedFile) -> str | None:
-    return f"{file.content_type}; charset={file.charset}" if file.charset else file.content_type
+    charset = (file.content_type_extra or {}).get("charset", b"")  # bytes, whatever the attribute's type says
+    return f"{file.content_type}; charset={charset.decode('latin-1')}" if charset else file.content_type
 
 
 class KBCreateRequest(Coded):
@@ -198,6 +200,8 @@ class ModelRolesRequest(serializers.Serializer):
     roles = RolesField(required=False, help_text="By role; an empty model means automatic.")
     pluginOverrides = OverridesField(required=False, help_text="By plugin id; a role or a model.")
     temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
+    thinkingLevel = serializers.ChoiceField(THINKING_LEVELS, required=False, allow_null=True)
+    verbosity = serializers.ChoiceField(VERBOSITIES, required=False, allow_null=True)
 
 
 class ModelConfigRequest(ModelRolesRequest):

@@ -330,6 +330,8 @@ class ModelTable(serializers.Serializer):
     roles = Anything(help_text="By role: `{model}`, empty for automatic.")
     pluginOverrides = Anything(help_text="By plugin id: `{role}` or `{model}`.")
     temperature = serializers.FloatField(allow_null=True)
+    thinkingLevel = nullable(Str, help_text="Null leaves it to the provider.")
+    verbosity = nullable(Str, help_text="Null leaves it to the provider.")
 
 
 class ModelRolesSnapshot(ModelTable):

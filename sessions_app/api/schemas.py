@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
-from sessions_app.api import requests, responses, turn_responses
+from sessions_app.api import requests, responses, skill_responses, turn_responses
 
 ERRORS = {
     400: "The request is not acceptable.",
@@ -84,7 +84,7 @@ session_create = _operation(
     "create_session",
     "sessions",
     "Makes a session and mounts its knowledge base, or nothing at all.",
-    {201: responses.SessionCreated},
+    {201: skill_responses.NewSession},
     404,
     503,
     request=requests.SessionCreateRequest,
@@ -93,14 +93,14 @@ session_read = _operation(
     "read_session",
     "sessions",
     "Reads a session. Reading is no activity; an expired session stays readable.",
-    {200: responses.SessionMetadata},
+    {200: skill_responses.SessionRecord},
     404,
 )
 session_patch = _operation(
     "rename_session",
     "sessions",
     "Gives the session a title, or takes it away.",
-    {200: responses.SessionMetadata},
+    {200: skill_responses.SessionRecord},
     404,
     410,
     request=requests.SessionPatchRequest,
@@ -263,6 +263,31 @@ model_config_write = _operation(
     409,
     410,
     request=requests.ModelConfigRequest,
+)
+skills_read = _operation(
+    "read_skills",
+    "sessions",
+    "Reads the session's skills as they were frozen, with their instructions. Files are not looked at.",
+    {200: skill_responses.SessionSkills},
+    404,
+)
+skills_difference = _operation(
+    "preview_reload",
+    "sessions",
+    "Holds the session's skills against what the files say now: what a reload would change.",
+    {200: skill_responses.ReloadPreview},
+    404,
+    503,
+)
+skills_reload = _operation(
+    "reload_skills",
+    "sessions",
+    "Replaces the session's skills by what the files say now; other sessions keep theirs.",
+    {200: skill_responses.SkillsReloaded},
+    404,
+    409,
+    410,
+    503,
 )
 health = extend_schema(
     operation_id="health",

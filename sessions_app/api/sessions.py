@@ -16,8 +16,10 @@ from sessions_app.api.requests import (
     SessionPatchRequest,
     choices_of,
 )
+from sessions_app.api.skill_payloads import identity_payload, snapshot_payload
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
+from sessions_app.queries.model_roles import session_config
 from sessions_app.queries.sessions import filtered_sessions, session, sessions, status_of, with_counts
 
 if TYPE_CHECKING:
@@ -67,7 +69,16 @@ def read_metadata(project: "Project", session_id: str) -> dict[str, Any]:
     found = with_counts(sessions(project)).filter(session_id=session_id).first()
     if found is None:
         raise NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
-    return metadata(found)
+    return metadata(found) | _frozen(found)
+
+
+def _frozen(found: "Session") -> dict[str, Any]:
+    """Give what the session keeps until it is told otherwise [L-1]."""
+    return {
+        **identity_payload(found),
+        "skill_snapshot": snapshot_payload(found),
+        "model_config": session_config(found),
+    }
 
 
 class Sessions(ApiView):
@@ -97,6 +108,7 @@ class Sessions(ApiView):
                 "created_at": made.created_at,
                 "expires_at": made.expires_at,
                 **_choices(made),
+                **_frozen(made),
             },
             status=201,
         )

@@ -46,6 +46,8 @@ class ExecutionTrace(serializers.Serializer):
     seedDetectorCandidates = serializers.ListField(child=Str())
     plans = serializers.ListField(child=Anything())
     stages = serializers.ListField(child=Anything())
+    command = nullable(Anything, help_text="What a typed command meant, and why.")
+    skill = nullable(Anything, help_text="The turn's one skill, and why it was chosen.")
     frames = serializers.ListField(child=Anything())
     branches = serializers.ListField(child=Anything())
     results = serializers.ListField(child=Anything())
@@ -105,6 +107,15 @@ class Usage(serializers.Serializer):
     estimated = Bool(required=False)
 
 
+class CommandEnvelope(serializers.Serializer):
+    """What a command gave [L-76]."""
+
+    status = serializers.ChoiceField(("ok", "error"))
+    code = Str()
+    message = Str()
+    data = nullable(Anything)  # type: ignore[assignment]  # a field of this name, not the serializer's own data
+
+
 class ChatCompletion(serializers.Serializer):
     """The answer to a chat request [API-11]."""
 
@@ -123,7 +134,8 @@ class ChatCompletion(serializers.Serializer):
     expires_at = nullable(Time)
     choices = CompletionChoice(many=True)
     usage = Usage()
-    response_document = ResponseDocument()
+    response_document = ResponseDocument(allow_null=True)
+    command = CommandEnvelope(allow_null=True)
     execution_trace = ExecutionTrace()
     workspace_dirty = Bool()
     response_markdown = Str(required=False)
@@ -149,6 +161,7 @@ class TurnEntry(serializers.Serializer):
     deliberationLevel = Int()
     model = nullable(Str)
     responseDocument = ResponseDocument(allow_null=True)
+    commandResult = CommandEnvelope(allow_null=True)
     unitChanges = Anything()
     executionTrace = ExecutionTrace()
     error = nullable(Anything)

@@ -3,7 +3,7 @@
 from django.urls import path, re_path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.api import docs, health, knowledge, model_settings, plugins, session_contents, sessions, turns
+from sessions_app.api import docs, health, knowledge, model_settings, plugins, session_contents, sessions, skills, turns
 from sessions_app.api.chat import ChatCompletions
 from sessions_app.api.views import UnknownPath
 
@@ -33,6 +33,9 @@ urlpatterns = [
     path("sessions/<id:session_id>/turns/<id:request_id>/cancel", turns.CancelTurn.as_view(), name="cancel"),
     path("sessions/<id:session_id>/turns/<id:request_id>/details/<id:ref>", turns.TurnDetail.as_view(), name="detail"),
     path("sessions/<id:session_id>/model-config", model_settings.SessionModelConfig.as_view(), name="model-config"),
+    path("sessions/<id:session_id>/skills", skills.SessionSkills.as_view(), name="skills"),
+    path("sessions/<id:session_id>/skills/difference", skills.SkillsDifference.as_view(), name="skills-difference"),
+    path("sessions/<id:session_id>/skills/reload", skills.ReloadSkills.as_view(), name="skills-reload"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
     path("kbs/<id:kb_id>/sources", knowledge.Sources.as_view(), name="sources"),

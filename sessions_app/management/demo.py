@@ -6,9 +6,9 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 
 if TYPE_CHECKING:
     from sessions_app.models import Project, Session

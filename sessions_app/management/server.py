@@ -14,12 +14,17 @@ from types import FrameType
 from typing import IO
 
 import uvicorn
+from django.conf import settings
+from django.db import DatabaseError
 
+from sessions_app.environment import NOT_SHOWN
+from sessions_app.logs import without_secrets
 from sessions_app.turns import shutdown
 
 # After the running turns' grace: what their streams get to say goodbye, and then the process its end.
 LAST_WORDS_SECONDS = 0.1
-END_SECONDS = 0.4
+END_SECONDS = 0.3
+HIGHEST_PORT = 65_535
 
 
 class CannotStart(Exception):
@@ -70,6 +75,8 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
     Raises: CannotStart with the variable to change.
     """
+    if not 0 <= port <= HIGHEST_PORT:  # the resolver would take its lowest 16 bits
+        raise CannotStart(f"PORT is {port}: expected a whole number from 0 to {HIGHEST_PORT}.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -81,8 +88,6 @@ def listening_socket(host: str, port: int) -> socket.socket:
     try:
         bound.bind(address)
         bound.listen()
-    except OverflowError:
-        problem = f"PORT is {port}: expected a number from 0 to 65535."
     except PermissionError:
         problem = f"PORT is {port}: only an administrator may use it; expected a number from 1024 to 65535."
     except OSError as error:
@@ -103,19 +108,50 @@ def claim_data_directory(directory: Path) -> IO[str]:
 
     Raises: CannotStart when another process holds it.
     """
-    file = (directory / "server.lock").open("a+", encoding="ascii")
+    try:
+        file = (directory / "server.lock").open("a+", encoding="ascii")
+    except OSError as error:
+        problem = f"expected a directory whose file server.lock can be written to ({error.strerror})."
+        raise CannotStart(f"MRPVM_DATA_DIR is {str(directory)!r}: {problem}") from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         file.seek(0)
-        process = file.read().strip() or "unknown"
+        number = file.read().strip()
         file.close()
-        problem = f"process {process} serves it already; several processes need REDIS_URL."
+        process = f"process {number}" if number else "another process"
+        problem = f"{process} serves it already; several processes need REDIS_URL."
         raise CannotStart(f"MRPVM_DATA_DIR is {str(directory)!r}: {problem}") from None
     file.truncate(0)
     file.write(str(os.getpid()))
     file.flush()
     return file
+
+
+def unusable_database(error: DatabaseError) -> str:
+    """Give the one line for a database that cannot be opened, read or written."""
+    said = without_secrets(" ".join(str(error).split()))
+    if settings.ENVIRONMENT.text("DATABASE_URL"):
+        return f"DATABASE_URL is {NOT_SHOWN}: expected a database that can be opened and written to; it says: {said}"
+    directory = str(settings.MRPVM_DATA_DIR)
+    return f"MRPVM_DATA_DIR is {directory!r}: expected its db.sqlite3 to be a database of mrpvm; it says: {said}"
+
+
+def check_layer() -> None:
+    """Try out Redis, if it is to carry the live events.
+
+    Raises: CannotStart when nothing comes back.
+    """
+    # The models behind it can be imported only once Django is set up.
+    from sessions_app.events import layer_answers
+
+    try:
+        if layer_answers():
+            return
+        said = "something else than what it was sent"
+    except Exception as error:
+        said = without_secrets(" ".join(str(error).split())) or type(error).__name__
+    raise CannotStart(f"REDIS_URL is {NOT_SHOWN}: expected a Redis server that answers; it says: {said}")
 
 
 def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callable[[], None]) -> None:

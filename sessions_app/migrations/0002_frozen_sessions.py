@@ -35,6 +35,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="session",
+            name="remembered_count",
+            field=models.PositiveIntegerField(default=0),
+        ),
+        migrations.AddField(
+            model_name="session",
             name="snapshot_version",
             field=models.PositiveIntegerField(default=1),
         ),

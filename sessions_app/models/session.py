@@ -57,6 +57,7 @@ class Session(models.Model):
     turn_sequence = models.PositiveIntegerField(default=0)
     event_sequence = models.PositiveIntegerField(default=0)
     unit_count = models.PositiveIntegerField(default=0)
+    remembered_count = models.PositiveIntegerField(default=0)
     failed_turn_count = models.PositiveIntegerField(default=0)
 
     class Meta:

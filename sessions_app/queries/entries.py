@@ -29,6 +29,7 @@ def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any]) -> dict[s
         "deliberationLevel": turn.deliberation_level,
         "model": turn.model,
         "responseDocument": turn.response_document,
+        "commandResult": turn.command_result,
         "unitChanges": turn.unit_changes,
         "executionTrace": structure(execution_trace),
         "error": turn.error,

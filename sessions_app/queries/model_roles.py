@@ -3,11 +3,21 @@
 from datetime import datetime
 from typing import Any
 
-from mrpvm.llm.roles import ModelConfig
-from sessions_app.models import ModelRoles, Project
+from mrpvm.llm.roles import ModelConfig, model_config_of
+from sessions_app.models import ModelRoles, Project, Session
 
 
 def shared_config(project: Project) -> tuple[dict[str, Any], datetime | None]:
     """Give the project's table and when it was last set, None while the shipped defaults hold."""
     row = ModelRoles.objects.filter(project=project).first()
-    return (ModelConfig().as_record(), None) if row is None else (row.config, row.updated_at)
+    return (ModelConfig().as_record(), None) if row is None else (_whole(row.config), row.updated_at)
+
+
+def session_config(session: Session) -> dict[str, Any]:
+    """Give the session's own configuration: the model it was asked to use, and its table."""
+    return {"model": session.preferred_model, **_whole(session.model_config)}
+
+
+def _whole(stored: dict[str, Any]) -> dict[str, Any]:
+    """Give a stored table with the defaults of what did not exist when it was stored."""
+    return model_config_of(stored).as_record()

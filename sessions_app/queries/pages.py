@@ -17,7 +17,9 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
+from sessions_app.queries.filter_language import Filter
 from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.searches import session_turns
 from sessions_app.queries.turns import turns
 
 EXCHANGES_SHOWN = 30
@@ -70,11 +72,11 @@ def _window(asked: int | None, usual: int) -> int:
 
 
 def turn_registry(
-    session: Session, before: int | None = None, count: int | None = None
+    session: Session, wanted: Filter, before: int | None = None, count: int | None = None
 ) -> tuple[list[ExplainabilityTurn], int | None]:
-    """Give the registry's entries, newest first, and the turn index below which to go on [UI-1]."""
+    """Give the registry's entries that fit, newest first, and the turn index below which to go on [UI-1]."""
     limit = _window(count, TURNS_SHOWN)
-    found = turns(session).order_by("-turn_index")
+    found = session_turns(session, wanted)
     if before is not None:
         found = found.filter(turn_index__lt=before)
     rows = list(found[: limit + 1])

@@ -94,28 +94,28 @@ def filtered_sessions(
         found = found.filter(mounted_kb__kb_id=kb_id)
     if status is None:
         return found
-    expired = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
-    if status == "expired":
-        return found.filter(expired)
+    overdue = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
     # `isnull` first: a session without turns has no status, and NOT over nothing finds nothing.
     ended_badly = Q(latest_turn_status__isnull=False, latest_turn_status__in=_FAILED)
     running = Q(latest_turn_status__isnull=False, latest_turn_status=ExplainabilityTurn.Status.RUNNING)
-    found = found.exclude(expired)
-    if status == "active":
-        return found.exclude(ended_badly).exclude(running)
-    return found.filter(running if status == "running" else ended_badly)
+    if status == "running":
+        return found.filter(running)
+    found = found.exclude(running)
+    if status == "expired":
+        return found.filter(overdue)
+    return found.exclude(overdue).filter(ended_badly if status == "failed" else ~ended_badly)
 
 
 _FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPTED)
 
 
 def status_of(session: Session) -> str:
-    """Give the state of a session that has its counts: expired, running, failed or active [S-11]."""
-    if session.is_expired:
-        return "expired"
+    """Give the state of a session that has its counts: running, expired, failed or active [S-11, S-14]."""
     latest = session.latest_turn_status  # type: ignore[attr-defined]  # by `with_counts`
     if latest == ExplainabilityTurn.Status.RUNNING:
         return "running"
+    if session.is_expired:
+        return "expired"
     return "failed" if latest in _FAILED else "active"
 
 

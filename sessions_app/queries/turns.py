@@ -4,14 +4,17 @@ import json
 import zlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.db.models import QuerySet
 
+from mrpvm.conversation.answers import cited_units
 from mrpvm.errors import NotFound
 from mrpvm.trace.graph import Graph, Record, fold_graph
 from mrpvm.trace.record import execution_trace
+from mrpvm.values import Answer, AnswerGroup
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnDetail, TurnEvents, UnitEvent
 
 
@@ -48,7 +51,11 @@ def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTu
 
 def records(turn: ExplainabilityTurn) -> list[Record]:
     """Give the turn's machine events as far as they are stored."""
-    batches = turn.event_batches.order_by("first_sequence").values_list("events", flat=True)
+    return _records_of(turn.pk)
+
+
+def _records_of(turn_pk: int) -> list[Record]:
+    batches = TurnEvents.objects.filter(turn_id=turn_pk).order_by("first_sequence").values_list("events", flat=True)
     return [record for batch in batches for record in batch]
 
 
@@ -75,8 +82,17 @@ def registry_page(session: Session, limit: int, before: int | None = None) -> tu
 
 
 def graph(turn: ExplainabilityTurn) -> Graph:
-    """Give the structure of the turn's graph, live or finished [G-8]."""
-    return fold_graph(records(turn))
+    """Give the structure of the turn's graph, live or finished [G-8]; a finished one is shared and must not be changed.
+
+    A reader who goes from box to box asks for the same graph again and again, and that of an ended turn stays as it is.
+    """
+    return fold_graph(records(turn)) if turn.is_running else ended_graph(turn.pk, turn.request_id)
+
+
+@lru_cache(maxsize=4)
+def ended_graph(turn_pk: int, request_id: str) -> Graph:
+    """Give the graph of a turn that has ended, by its key and the id that no other turn ever has."""
+    return fold_graph(_records_of(turn_pk))
 
 
 def trace(turn: ExplainabilityTurn) -> dict[str, Any]:
@@ -176,3 +192,23 @@ def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
 def answer_of(turn: ExplainabilityTurn) -> str:
     """Give what the turn answered, empty for one that has not."""
     return turn.messages.filter(role="assistant").order_by("-sequence").values_list("content", flat=True).first() or ""
+
+
+def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
+    """Give the units that the turn's answer cites, in the order of its source marks [O-13]."""
+    groups = (turn.response_document or {}).get("groups", ())
+    return cited_units(
+        Answer(
+            groups=tuple(
+                AnswerGroup(
+                    intent_ref=group["intentRef"],
+                    act=group["act"],
+                    intent=group["intent"],
+                    status=group["status"],
+                    answer_markdown=group["answerMarkdown"],
+                    cited_unit_ids=tuple(group["citedUnitIds"]),
+                )
+                for group in groups
+            )
+        )
+    )

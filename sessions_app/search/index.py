@@ -88,6 +88,12 @@ def insert_indexed(
     return rows
 
 
+def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[LayerUnit]:
+    """Give those of the units that the layer's ancestors hold and nothing in its chain has removed."""
+    gone = HiddenUnit.objects.filter(layer_id__in=layer.chain, change=HiddenUnit.Change.REMOVED)
+    return units.filter(layer_id__in=layer.ancestry).exclude(pk__in=gone.values("unit_id")).order_by()
+
+
 @transaction.atomic(savepoint=False)
 def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
     """Remove units of ancestors from what an unsealed layer shows; give how many of them had not been removed before.
@@ -95,9 +101,7 @@ def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
     A twin that a removed unit stood for is shown again, unless it is removed too [KB-7].
     """
     _check_unsealed(layer)
-    gone = HiddenUnit.objects.filter(layer_id__in=layer.chain, change=HiddenUnit.Change.REMOVED)
-    found = units.filter(layer_id__in=layer.ancestry).exclude(pk__in=gone.values("unit_id"))
-    hashes = dict(found.order_by().values_list("pk", "hash"))
+    hashes = dict(not_removed(layer, units).values_list("pk", "hash"))
     if not hashes:
         return 0
     settled = settle(layer, hashes.values(), removed=hashes.keys())

@@ -23,16 +23,12 @@ from sessions_app.actions.sessions import preference_changes
 from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
-from sessions_app.turns.prepare import TurnCall
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.closing import EVENT_OF_ENDING, ending
+from sessions_app.turns.skills import skill_answer, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
 
 Status = ExplainabilityTurn.Status
-_ENDINGS = {"TURN_CANCELLED": Status.CANCELLED, "TURN_INTERRUPTED": Status.INTERRUPTED}
-_EVENTS: dict[str, events.EventKind] = {
-    Status.FAILED: "turn.failed",
-    Status.CANCELLED: "turn.cancelled",
-    Status.INTERRUPTED: "turn.interrupted",
-}
 
 
 @transaction.atomic
@@ -55,11 +51,12 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
+    turn.command_result = skill_answer(call.skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
-    _add_messages(session, turn, outcome)
-    trace.flush()
+    _add_messages(session, turn, call.message, outcome)
+    trace.finish()
     record_ledger(turn, promotion, trace.ledger)
     changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
     if call.system_prompt is not None:
@@ -69,7 +66,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     save_columns(
         session, "system_prompt", "message_sequence", "event_sequence", "unit_count", *changed, *ACTIVITY_FIELDS
     )
-    _trim(turn)
+    trim_registry(turn)
     announce_promotion(session, promotion)
 
 
@@ -97,7 +94,9 @@ def _news_of_success(
 
 
 @transaction.atomic
-def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selection, trace: TraceWriter) -> None:
+def fail_turn(
+    turn: ExplainabilityTurn, call: TurnCall, error: Mapping[str, Any], used: Selection, trace: TraceWriter
+) -> None:
     """Store what a failed turn leaves: its entry, the trace, the record of discarded units, and nothing else [T-28].
 
     A turn that was closed by somebody else meanwhile stays as it is.
@@ -108,14 +107,15 @@ def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selectio
         return
     turn.session = session
     discarded = discard_pending(turn, session, error["code"])
-    trace.flush()
+    trace.finish()
     turn.error = dict(error)
+    turn.command_result = skill_failure(call.skill, error["code"])
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
-    status = _ENDINGS.get(error["code"], Status.FAILED)
+    status = ending(error)
     _finish(turn, status, "failed", used)
     turn.save()
     news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
-        (_EVENTS[status], {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": error["code"]})
+        (EVENT_OF_ENDING[status], {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": error["code"]})
     ]
     if discarded:
         news.append(("units.discarded", {"request_id": turn.request_id, "count": len(discarded)}))
@@ -123,7 +123,7 @@ def fail_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], used: Selectio
     touch(session)
     events.append_to_locked(session, news)
     session.save(update_fields=["failed_turn_count", "event_sequence", *ACTIVITY_FIELDS])
-    _trim(turn)
+    trim_registry(turn)
 
 
 def _store_success(turn: ExplainabilityTurn) -> None:
@@ -138,16 +138,17 @@ def _store_success(turn: ExplainabilityTurn) -> None:
 
 _ENTRY_FIELDS = (
     "status", "answer_status", "finished_at", "duration_ms", "lease_until", "assistant_preview", "planner_plugin",
-    "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "unit_changes", "is_grounded",
+    "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "command_result", "unit_changes",
+    "is_grounded",
 )  # fmt: skip
 """What the end of a successful turn changes in its entry."""
 
 
-def _add_messages(session: Session, turn: ExplainabilityTurn, outcome: TurnOutcome) -> None:
+def _add_messages(session: Session, turn: ExplainabilityTurn, said: str, outcome: TurnOutcome) -> None:
     first = session.message_sequence + 1
     insert_rows(
         [
-            Message(session=session, turn=turn, sequence=first, role="user", content=turn.user_message),
+            Message(session=session, turn=turn, sequence=first, role="user", content=said),
             Message(session=session, turn=turn, sequence=first + 1, role="assistant", content=outcome.answer_text),
         ]
     )
@@ -155,7 +156,12 @@ def _add_messages(session: Session, turn: ExplainabilityTurn, outcome: TurnOutco
 
 
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
-    """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24]."""
+    """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
+
+    A skill asked for its own solver, so it leaves none [C-1].
+    """
+    if call.skill is not None:
+        return []
     return [
         ("preferred_planner_plugin", used.planner),
         ("preferred_seed_detector_plugin", used.seed_detector),
@@ -166,7 +172,7 @@ def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]
     ]
 
 
-def _finish(turn: ExplainabilityTurn, status: str, answer_status: str, used: Selection) -> None:
+def _finish(turn: ExplainabilityTurn, status: str, answer_status: str | None, used: Selection) -> None:
     """Fill in the end of the unsaved entry."""
     now = timezone.now()
     turn.status, turn.answer_status = status, answer_status
@@ -176,7 +182,7 @@ def _finish(turn: ExplainabilityTurn, status: str, answer_status: str, used: Sel
     turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
 
 
-def _trim(turn: ExplainabilityTurn) -> None:
+def trim_registry(turn: ExplainabilityTurn) -> None:
     """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5]."""
     oldest_kept = turn.turn_index - settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
     if oldest_kept > 0:

@@ -31,9 +31,14 @@ class SystemClock:
 
 
 def install_plugins() -> None:
-    """Fill the process's registry with the built-in plugins and those of other packages; once."""
+    """Fill the process's registry with the built-in plugins and those of other packages; once.
+
+    Effects: a plugin that shall be left out and does not exist is noted among the settings' problems.
+    """
     if registry.installed.descriptors():
         return
+    if set(settings.MRPVM_DISABLED_PLUGINS) - {plugin.descriptor.id for plugin in BUILTIN_PLUGINS}:
+        settings.ENVIRONMENT.refuse("MRPVM_DISABLED_PLUGINS", "ids of shipped plugins, separated by commas")
     for plugin in BUILTIN_PLUGINS:
         if plugin.descriptor.id not in settings.MRPVM_DISABLED_PLUGINS:
             registry.installed.register(plugin)

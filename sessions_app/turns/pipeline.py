@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
+from mrpvm.conversation.commands import is_command
 from mrpvm.errors import MRPError, TurnCancelled
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
@@ -16,11 +17,15 @@ from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns import shutdown
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.closing import TurnError, close_turn, undone
+from sessions_app.turns.commands import CommandTurn, answer_command
 from sessions_app.turns.commit import commit_turn, fail_turn
 from sessions_app.turns.lessons import lessons
 from sessions_app.turns.machine import machine
-from sessions_app.turns.prepare import Prepared, TurnCall, check_call, prepare
+from sessions_app.turns.prepare import Prepared, check_call, prepare
 from sessions_app.turns.progress import progress_of
+from sessions_app.turns.skills import guided_call
 from sessions_app.turns.trace_writer import TraceWriter
 
 logger = logging.getLogger(__name__)
@@ -29,14 +34,6 @@ Listener = Callable[[Mapping[str, Any]], None]
 """Takes progress payloads [API-15] while the turn works, on the turn's thread."""
 Reader = Callable[[ExplainabilityTurn, Mapping[str, Any]], None]
 """Takes the data of `answer.delta` events that are no drafts, on the turn's thread [O-1]."""
-
-
-class TurnError(MRPError):
-    """A turn ran and did not succeed; carries the finished entry beside the error [T-31]."""
-
-    def __init__(self, turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
-        super().__init__(error["message"], code=error["code"], details=error["details"])
-        self.turn = turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +55,7 @@ def run_turn(
 ) -> TurnResult:
     """Answer one message in a session.
 
-    1. refuse what needs no turn to be refused [T-1]
+    1. refuse what needs no turn to be refused [T-1]; answer a command and be done [L-70]
     2. prepare: slot, snapshot [T-2]
     3. run the machine; units it finds are stored as pending and announced before retrieval [T-10, T-12]
     4. commit, or fail with nothing kept but the entry [T-20, T-28]
@@ -70,15 +67,29 @@ def run_turn(
     """
     shutdown.refuse_new_turns()
     check_call(call)
+    if is_command(call.message):
+        answered = waiting_for_slot(wait_ms, lambda: answer_command(session, call.message))
+        if isinstance(answered, CommandTurn):
+            return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
+        call = guided_call(call, answered)
+    return _run_chat(session, call, wait_ms, listen, read)
+
+
+def _run_chat(
+    session: Session, call: TurnCall, wait_ms: int, listen: Listener | None, read: Reader | None
+) -> TurnResult:
     prepared = waiting_for_slot(wait_ms, lambda: prepare(session, call))
     trace = TraceWriter(prepared.turn)
-    outcome = _run_machine(prepared, trace, listen, read)
+    try:
+        outcome = _run_machine(prepared, trace, listen, read)
+    except Exception as defect:  # the trace cannot be written: the machine has no place of its own for that
+        raise undone(prepared.turn, defect) from defect
     error = outcome.error or _commit(prepared.turn, call, outcome, trace)
     if error is not None:
-        fail_turn(prepared.turn, error, outcome.used, trace)
+        _fail(prepared.turn, call, error, outcome, trace)
     _learn(prepared.turn, outcome, error)
     if error is not None:
-        raise TurnError(prepared.turn, error)
+        raise TurnError(prepared.turn, error, prepared.turn.command_result)
     return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records)
 
 
@@ -131,6 +142,17 @@ def _commit(
         logger.exception("the commit of turn %s failed", turn.request_id)
         return MRPError(f"The turn could not be stored ({type(error).__name__}).").as_record()
     return None
+
+
+def _fail(
+    turn: ExplainabilityTurn, call: TurnCall, error: Mapping[str, Any], outcome: TurnOutcome, trace: TraceWriter
+) -> None:
+    """Store the failure; with what the trace holds already if the rest cannot be written."""
+    try:
+        fail_turn(turn, call, error, outcome.used, trace)
+    except Exception:
+        logger.exception("the failure of turn %s could not be stored whole", turn.request_id)
+        close_turn(turn.pk, error)
 
 
 _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")

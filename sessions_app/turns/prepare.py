@@ -1,6 +1,6 @@
 """Prepare: take the slot, clear leftovers, resolve selections, freeze what the turn may see [T-2 to T-6]."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from mrpvm.contracts import KnowledgePort
+from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.window import history_window
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import ModelSource
@@ -15,31 +16,20 @@ from mrpvm.values import HistoryMessage, Selection, SessionState, TurnRequest
 from sessions_app import events
 from sessions_app.actions import kb_mounts
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.sessions import Choices, check_choices
+from sessions_app.actions.sessions import check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
-from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Message, Session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns, select_rows
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.closing import undone
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
+from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TurnCall:
-    """What somebody asks of a session: the message and this turn's own choices, which are hard pins [S-20].
-
-    `is_streamed`: the answer is read while it is written [O-1].
-    """
-
-    message: str
-    system_prompt: str | None = None
-    choices: Choices = field(default_factory=Choices)
-    base: KnowledgeBase | None = None
-    is_streamed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +46,7 @@ def check_call(call: TurnCall) -> None:
     """Refuse what can be refused before any turn exists [T-1].
 
     Raises:
-        InvalidInput: an empty message, an unknown plugin, a bad level.
+        InvalidInput: an empty message, one that policy denies [L-117], an unknown plugin, a bad level.
         TooLarge: NORMALIZER_INPUT_TOO_LARGE [S-31].
     """
     if not call.message.strip():
@@ -69,6 +59,9 @@ def check_call(call: TurnCall) -> None:
             code="NORMALIZER_INPUT_TOO_LARGE",
             details={"limit_chars": limit, "size_chars": len(call.message)},
         )
+    reason = denial(call.message) if settings.MRPVM_GUARDRAILS else None
+    if reason is not None:
+        raise InvalidInput(f"The message {reason}; it was not read.", code="POLICY_DENIED")
     check_choices(call.choices)
 
 
@@ -77,6 +70,7 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
 
     Raises:
         NotFound, Expired, Conflict: there is no such session any more, or it is busy, or its draft is dirty.
+        TurnError: what it may look at could not be read; the turn is closed [T-32].
 
     Effects: an abandoned turn is recovered; another base is mounted if asked for; then in one transaction: the
     running row, leftovers gone, activity, `turn.started`.
@@ -85,12 +79,15 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
         recover_abandoned(session)
         kb_mounts.mount_base(session, call.base, reason="chat")
     turn = _take_slot(session, call)
-    return Prepared(
-        turn=turn,
-        request=_freeze(turn, call),
-        knowledge=SessionKnowledge.of(turn.session),
-        models=model_source(turn.session.model_config),
-    )
+    try:
+        return Prepared(
+            turn=turn,
+            request=freeze_request(turn, call),
+            knowledge=SessionKnowledge.of(turn.session),
+            models=model_source(turn.session.model_config),
+        )
+    except Exception as defect:
+        raise undone(turn, defect) from defect
 
 
 def _take_slot(session: Session, call: TurnCall) -> ExplainabilityTurn:
@@ -112,7 +109,7 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     turn = ExplainabilityTurn(
         session=session,
         turn_index=session.turn_sequence,
-        user_message=call.message,
+        user_message=call.typed or call.message,
         lease_until=timezone.now() + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
         deliberation_level=session.preferred_deliberation_level if level is None else level,
         model=call.choices.model or session.preferred_model,
@@ -128,7 +125,8 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     return turn
 
 
-def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
+def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
+    """Give everything a turn may look at, as it stands now [T-2]; reads only."""
     session, choices = turn.session, call.choices
     newest = select_rows(
         Message, ("role", "content"), highest="sequence", limit=settings.MRPVM_MAX_HISTORY_MESSAGES,
@@ -142,7 +140,8 @@ def _freeze(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
-        system_prompt=call.system_prompt or session.system_prompt,
+        system_prompt=told_before(session, call.message, call.system_prompt, call.skill),
+        skill=skill_use(call.skill),
         history=history,
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver

@@ -10,7 +10,8 @@ from django.conf import settings
 from django.db import transaction
 
 from mrpvm.trace.events import Event
-from mrpvm.trace.graph import Record
+from mrpvm.trace.graph import Record, path_key
+from mrpvm.trace.order import frame_of_record, in_frame_order
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn, TurnDetail, TurnEvents
 from sessions_app.models.plain_sql import insert_rows
@@ -57,15 +58,32 @@ class TraceWriter:
 
     def flush(self) -> None:
         """Write what is new; must run inside a transaction, and is undone with it."""
-        records, details = self.records[self._written_count :], list(self._whole)
-        if records:
-            insert_rows([TurnEvents(turn=self._turn, first_sequence=self._written_count, events=records)])
+        self._write(self.records, self._written_count)
+
+    def finish(self) -> None:
+        """Write what is new of an ended turn; must run inside a transaction, and is undone with it.
+
+        The events of frames that ran side by side are put frame by frame, as a sequential run gives them, so that equal
+        turns leave equal rows [K-17]. What was written in another order meanwhile is written again.
+        """
+        ordered = in_frame_order(self.records, frame_of_record)
+        start = self._written_count
+        if ordered[:start] != self.records[:start]:
+            TurnEvents.objects.filter(turn=self._turn).delete()
+            start = 0
+        self.ledger.sort(key=lambda row: path_key(row[0]))
+        self._write(ordered, start)
+
+    def _write(self, records: list[Record], start: int) -> None:
+        new, details = records[start:], list(self._whole)
+        if new:
+            insert_rows([TurnEvents(turn=self._turn, first_sequence=start, events=new)])
         insert_rows(details)
         self._flushed_at = time.monotonic()
-        transaction.on_commit(lambda: self._settle(len(records), len(details)))
+        transaction.on_commit(lambda: self._settle(records, start + len(new), len(details)))
 
-    def _settle(self, record_count: int, detail_count: int) -> None:
-        self._written_count += record_count
+    def _settle(self, records: list[Record], record_count: int, detail_count: int) -> None:
+        self.records, self._written_count = records, record_count
         del self._whole[:detail_count]
 
 

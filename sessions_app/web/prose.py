@@ -18,7 +18,7 @@ def prose(text: str, sources_url: str = "") -> SafeString:
     """Give the text as safe HTML: HTML in it is shown as text, images are shown as their Markdown.
 
     Args:
-        sources_url: where source marks such as `[1]` lead; they stay plain text without it.
+        sources_url: where source marks such as `[1]` lead, the number at its end; they stay plain text without it.
     """
     # The renderer escapes all text and attributes; raw HTML is switched off.
     return mark_safe(_markdown().render(text, {"sources_url": sources_url}))  # noqa: S308
@@ -65,5 +65,5 @@ def _text(renderer: RendererHTML, tokens: Sequence[Token], index: int, options: 
     text, url = escape(tokens[index].content), env.get("sources_url")
     if not url:
         return text
-    opening = f'<a class="cite" href="{escape(url)}" aria-label="Source'
-    return _CITATION.sub(lambda mark: f'{opening} {mark[1]}">{mark[1]}</a>', text)
+    opening = f'<a class="cite" href="{escape(url)}'
+    return _CITATION.sub(lambda mark: f'{opening}{int(mark[1])}" aria-label="Source {mark[1]}">{mark[1]}</a>', text)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-_CODES: Mapping[str, str] = {
+CODES: Mapping[str, str] = {
     "PLUGIN_STAGE_EXHAUSTED": "no plugin of a stage delivered a result",
     "PLAN_STAGE_EXHAUSTED": "no planner delivered a plan",
     "DECOMPOSER_EMPTY_RESULT": "nothing to answer was found in the message",
@@ -45,7 +45,7 @@ END_WORDS: Mapping[str, str] = {
 
 def why(reason: str) -> str:
     """Give a reason in words: a code becomes a sentence, words stay."""
-    return _CODES.get(reason, reason)
+    return CODES.get(reason, reason)
 
 
 def ending(status: str, answer_status: str | None) -> str:

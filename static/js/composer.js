@@ -82,7 +82,7 @@ class Composer {
   }
 
   async send() {
-    const content = this.text.value.trim();
+    const content = this.text.value.trimEnd(); // its first character decides whether it is a command
     if (!content || this.isRunning) return;
     this.begin(content);
     try {

@@ -6,7 +6,11 @@ import "./timeline.js";
 import "./detail.js";
 import "./turn.js";
 import "./live.js";
+import "./completion.js";
 import "./composer.js";
+import "./complete.js";
+import "./palette.js";
+import "./reading_keys.js";
 import "./page.js";
 
 // Whoever acts on the page from outside (a test, an extension) can see that keys and clicks are listened to.

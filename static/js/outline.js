@@ -1,6 +1,6 @@
 // The ARIA tree of the outline: arrows, Home, End, Enter, type-ahead; one stop of the Tab key. Rows are flat and say
 // their level. Of a long outline only the rows in sight, and some beside, are in the document.
-import { loadFragment, onElements } from "./dom.js";
+import { onElements } from "./dom.js";
 import { select, selectedId } from "./selection.js";
 
 const WINDOWED_FROM = 400;
@@ -22,22 +22,28 @@ class Outline {
     if (tree.dataset.restUrl) (globalThis.requestIdleCallback ?? setTimeout)(() => this.loadRest());
   }
 
+  /** Fetch all rows; they are read beside the document, because most of them will never be in it at once. */
   async loadRest() {
-    await loadFragment(this.tree.dataset.restUrl, this.tree);
+    const url = this.tree.dataset.restUrl;
+    const response = await fetch(url, { headers: { "HX-Current-URL": location.href } });
+    if (!response.ok) return;
+    const read = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, "text/html");
+    this.adopt([...read.querySelectorAll("[role=treeitem]")]);
     delete this.tree.dataset.restUrl;
+    this.showSelected(selectedId(), { reveal: false });
   }
 
-  /** Take over the rows that are in the document now. */
-  adopt() {
-    const found = [...this.tree.querySelectorAll("[role=treeitem]")];
+  /** Take over rows: those that are in the document now, or others in their place. */
+  adopt(found = [...this.tree.querySelectorAll("[role=treeitem]")]) {
     // Rows of our own window are known already.
     if (found.length && found.every((row) => this.places?.get(row.dataset.id)?.row === row)) return;
     this.rows = found;
     this.places = new Map(found.map((row, index) => [row.dataset.id, { row, index }]));
     this.levels = found.map((row) => Number(row.getAttribute("aria-level")));
+    const height = this.tree.querySelector("[role=treeitem]")?.getBoundingClientRect().height;
     this.isWindowed = found.length > WINDOWED_FROM;
     if (this.isWindowed) {
-      this.rowHeight = found[0].getBoundingClientRect().height || 24;
+      this.rowHeight = height || 26;
       this.before = spacer();
       this.after = spacer();
     }
@@ -49,12 +55,14 @@ class Outline {
   /** Compute which rows show: those without a shut row around them. */
   refold() {
     this.visible = [];
+    this.visibleAt = new Map();
     let hiddenBelow = Infinity;
     this.rows.forEach((row, index) => {
       const level = this.levels[index];
       if (level > hiddenBelow) return this.isWindowed ? undefined : (row.hidden = true);
       row.hidden = false;
       hiddenBelow = row.getAttribute("aria-expanded") === "false" ? level : Infinity;
+      this.visibleAt.set(row, this.visible.length);
       this.visible.push(row);
     });
     if (this.isWindowed) this.mount({ force: true });
@@ -89,7 +97,7 @@ class Outline {
 
   bringIntoSight(row) {
     if (!this.isWindowed) return scrollWithin(this.scroller, row);
-    const top = this.visible.indexOf(row) * this.rowHeight + this.tree.offsetTop;
+    const top = this.visibleAt.get(row) * this.rowHeight + this.tree.offsetTop;
     const { scrollTop, clientHeight } = this.scroller;
     if (top < scrollTop) this.scroller.scrollTop = top;
     else if (top + this.rowHeight > scrollTop + clientHeight) this.scroller.scrollTop = top + this.rowHeight - clientHeight;
@@ -103,7 +111,7 @@ class Outline {
     const place = this.places.get(id);
     if (!place) return;
     place.row.setAttribute("aria-selected", "true");
-    if (!this.visible.includes(place.row)) {
+    if (!this.visibleAt.has(place.row)) {
       for (const around of this.around(place.index)) around.setAttribute("aria-expanded", "true");
       this.refold();
     }
@@ -137,7 +145,7 @@ class Outline {
   onKey(event) {
     const row = event.target.closest("[role=treeitem]");
     if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = this.visible.indexOf(row);
+    const at = this.visibleAt.get(row);
     const expanded = row.getAttribute("aria-expanded");
     const moves = {
       ArrowDown: () => this.rove(this.visible[Math.min(at + 1, this.visible.length - 1)]),

@@ -51,13 +51,16 @@ document.addEventListener("htmx:after:swap", () => document.querySelectorAll("[d
 
 // --- the way to a turn that is not among the newest -------------------------------------------------------------------
 
-onElements("[data-messages]", () => {
+function showTurn() {
   const turn = /^#turn-(\d+)$/.exec(location.hash);
   const address = new URL(location.href);
-  if (!turn || document.getElementById(`turn-${turn[1]}`) || address.searchParams.has("before")) return;
+  if (!turn || document.getElementById(`turn-${turn[1]}`) || Number(address.searchParams.get("before")) === Number(turn[1]) + 1) return;
   address.searchParams.set("before", Number(turn[1]) + 1);
   location.replace(address);
-});
+}
+
+onElements("[data-messages]", showTurn);
+addEventListener("hashchange", showTurn);
 
 // The current page's link is in sight where the links do not all fit.
 onElements(".nav [aria-current]", (link) => {
@@ -90,3 +93,14 @@ document.addEventListener("htmx:response:error", (event) => {
 document.addEventListener("live:refused", () => {
   toast("This session was deleted, or you may no longer see it.", { failed: true });
 });
+
+// A note that is opened at the lower edge would be opened out of sight.
+document.addEventListener(
+  "toggle",
+  (event) => {
+    if (!event.target.matches?.(".rating__note[open]")) return;
+    event.target.scrollIntoView({ block: "nearest" });
+    event.target.querySelector("textarea").focus({ preventScroll: true });
+  },
+  true,
+);

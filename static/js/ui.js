@@ -38,7 +38,8 @@ function readable(source) {
 
 document.addEventListener("click", (event) => {
   const opener = event.target.closest?.("[data-dialog-open]");
-  if (opener) document.getElementById(opener.dataset.dialogOpen)?.showModal();
+  const dialog = opener && document.getElementById(opener.dataset.dialogOpen);
+  if (dialog) showKeys(dialog);
   const closer = event.target.closest?.("[data-dialog-close]");
   if (closer) closer.closest("dialog")?.close();
   // A press on the backdrop has the dialog itself as its target.
@@ -47,6 +48,12 @@ document.addEventListener("click", (event) => {
     if (!menu.contains(event.target)) menu.open = false;
   }
 });
+
+/** Open a dialog; of a list of keys only those are shown that something on the page answers to. */
+function showKeys(dialog) {
+  for (const row of dialog.querySelectorAll("[data-keys-if]")) row.hidden = !document.querySelector(row.dataset.keysIf);
+  dialog.showModal();
+}
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
@@ -60,7 +67,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "?") {
     event.preventDefault();
     const help = document.getElementById("keys");
-    if (help && !help.open) help.showModal();
+    if (help && !help.open) showKeys(help);
   } else if (event.key === "/") {
     const search = document.querySelector("[data-search]");
     if (search) {

@@ -88,6 +88,16 @@ class TestSourcesOfABase:
         assert transactions[-1].value_count < 40
         assert max(item.statement_count for item in transactions) < 20
 
+    def test_what_was_replaced_long_ago_costs_nothing(
+        self, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        counts = []
+        for version in range(4):
+            with recorded(monkeypatch) as transactions:
+                add_source(base, "manual", "", units(8, "src-1", f"valve{version}"), source_id="src-1")
+            counts.append(len(transactions))
+        assert counts[1:] == [counts[1]] * 3
+
     def test_what_ends_it_leaves_nothing(self, base: KnowledgeBase) -> None:
         before = rows()
         asked = iter(range(3))

@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
@@ -64,6 +65,11 @@ class Caller:
     def post(self, path: str, body: Any = None, **headers: str) -> Any:
         """Give the answer to a POST of JSON; a text goes as it is."""
         return self._send("post", path, body, headers)
+
+    def upload(self, path: str, file: str, data: bytes, kind: str = "application/octet-stream", **fields: str) -> Any:
+        """Give the answer to a POST of a form with a file."""
+        form = {"file": SimpleUploadedFile(file, data, content_type=kind), **fields}
+        return self._checked("post", path, self.client.post(path, form, headers=self.headers))
 
     def patch(self, path: str, body: Any) -> Any:
         """Give the answer to a PATCH of JSON."""

@@ -104,3 +104,15 @@ def registered(plugin: Any) -> Iterator[Any]:
         yield plugin
     finally:
         del registry.installed._plugins[plugin.descriptor.type, plugin.descriptor.id]
+
+
+class HalfReadingDetector(RaisingDetector):
+    """A seed detector that reads plain parts, and writes nonsense for those that speak of nonsense."""
+
+    descriptor = descriptor("sd-half", "sd-plugin")
+
+    def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
+        """Give the symbolic detector's reading, or nonsense."""
+        if "nonsense" in chunk.text:
+            return Normalisation(status="success", context_document='@k1 ku atomic "x"\n@a1 set $k9 role Odd')
+        return registry.installed.seed_detector("sd-symbolic").normalise(chunk, context)

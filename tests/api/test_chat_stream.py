@@ -219,3 +219,10 @@ def test_a_body_over_the_limit_is_413(live_asgi: LiveServer, editor: Caller) -> 
     answer = connection.getresponse()
     assert answer.status == 413
     assert json.loads(answer.read())["error"]["code"] == "BODY_TOO_LARGE"
+
+
+def test_a_command_streams_like_an_answer(live_asgi: LiveServer, editor: Caller) -> None:
+    events = list(Streamed(live_asgi, editor, message="/style focus").events())
+    assert [name for name, _ in events] == ["response.meta", "response.delta", "response.completed"]
+    assert events[1][1]["delta"] == "Session style set to 'focus'."
+    assert events[2][1]["command"]["code"] == "style_set"

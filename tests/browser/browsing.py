@@ -18,9 +18,9 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Project, Session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import plugin
 from tests.live import LiveServer
 

@@ -56,6 +56,7 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
     assert "sel=exec-0." in page.url
     page.get_by_role("tab", name="Output").click()
     expect(page.locator("#panel-output")).to_contain_text("My dog is called Rex.")
+    page.get_by_role("link", name="Context", exact=True).click()
     expect(page.locator("#context")).to_contain_text("cited")
 
 

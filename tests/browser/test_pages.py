@@ -42,6 +42,8 @@ def addresses(browser: Browser) -> dict[str, str]:
         "knowledge base": reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
         "plugins": reverse("plugins"),
         "settings": reverse("settings"),
+        "search": reverse("search"),
+        "found": reverse("search") + "?q=rex+status:faild",
         "API keys": reverse("api-keys"),
     }
 

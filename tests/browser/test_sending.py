@@ -7,8 +7,8 @@ from playwright.sync_api import Page, Route, expect
 
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held, live, new_session, say
 from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import Asked, Behaviour, Provider

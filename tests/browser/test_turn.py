@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
-from sessions_app.turns.prepare import TurnCall
+from sessions_app.turns.call import TurnCall
 from tests.browser.browsing import Browser, HeldSolver, beside, browser, held
 from tests.browser.turn_scene import open_turn, session, zoom
 

@@ -6,10 +6,12 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
+from bench.turn_page.storing import store_turn
+from bench.turn_page.turns import large_turn, stored_batches
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
-from sessions_app.turns.prepare import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, beside, browser, held
+from sessions_app.turns.call import TurnCall
+from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held
 from tests.browser.turn_scene import open_turn, session
 
 __all__ = ["beside", "browser", "held", "session"]
@@ -157,3 +159,22 @@ def test_a_running_turn_pulses_where_motion_is_wanted_and_moves_nothing_else(
     expect(page.locator("#turn-head")).to_contain_text("Answered")
     expect(page.locator("svg.graph .node", has_text="Constraint Validator")).to_have_count(1)
     assert page.evaluate("window.shifted") < 0.02
+
+
+def test_a_huge_turn_stays_usable(browser: Browser) -> None:
+    turn = aside(store_turn, browser.project, stored_batches(large_turn(3_000)))
+    page = browser.open("turn", turn.session.session_id, turn.request_id)
+    expect(page.locator("[role=tree]")).not_to_have_attribute("data-rest-url", re.compile("."))
+    assert page.locator("svg.graph .node").count() < 150
+    first = page.locator("[role=treeitem]").first
+    first.focus()
+    page.keyboard.press("End")
+    expect(page.locator(":focus")).to_have_attribute("data-id", re.compile(r"^frame-0\.10$"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#detail h2")).to_have_text("Default Planner")
+    expect(page.locator("svg.graph .is-selected")).to_have_attribute("data-id", "exec-0.10.1~1")
+    page.locator("[role=treeitem]:focus").press("Home")
+    expect(page.locator(":focus")).to_have_attribute("data-id", "frame-0")
+    assert page.locator("[role=treeitem]").count() < 150

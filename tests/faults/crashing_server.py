@@ -32,6 +32,12 @@ class Edges:
 def install(fatal: int) -> None:
     """Wrap transactions and turns so that the process dies at edge `fatal`."""
     edges = Edges(fatal)
+    count_edges(edges)
+    _mark_turns(edges)
+
+
+def count_edges(edges: Edges) -> None:
+    """Wrap transactions so that `edges` counts those of threads that it follows."""
     enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__
 
     def counting_enter(self: transaction.Atomic) -> None:
@@ -50,7 +56,6 @@ def install(fatal: int) -> None:
 
     transaction.Atomic.__enter__ = counting_enter  # type: ignore[method-assign]
     transaction.Atomic.__exit__ = counting_leave  # type: ignore[method-assign]
-    _mark_turns(edges)
 
 
 def _mark_turns(edges: Edges) -> None:

@@ -13,8 +13,8 @@ from bench.conversation import conversation
 from bench.floor.rows import RecordedConversation
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.server import ROOT
 
 FIGURES = ("JSON turn", "floor: the same rows", "turn 10 of a session", "turn 20 of a session")

@@ -11,7 +11,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from django.db import OperationalError
+from pytest_django import Settings
 
+from sessions_app import events
+from sessions_app.environment import Environment
+from sessions_app.management.server import CannotStart, check_layer, listening_socket, unusable_database
 from tests.server import ServerProcess
 
 STOP_SECONDS = 2.0
@@ -95,7 +100,10 @@ def test_a_given_key_and_the_login_link_work_and_stay_out_of_the_log(tmp_path: P
                 "DATABASE_URL is (value not shown): expected ",
             ],
         ),
-        ({"HOST": "nowhere.invalid"}, ["HOST is 'nowhere.invalid': expected an address of this machine"]),
+        (
+            {"DATABASE_URL": "sqlite:////nowhere/db.sqlite3"},
+            ["DATABASE_URL is (value not shown): expected a database that can be opened and written to; it says: "],
+        ),
     ],
 )
 def test_a_bad_value_stops_the_start_with_one_line(
@@ -108,13 +116,44 @@ def test_a_bad_value_stops_the_start_with_one_line(
     assert not (tmp_path / "db.sqlite3").exists()
 
 
-def test_a_port_in_use_stops_the_start_with_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("host", "port", "line"),
+    [
+        ("nowhere.invalid", 0, "HOST is 'nowhere.invalid': expected an address of this machine"),
+        ("192.0.2.1", 0, "HOST is '192.0.2.1': expected an address of this machine"),
+        ("127.0.0.1", 99_999, "PORT is 99999: expected a whole number from 0 to 65535."),
+        ("127.0.0.1", -1, "PORT is -1: expected a whole number from 0 to 65535."),
+    ],
+)
+def test_an_address_that_cannot_be_taken_is_one_line(host: str, port: int, line: str) -> None:
+    with pytest.raises(CannotStart, match=f"^{re.escape(line)}"):
+        listening_socket(host, port)
+
+
+def test_a_port_in_use_is_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        code, output = ServerProcess(tmp_path, PORT=str(port)).refused()
-    assert code == 1
-    assert output.startswith(f"PORT is {port}: another program uses it already")
-    assert output.count("\n") == 1
+        with pytest.raises(CannotStart, match=f"^PORT is {port}: another program uses it already; expected a free one"):
+            listening_socket("127.0.0.1", port)
+
+
+def test_a_redis_that_does_not_answer_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> bool:
+        raise ConnectionError("Error 111 connecting to\nredis://:hunter2@127.0.0.1:1")
+
+    monkeypatch.setattr(events, "layer_answers", refuse)
+    with pytest.raises(CannotStart) as refused:
+        check_layer()
+    assert str(refused.value).startswith("REDIS_URL is (value not shown): expected a Redis server that answers")
+    assert "hunter2" not in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_database_of_something_else_is_one_line(settings: Settings, tmp_path: Path) -> None:
+    settings.MRPVM_DATA_DIR, settings.ENVIRONMENT = tmp_path, Environment({})
+    line = unusable_database(OperationalError("file is not\na database"))
+    assert line.startswith(f"MRPVM_DATA_DIR is {str(tmp_path)!r}: expected its db.sqlite3 ")
+    assert line.endswith("file is not a database")
 
 
 def test_a_second_process_on_the_same_data_needs_redis(tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from mrpvm import registry
 from sessions_app.checks import check_processes
 from sessions_app.environment import Environment
 from sessions_app.logs import without_secrets
+from sessions_app.turns.machine import install_plugins
 
 ROOT = Path(__file__).resolve().parents[2]
 PRODUCTION = {
@@ -51,6 +53,7 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
         ("PORT", "65536", "'65536'", "a whole number from 0 to 65535"),
         ("PORT", "-1", "'-1'", "a whole number from 0 to 65535"),
         ("PORT", "٣", "'٣'", "a whole number"),
+        ("PORT", "9" * 5_000, "'999", "a whole number"),
         ("MRPVM_ENV", "prod", "'prod'", "development or production"),
         ("MRPVM_DEMO", "maybe", "'maybe'", "1 or 0"),
         ("MRPVM_MAX_MESSAGE_CHARS", "0", "'0'", "a whole number of 1 or more"),
@@ -59,7 +62,9 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
         ("DATABASE_URL", "sqlite://:memory:", "(value not shown)", "sqlite:///path/to/file"),
         ("REDIS_URL", "localhost:hunter2", "(value not shown)", "redis://"),
         ("MRPVM_API_KEY", "hunter2", "(value not shown)", "mrp_ and 32 or more characters"),
+        ("MRPVM_API_KEY", "mrp_hunter2 " + "é" * 32, "(value not shown)", "mrp_ and 32 or more characters"),
         ("ALLOWED_HOSTS", "https://mrpvm.example", "'https://mrpvm.example'", "host names"),
+        ("ALLOWED_HOSTS", "a.example,mrpvm.example:8000", "'a.example,mrpvm.example:8000'", "host names"),
         ("CORS_ALLOWED_ORIGINS", "https://app.example/path", "'https://app.example/path'", "origins"),
         ("MRPVM_LLM_BASE_URL", "localhost:11434", "'localhost:11434'", "http://"),
         ("MRPVM_LLM_API", "grpc", "'grpc'", "chat or responses"),
@@ -70,7 +75,8 @@ def test_a_bad_value_gives_one_line_with_name_value_and_what_is_expected(
 ) -> None:
     lines = problems(tmp_path, **{variable: value})
     assert len(lines) == 1
-    assert lines[0].startswith(f"{variable} is {shown}: expected ")
+    assert lines[0].startswith(f"{variable} is {shown}")
+    assert ": expected " in lines[0]
     assert expected in lines[0]
     assert "hunter2" not in lines[0]
 
@@ -86,6 +92,29 @@ def test_a_data_directory_that_cannot_be_made(tmp_path: Path) -> None:
     assert problems(tmp_path, MRPVM_DATA_DIR=str(blocked / "data")) == [
         f"MRPVM_DATA_DIR is {str(blocked / 'data')!r}: expected a directory that can be written to."
     ]
+
+
+@pytest.mark.parametrize("content", ["", "short", None], ids=["empty", "short", "a directory"])
+def test_a_kept_key_that_is_none_is_not_replaced_silently(tmp_path: Path, content: str | None) -> None:
+    kept = tmp_path / "secret_key"
+    kept.mkdir() if content is None else kept.write_text(content)
+    (line,) = problems(tmp_path)
+    assert line.startswith(f"MRPVM_DATA_DIR is {str(tmp_path)!r}: expected a directory whose file secret_key ")
+
+
+def test_host_names_as_django_takes_them(tmp_path: Path) -> None:
+    names = loaded(tmp_path, ALLOWED_HOSTS="mrpvm.example, .sub.example,[::1],*")
+    assert names["ENVIRONMENT_PROBLEMS"] == []
+    assert {"mrpvm.example", ".sub.example", "[::1]", "*"} <= set(names["ALLOWED_HOSTS"])
+
+
+def test_a_plugin_that_cannot_be_left_out_is_a_problem(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment = Environment({"MRPVM_DISABLED_PLUGINS": "val-llm,val-lmm"})
+    settings.ENVIRONMENT, settings.MRPVM_DISABLED_PLUGINS = environment, ["val-llm", "val-lmm"]
+    monkeypatch.setattr(registry, "installed", registry.Registry())
+    install_plugins()
+    assert [problem.variable for problem in environment.problems] == ["MRPVM_DISABLED_PLUGINS"]
+    assert not any(item.id == "val-llm" for item in registry.installed.descriptors())
 
 
 def test_production_needs_a_secret_key_and_host_names(tmp_path: Path) -> None:
@@ -172,6 +201,8 @@ def test_no_value_makes_a_reader_fail(variables: dict[str, str]) -> None:
         ("Authorization: Bearer abc.def.ghi", "abc.def.ghi"),
         ("GET /login?next=/&token=abcdef HTTP/1.1", "abcdef"),
         ("cannot reach postgresql://me:hunter2@db:5432/x", "hunter2"),
+        ("cannot reach redis://:hunter2@db:6379/0", "hunter2"),
+        ("Internal Server Error: /login/link/abc-DEF_123", "abc-DEF_123"),
     ],
 )
 def test_a_log_line_holds_no_secret(line: str, secret: str) -> None:

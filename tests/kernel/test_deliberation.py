@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from mrpvm.contracts import CallMetadata, Validation
 from mrpvm.kernel.comparison import dominates, select, undominated
-from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, Candidate
+from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, Candidate, criteria_of, strength_of
 from mrpvm.testing import ScriptedModel
+from mrpvm.testing.conformance import intent_of, retrieve_input
 from mrpvm.trace.graph import fold_graph
-from mrpvm.values import Answer, Limits
-from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, run, solution
+from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, Limits
+from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, run, solution, unit
 
 
 def solver(plugin_id, *replies, llm_calls=0):
@@ -166,12 +167,68 @@ def test_only_the_selected_candidate_counts_as_cited():
     assert ran.named("candidate.selected")[0]["suspendedBranchIds"] == ["branch-0.2"]
 
 
-@pytest.mark.parametrize("level", range(4))
-def test_every_policy_is_the_table_of_the_specification(level):
+@pytest.mark.parametrize(
+    ("level", "row"),
+    list(
+        enumerate(
+            [
+                ("first_valid", 1, 1, 0, "sufficient"),
+                ("best_effort", 2, 1, 1, "sufficient"),
+                ("comparative", 4, 2, 2, "sufficient"),
+                ("scientific", 6, 2, 4, "strong"),
+            ]
+        )
+    ),
+)
+def test_every_policy_is_the_table_of_the_specification(level, row):
     """[K-28, K-29]"""
     policy = POLICIES[level]
+    assert (
+        policy.closure_mode, policy.max_frontier, policy.min_families, policy.max_comparisons, policy.validation_floor,
+    ) == row  # fmt: skip
     assert policy.min_families <= policy.max_frontier
     assert policy.max_comparisons <= max(0, policy.max_frontier - 1)
+
+
+def judged(sufficient, answered, sources=("s1",)):
+    """Give an answer with one group for each of `answered`, and evidence from these sources."""
+    request = retrieve_input(["why"])
+    units = [replace(unit(source), source_id=source) for source in sources]
+    evidence = Evidence(
+        intent=intent_of("why"), decomposed=request.decomposed[0], profile=request.profiles[0], sufficient=sufficient,
+        session_units=tuple(EvidenceEntry(unit=item, score=1.0, store="session") for item in units),
+    )  # fmt: skip
+    groups = tuple(
+        AnswerGroup(intent_ref=place, act="explain", intent="why", status=status, answer_markdown="x" * 500 * place)
+        for place, status in enumerate(answered, start=1)
+    )
+    return Answer(groups=groups), (evidence,)
+
+
+@pytest.mark.parametrize(
+    ("sufficient", "answered", "accepted", "strength"),
+    [
+        (True, ["answered"], True, "strong"),
+        (True, ["answered"], False, "sufficient"),
+        (False, ["answered"], True, "sufficient"),
+        (True, ["answered", "no-context"], True, "sufficient"),
+        (True, ["no-context"], True, "sufficient"),
+        (False, ["no-context"], True, "weak"),
+    ],
+)
+def test_strength(sufficient, answered, accepted, strength):
+    """[K-36, K-37]"""
+    assert strength_of(*judged(sufficient, answered), accepted) == strength
+
+
+def test_criteria():
+    """[K-39]: the length of an answer is none of them."""
+    assert criteria_of(*judged(True, ["answered"], ("s1", "s2")), "strong", 2) == {
+        "validation_strength": 2, "robustness": 3, "cost": -2, "diversity": 1,
+    }  # fmt: skip
+    assert criteria_of(*judged(False, ["answered", "no-context"]), "weak", 0) == {
+        "validation_strength": 0, "robustness": 0, "cost": 0, "diversity": 1,
+    }  # fmt: skip
 
 
 CRITERIA = st.fixed_dictionaries({name: st.integers(-2, 2) for name in OBJECTIVE})
@@ -180,7 +237,7 @@ CRITERIA = st.fixed_dictionaries({name: st.integers(-2, 2) for name in OBJECTIVE
 def candidate(place, criteria):
     return Candidate(
         id=f"cand-0.{place}", branch=None, answer=Answer(groups=()), planner_id="p", family="f",
-        strength="strong", criteria=criteria,
+        validation_id=None, strength="strong", criteria=criteria,
     )  # type: ignore[arg-type]  # fmt: skip
 
 

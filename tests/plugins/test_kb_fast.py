@@ -83,3 +83,17 @@ def test_the_ledger_explains_scores() -> None:
 
 def test_events_are_skipped() -> None:
     assert retriever.on_session_event(LifecycleEvent(event_type="kb-loaded")) == "skipped"
+
+
+def test_how_far_the_evidence_of_each_intent_goes_is_told() -> None:
+    """[PL-11, PL-12]"""
+    method = unit("how", "Plan with care.", phase_scopes=("mrp-plan-plugin",), role="Constraint")
+    dog = unit("dog", "My dog is called Rex.", source_id="src-1")
+    found = find(knowledge(dog, unit("car", "My car is red.", source_id="src-2"), method), "What is my dog?", "Why?")
+    dog_found, nothing = found.assessments
+    assert (dog_found.intent_ref, dog_found.purpose, dog_found.evidence_count) == (1, "strategy-guidance", 1)
+    assert (dog_found.strategy_count, dog_found.unique_source_count, dog_found.sufficient) == (1, 1, True)
+    assert dog_found.ku_levels_used == ("atomic",)
+    assert set(dog_found.covered_roles) <= set(dog_found.needed_roles)
+    assert (nothing.intent_ref, nothing.evidence_count, nothing.sufficient) == (2, 0, False)
+    assert [entry.unit.id for entry in found.evidence[0].guidance.strategy] == ["how"]

@@ -7,8 +7,8 @@ import pytest
 from mrpvm import registry
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import ExplainabilityTurn, LayerUnit, SessionEvent, UnitEvent
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import detection, plugin, retrieval, solution
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -13,9 +13,10 @@ from sessions_app.actions.sessions import Choices, delete_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, UnitEvent
 from sessions_app.queries.turns import graph
 from sessions_app.turns import pipeline, shutdown
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
-from sessions_app.turns.prepare import TurnCall, prepare
+from sessions_app.turns.prepare import prepare
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
 from tests.kernel.scripted import REJECT, plugin, solution, unit
 

@@ -18,8 +18,9 @@ from sessions_app.actions.sessions import create_session
 from sessions_app.models import LayerUnit
 from sessions_app.queries.turns import graph
 from sessions_app.search.layers import own_layers
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall, prepare
+from sessions_app.turns.prepare import prepare
 from sessions_app.turns.recovery import recover_all_running
 from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, solution, unit
 

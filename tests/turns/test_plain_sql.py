@@ -20,7 +20,8 @@ from sessions_app.models.plain_sql import (
     select_rows,
     update_rows,
 )
-from sessions_app.turns.prepare import TurnCall, prepare
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.prepare import prepare
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
 TEXT = "Ünïcödé \u2028 'quoted' \"twice\" %s \U0001f600"

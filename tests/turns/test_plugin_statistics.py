@@ -15,10 +15,10 @@ from sessions_app.models import PluginStatistics, Project
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.turns import lessons as lessons_module
 from sessions_app.turns import pipeline
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.lessons import lessons
 from sessions_app.turns.pipeline import TurnError, run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import plugin, solution
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -16,8 +16,9 @@ from sessions_app.actions.sessions import (
     restore_session,
 )
 from sessions_app.models import KBMount, KnowledgeLayer, Session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall, prepare
+from sessions_app.turns.prepare import prepare
 from sessions_app.turns.sweep import sweep
 from tests.kernel.scripted import plugin, retrieval
 

@@ -26,6 +26,7 @@ from sessions_app.models import (
     ModelRoles,
     PluginStatistics,
     Project,
+    QuarantinedChunk,
     RememberedText,
     Session,
     TurnDetail,
@@ -71,6 +72,10 @@ def _add_knowledge(base: KnowledgeBase) -> None:
     source = KnowledgeSource.objects.create(layer=layer, source_id="src-1", name=HOSTILE, content=HOSTILE, hash="0")
     index_units(layer, [make_unit("src-1::1", f"The pump {HOSTILE} is blue")], origin=source)
     HiddenUnit.objects.create(layer=layer, unit=LayerUnit.objects.get(layer=layer))
+    QuarantinedChunk.objects.create(
+        origin=source, source_id="src-1", source_name=HOSTILE, chunk_index=0, text=HOSTILE, control_text=HOSTILE,
+        message=HOSTILE, diagnostics=[HOSTILE],
+    )  # fmt: skip
 
 
 def _add_people(project: Project, number: int) -> None:

@@ -181,3 +181,12 @@ def test_the_picture_as_a_file_brings_its_colours_and_nothing_else() -> None:
     assert ".node-box{" in style
     assert not re.search(r"url\(|@import|http", style)
     assert ATTACK not in text
+
+
+def test_a_child_frame_follows_the_execution_that_opened_it_whatever_its_number() -> None:
+    stored = graph(
+        [frame("frame-0"), frame("frame-0.1", "frame-0", purpose="challenge")],
+        [execution("exec-0.1~1"), execution("exec-0.1.1~1", "frame-0.1"), execution("exec-0.2~1")],
+        [edge("exec-0.1~1", "exec-0.2~1"), edge("exec-0.2~1", "frame-0.1", "child-frame")],
+    )
+    assert read_structure(stored).frames["frame-0"].items == ("exec-0.1~1", "exec-0.2~1", "frame-0.1")

@@ -14,7 +14,11 @@ __all__ = ["project"]
 
 PLAIN = ("sessions", "sessions-list", "knowledge", "plugins", "settings", "model-names")
 OF_SESSION = ("session", "session-head", "session-messages", "session-state", "session-composer")
-OF_TURN = ("turn", "turn-head", "turn-graph", "turn-outline", "turn-context")
+OF_TURN = (
+    "turn", "turn-head", "turn-graph", "turn-timeline", "turn-outline", "turn-overview", "turn-context", "turn-state",
+    "turn-choice", "turn-what-if",
+)  # fmt: skip
+FILES = ("turn-export", "turn-picture")
 WRITES = ("session-ask", "session-rename", "session-delete", "session-restore")
 
 
@@ -28,6 +32,8 @@ def addresses(project: Project) -> list[str]:
         *(reverse(name, args=[session.session_id]) for name in OF_SESSION),
         *(reverse(name, args=of_turn) for name in OF_TURN),
         reverse("turn-detail", args=[*of_turn, "frame-0"]),
+        reverse("turn-requests", args=[*of_turn, "frame-0"]),
+        f"{reverse('unit', args=[session.session_id])}?id=unit-{session.pk}-1",
         reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
     ]
 
@@ -66,6 +72,8 @@ def test_what_belongs_to_another_project_is_not_there(project: Project) -> None:
     for name in WRITES:
         assert stranger.post(reverse(name, args=[session.session_id])).status_code == 404, name
     assert stranger.post(reverse("turn-cancel", args=[session.session_id, turn.request_id])).status_code == 404
+    for name in FILES:
+        assert stranger.get(reverse(name, args=[session.session_id, turn.request_id])).status_code == 404, name
     session.refresh_from_db()
     assert session.deleted_at is None
 

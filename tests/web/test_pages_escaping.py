@@ -15,8 +15,8 @@ from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import plugin
 from tests.web.page_scene import (
     HOSTILE,

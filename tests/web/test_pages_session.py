@@ -72,7 +72,7 @@ def test_answers_are_read_as_markdown_and_questions_as_they_are(project: Project
     assert "<strong>Bold</strong> <code>code</code>" in html
     assert "<li>one</li>" in html
     address = reverse("turn", args=[session.session_id, turn.request_id])
-    assert f'<a class="cite" href="{address}#context" aria-label="Source 1">1</a>' in html
+    assert f'<a class="cite" href="{address}/sources/1" aria-label="Source 1">1</a>' in html
     assert '<div class="bubble__text">**not bold**</div>' in html
 
 

@@ -49,7 +49,9 @@ class MemoryStore(Protocol):
 class Ports(Protocol):
     """What a command may ask for beyond the session's own state; nothing is read unless a command says so."""
 
-    memory: MemoryStore
+    @property
+    def memory(self) -> MemoryStore:
+        """Give what the session remembers."""
 
     def load_skills(self) -> SkillSnapshot:
         """Give the skills as the files are now.

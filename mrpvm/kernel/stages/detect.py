@@ -56,7 +56,10 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
                 )
             except ControlLanguageError as error:
                 return refusal(error)
-            return None
+            if admitted[0].runnable:
+                return None
+            admitted.clear()
+            return PluginError(code="DECOMPOSER_EMPTY_RESULT", message="Every seed is deactivated.")
 
         execution: Execution = yield from call_plugin(
             run,

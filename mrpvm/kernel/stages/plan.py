@@ -1,6 +1,7 @@
 """Plan: a planner orders the KB and goal-solver candidates of a frame, before and after retrieval [T-13, K-52]."""
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from mrpvm.contracts import CallContext, PlanInput, PluginError, RetrievalSummary
 from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates
@@ -21,6 +22,18 @@ class Planned:
     execution: Execution
 
 
+class Deliberated(Protocol):
+    """What a frame has tried so far, as planners hear of it [PL-18]."""
+
+    @property
+    def covered_families(self) -> tuple[str, ...]:
+        """Give the signatures of the families that were tried."""
+
+    @property
+    def suspended_branch_ids(self) -> tuple[str, ...]:
+        """Give the branches whose results wait to be selected."""
+
+
 def planner_candidates(run: TurnRun) -> tuple[str, ...]:
     """Give the planners to try: pinned one only, else preference, defaults, others [K-11]."""
     return candidates(
@@ -32,9 +45,13 @@ def planner_candidates(run: TurnRun) -> tuple[str, ...]:
     )
 
 
-def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None) -> Program[Planned | None]:
+def plan_first(
+    run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None, state: Deliberated
+) -> Program[Planned | None]:
     """Give the plan made from the intents alone; None when the planner delivered none."""
-    execution: Execution = yield from _call(run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits())
+    execution: Execution = yield from _call(
+        run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits(), state
+    )
     if execution.value is None:
         return None
     return _adopt(run, frame, execution, execution.value, "post-seed")
@@ -47,6 +64,7 @@ def plan_again(
     after: Execution,
     retrievals: tuple[RetrievalSummary, ...],
     guidance: GuidanceUnits,
+    state: Deliberated,
     phase: str = "post-kb",
 ) -> Program[Planned]:
     """Give the plan in force after retrieval or solving; a planner without a new one keeps the earlier [K-52]."""
@@ -59,6 +77,7 @@ def plan_again(
         retrievals,
         planned.plan,
         guidance,
+        state,
     )
     return _adopt(run, frame, execution, execution.value or planned.plan, phase)
 
@@ -72,6 +91,7 @@ def _call(
     retrievals: tuple[RetrievalSummary, ...],
     prior: Plan | None,
     guidance: GuidanceUnits,
+    state: Deliberated,
 ) -> Program[Execution]:
     planner = run.registry.planner(planner_id)
     request = PlanInput(
@@ -91,6 +111,8 @@ def _call(
         kb_descriptors=tuple(run.usable("kb-plugin", run.request.pins.kb)),
         goal_solver_descriptors=tuple(run.usable("gs-plugin", run.request.pins.goal_solver)),
         utilities=run.request.utilities,
+        covered_families=state.covered_families,
+        suspended_branch_ids=state.suspended_branch_ids,
     )
 
     def invoke(context: CallContext) -> Plan | None:

@@ -113,7 +113,10 @@ def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
 
 def _summary(view: EvidenceView) -> RetrievalSummary:
     return RetrievalSummary(
-        plugin_id=view.execution.plugin_id, sufficient=view.sufficient, evidence_count=view.entry_count
+        plugin_id=view.execution.plugin_id,
+        sufficient=view.sufficient,
+        evidence_count=view.entry_count,
+        strategy_unit_count=sum(len(item.guidance.strategy) for item in view.evidence),
     )
 
 

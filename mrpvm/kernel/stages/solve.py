@@ -37,6 +37,7 @@ class Attempt:
     solver_id: str
     planner_id: str
     view: EvidenceView
+    family: str
     slot: int
     number: int
     cause: Cause
@@ -74,6 +75,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
             "kbPluginId": attempt.view.execution.plugin_id,
             "plannerPluginId": attempt.planner_id,
             "evidenceProfileHash": attempt.view.hash,
+            "familySignature": attempt.family,
         },
     )
     execution: Execution = yield from call_plugin(

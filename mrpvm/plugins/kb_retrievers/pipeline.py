@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
+from mrpvm.contracts import CallContext, IntentAssessment, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
-from mrpvm.values import ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
+from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, KnowledgeUnit, LedgerEntry
 
 SPARE_CANDIDATES = 6
 """Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""
@@ -63,11 +63,31 @@ def retrieve_evidence(
             )
         )
     return Retrieval(
+        assessments=tuple(assess(item) for item in evidence),
         status="success" if all(item.sufficient for item in evidence) else "insufficient",
         evidence=tuple(evidence),
         ledger=tuple(ledger),
         considered_count=seen_count,
         notes=tuple(said),
+    )
+
+
+def assess(evidence: Evidence) -> IntentAssessment:
+    """Give how far the evidence of one intent goes [PL-12]."""
+    units, strategy_count = [entry.unit for entry in evidence.entries], len(evidence.guidance.strategy)
+    needed = evidence.profile.needed_roles
+    return IntentAssessment(
+        intent_ref=evidence.intent.group_number,
+        purpose=(
+            "task-evidence" if not strategy_count else "strategy-guidance" if strategy_count >= len(units) else "mixed"
+        ),
+        evidence_count=len(units),
+        strategy_count=strategy_count,
+        needed_roles=needed,
+        covered_roles=tuple(role for role in needed if any(unit.role == role for unit in units)),
+        unique_source_count=len({unit.source_id for unit in units}),
+        ku_levels_used=tuple(level for level in KU_TYPES if any(unit.ku_type == level for unit in units)),
+        sufficient=evidence.sufficient,
     )
 
 

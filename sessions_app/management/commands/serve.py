@@ -8,12 +8,19 @@ from django.conf import settings
 from django.core import checks
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from sessions_app.checks import ENVIRONMENT_TAG
 from sessions_app.management.announcement import announcement
 from sessions_app.management.bootstrap import bootstrap
-from sessions_app.management.server import CannotStart, claim_data_directory, listening_socket, run_server
+from sessions_app.management.server import (
+    CannotStart,
+    check_layer,
+    claim_data_directory,
+    listening_socket,
+    run_server,
+    unusable_database,
+)
 
 
 class Command(BaseCommand):
@@ -39,12 +46,16 @@ class Command(BaseCommand):
         try:
             claim = None if settings.REDIS_URL else claim_data_directory(settings.MRPVM_DATA_DIR)
             bound = listening_socket(host, port)
+            if settings.REDIS_URL:
+                check_layer()
             self._check()
             bound_port = bound.getsockname()[1]
             further = f"mrpvm serves {host}:{bound_port}."
             lines = further if no_bootstrap else self._prepare(host, bound_port, alone=claim is not None)
         except CannotStart as problem:
             self._refuse(str(problem))
+        except DatabaseError as error:
+            self._refuse(unusable_database(error))
         except KeyboardInterrupt:
             self._refuse("Stopped before it was ready; the next start goes on from here.")
         connections.close_all()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mrpvm import registry
 from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.turns.language_model import NO_MODEL, is_configured
+from sessions_app.web.fragments.session_skills import completion_context
 
 if TYPE_CHECKING:
     from mrpvm.contracts import Descriptor
@@ -46,7 +47,7 @@ _GROUNDINGS = (("strict", "strict: evidence or no answer"), ("open", "open: a mo
 def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
     """Give the composer's selectors; leaving one open pins nothing [UI-10]."""
     return {
-        "session": session,
+        **completion_context(session),
         "controls": [*_plugins(session), _level(session), _base(project, session), _grounding(session)],
         "has_model": is_configured(),
         "no_model": NO_MODEL,

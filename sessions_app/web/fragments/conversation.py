@@ -53,7 +53,9 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
-    """Give the colour of a turn's end; an answer that found nothing is weak."""
+    """Give the colour of a turn's end; an answer that found nothing is weak, a command's refusal an error."""
+    if turn.kind == "command":
+        return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
     return tone_of("no-context" if turn.answer_status == "no-context" else turn.status)
 
 
@@ -63,7 +65,7 @@ def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
 
 
 def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
-    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "#context"
+    sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "/sources/"
     error = turn.error or {}
     return Exchange(
         turn=turn,

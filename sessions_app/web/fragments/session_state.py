@@ -3,15 +3,17 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions_app.queries.filter_language import parse
 from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
 from sessions_app.queries.sessions import mounts
-from sessions_app.web.fragments.conversation import turn_tone
+from sessions_app.web.fragments.conversation import rating_of, turn_tone
+from sessions_app.web.fragments.session_skills import frozen_context
 from sessions_app.web.graph.status import Tone, duration_badge
 from sessions_app.web.prose import plain
 from sessions_app.web.words import ending
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn, Session
+    from sessions_app.models import ExplainabilityTurn, Session, TurnRating
 
 
 PREVIEW_CHARS = 120
@@ -26,16 +28,25 @@ class RegistryRow:
     tone: Tone
     duration: str
     preview: str
+    rating: "TurnRating | None"
 
 
-def state_context(session: "Session", unit_count: int | None = None, turn_count: int | None = None) -> dict[str, Any]:
-    """Give everything the panel beside the conversation shows; the counts are what the reader has loaded already."""
+def state_context(
+    session: "Session", find: str = "", unit_count: int | None = None, turn_count: int | None = None
+) -> dict[str, Any]:
+    """Give everything the panel beside the conversation shows.
+
+    Args:
+        find: which turns are wanted, in the filter language.
+        unit_count, turn_count: what the reader has loaded already.
+    """
     return {
         "session": session,
         "preferences": _preferences(session),
         **units_context(session, None, unit_count),
-        **registry_context(session, None, turn_count),
+        **registry_context(session, find, None, turn_count),
         "mounts": mounts(session)[:MOUNTS_SHOWN],
+        **frozen_context(session),
     }
 
 
@@ -56,17 +67,19 @@ def units_context(session: "Session", before: int | None, count: int | None = No
     return {"session": session, "units": units, "units_before": units_before}
 
 
-def registry_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
-    """Give turns from the newest on."""
-    turns, turns_before = turn_registry(session, before, count)
+def registry_context(session: "Session", find: str, before: int | None, count: int | None = None) -> dict[str, Any]:
+    """Give the turns that are wanted from the newest on."""
+    wanted = parse(find)
+    turns, turns_before = turn_registry(session, wanted, before, count)
     rows = [
         RegistryRow(
             turn=turn,
-            ending=ending(turn.status, turn.answer_status),
+            ending="Command" if turn.kind == "command" else ending(turn.status, turn.answer_status),
             tone=turn_tone(turn),
             duration=duration_badge(turn.duration_ms),
+            rating=rating_of(turn),
             preview=plain(turn.assistant_preview) or turn.user_message[:PREVIEW_CHARS],
         )
         for turn in turns
     ]
-    return {"session": session, "registry": rows, "turns_before": turns_before}
+    return {"session": session, "registry": rows, "turns_before": turns_before, "wanted": wanted}

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from mrpvm.trace.graph import Graph
 from sessions_app.queries.pages import neighbours
 from sessions_app.queries.turns import discarded_texts
 from sessions_app.web.fragments.conversation import turn_tone
-from sessions_app.web.graph import ShownGraph, render_outline, render_shown, render_timeline, show_graph
+from sessions_app.web.fragments.turn_structure import structure_of
+from sessions_app.web.graph import ShownGraph, render_outline, render_shown, render_timeline, show_structure
 from sessions_app.web.graph.outline import ROWS_AT_FIRST
 from sessions_app.web.graph.shown import OPEN_AT_MOST
 from sessions_app.web.graph.status import duration_badge
@@ -51,9 +51,9 @@ def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     }
 
 
-def shown_graph(graph: Graph, reader: Reader) -> ShownGraph:
+def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
     """Give what the reader sees of the turn's graph."""
-    return show_graph(graph, opened=reader.opened, shut=reader.shut, selected=reader.selected)
+    return show_structure(structure_of(turn), opened=reader.opened, shut=reader.shut, selected=reader.selected)
 
 
 def stage_context(turn: "ExplainabilityTurn", shown: ShownGraph, reader: Reader) -> dict[str, Any]:

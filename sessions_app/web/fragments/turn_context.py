@@ -1,11 +1,12 @@
-"""What the turn did with units: the context ledger, and what the turn changed in the session."""
+"""The context ledger of a turn: what became of every unit that retrieval and solving looked at [T-25]."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.pages import KnownUnit, known_units
-from sessions_app.queries.turns import unit_events
+from sessions_app.queries.turns import records, unit_events
+from sessions_app.web.fragments.turn_requests import model_calls
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.words import STORES, why
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, UnitEvent
 
 LEDGER_SHOWN = 200
-_GONE = KnownUnit(text="")
+GONE = KnownUnit(text="")
 _FATES: Mapping[str, Tone] = {
     "cited": Tone.OK,
     "selected": Tone.ACTIVE,
@@ -21,13 +22,6 @@ _FATES: Mapping[str, Tone] = {
     "offered": Tone.IDLE,
 }
 """What became of a unit, the furthest step first."""
-_CHANGES: Mapping[str, tuple[str, Tone, str]] = {
-    "added": ("Added", Tone.OK, ""),
-    "pending": ("Pending", Tone.ACTIVE, "kept if the turn succeeds"),
-    "deduplicated": ("Known already", Tone.IDLE, "the session knows it already"),
-    "discarded": ("Discarded", Tone.ERROR, ""),
-    "evicted": ("Evicted", Tone.WARN, "the session is full"),
-}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +44,11 @@ class LedgerRow:
         """Give the colour of the unit's fate."""
         return _FATES[self.fate]
 
+    @property
+    def score_percent(self) -> int:
+        """Give the score as a share of the best possible."""
+        return round(100 * min(max(self.score or 0.0, 0.0), 1.0))
+
     def take(self, event: "UnitEvent") -> None:
         """Add one step of the ledger."""
         if event.step not in self.steps:
@@ -65,27 +64,13 @@ class LedgerRow:
             self.fate, self.reason = event.step, why(event.reason) or self.reason
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """One unit that the turn brought or took."""
-
-    unit_id: str
-    kind: str
-    title: str
-    tone: Tone
-    reason: str
-    text: str
-
-
 def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the ledger with its counts, and the state change [T-25]."""
-    events = list(unit_events(turn))
-    rows = _ledger(event for event in events if event.step in _FATES)
+    """Give the ledger with its counts, and which executions called a model."""
+    rows = _ledger(event for event in unit_events(turn) if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
-    changes = _changes(turn, events)
-    known = known_units(turn, {row.unit_id for row in shown} | {unit_id for unit_id, _, _ in changes})
+    known = known_units(turn, {row.unit_id for row in shown})
     for row in shown:
-        unit = known.get(row.unit_id, _GONE)
+        unit = known.get(row.unit_id, GONE)
         row.text, row.origin = unit.text, unit.origin
     # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
     counts = {"offered": len(rows)}
@@ -96,9 +81,7 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "ledger": shown,
         "ledger_left_out": len(rows) - len(shown),
         "ledger_counts": counts,
-        "changes": [
-            _change(unit_id, kind, known.get(unit_id, _GONE).text, reason) for unit_id, kind, reason in changes
-        ],
+        "model_calls": model_calls(records(turn)),
     }
 
 
@@ -114,20 +97,3 @@ def _ledger(events: Iterable["UnitEvent"]) -> list[LedgerRow]:
 
 def _ledger_order(row: LedgerRow) -> tuple[int, int, float, str]:
     return list(_FATES).index(row.fate), row.rank if row.rank is not None else 1_000_000, -(row.score or 0), row.unit_id
-
-
-def _changes(turn: "ExplainabilityTurn", events: Iterable["UnitEvent"]) -> list[tuple[str, str, str]]:
-    """Give `(unit id, kind, reason)`: what the entry says, or while the turn runs what is staged."""
-    reasons = {(event.unit_id, event.step): event.reason for event in events}
-    if turn.is_running:
-        return [(unit_id, "pending", "") for unit_id, step in reasons if step == "staged"]
-    return [
-        (unit_id, kind, reasons.get((unit_id, kind), ""))
-        for kind in _CHANGES
-        for unit_id in turn.unit_changes.get(kind, ())
-    ]
-
-
-def _change(unit_id: str, kind: str, text: str, reason: str) -> Change:
-    title, tone, words = _CHANGES[kind]
-    return Change(unit_id=unit_id, kind=kind, title=title, tone=tone, reason=why(reason) or words, text=text)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from mrpvm.trace.graph import Graph
-from sessions_app.queries.turns import Detail
-from sessions_app.web.graph import GraphStructure, read_structure
+from sessions_app.queries.turns import Detail, graph
+from sessions_app.web.fragments.turn_structure import structure_of
+from sessions_app.web.graph import GraphStructure
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
 from sessions_app.web.json_tree import ShownJson, shown_json, shown_text
 from sessions_app.web.words import bytes_in_words, why
@@ -53,15 +54,15 @@ class Siblings:
     count: int = 0
 
 
-def detail_context(turn: "ExplainabilityTurn", graph: Graph, detail: Detail) -> dict[str, Any]:
+def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
     """Give the node's head and its tabs; long parts are cut, and say so [O-22]."""
-    node = _node(graph, detail.ref)
+    node = _node(graph(turn), detail.ref)
     return {
         "turn": turn,
         "session": turn.session,
         "ref": detail.ref,
         "node": node,
-        "siblings": _siblings(read_structure(graph), detail.ref),
+        "siblings": _siblings(structure_of(turn), detail.ref),
         "tabs": _tabs(detail),
         "first_tab": "error" if node.tone == Tone.ERROR and (detail.payload or {}).get("error") else "",
         "size": bytes_in_words(detail.size),

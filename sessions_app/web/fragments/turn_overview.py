@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from django.urls import reverse
+
 from sessions_app.queries.turns import answer_of
 from sessions_app.web.prose import prose
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Give the plugins and settings of the turn, and its answer with marks that lead to their units [UI-8]."""
     answer = answer_of(turn)
+    turn_url = reverse("turn", args=[turn.session.session_id, turn.request_id])
     return {
         "turn": turn,
         "session": turn.session,
@@ -21,5 +24,5 @@ def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
             ("KB plugin", turn.kb_plugin),
             ("Goal solver", turn.goal_solver_plugin),
         ],
-        "answer": prose(answer) if answer else "",
+        "answer": prose(answer, f"{turn_url}/sources/") if answer else "",
     }

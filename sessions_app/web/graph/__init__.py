@@ -8,7 +8,7 @@ Nothing here reads a row, a clock or a request.
 
 from sessions_app.web.graph.layout import GraphLayout, layout_graph
 from sessions_app.web.graph.outline import Outline, render_outline
-from sessions_app.web.graph.shown import ShownGraph, show_graph
+from sessions_app.web.graph.shown import ShownGraph, show_graph, show_structure
 from sessions_app.web.graph.structure import GraphStructure, collapse, frames_to_collapse, read_structure
 from sessions_app.web.graph.svg import render_graph, render_shown, render_svg
 from sessions_app.web.graph.timeline import render_timeline
@@ -28,4 +28,5 @@ __all__ = [
     "render_svg",
     "render_timeline",
     "show_graph",
+    "show_structure",
 ]

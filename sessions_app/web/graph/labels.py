@@ -1,6 +1,7 @@
 """Text that must fit a box although the server cannot measure fonts [G-15, UI-4]."""
 
 import unicodedata
+from functools import lru_cache
 
 # Advance widths in em of common system sans-serif fonts, rounded up: a label may end early, never run over its box.
 _NARROW = frozenset("iljtfrI.,:;'!|()[]{}-/ ")
@@ -32,6 +33,7 @@ def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold:
     return "".join(kept).rstrip() + _ELLIPSIS
 
 
+@lru_cache(maxsize=2_048)
 def clean(text: str) -> str:
     """Give the text on one line, without characters that XML forbids or that turn the reading direction."""
     shown = (" " if character.isspace() else character for character in text)

@@ -99,7 +99,12 @@ def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: 
 
 def _link(item_id: str, label: str, note: str, status: str, tone: Tone, time: str, is_frame: bool) -> SafeString:
     fold = element("span", {"class": "outline__fold", "aria-hidden": "true"}, "\u203a") if is_frame else ""
-    shown = element("span", {"class": "truncate"}, label)
+    # The number at a name's end tells siblings apart, so it is never cut.
+    name, _, number = label.rpartition(" ")
+    if not number.isdecimal() or not name:
+        name, number = label, ""
+    shown = element("span", {"class": "truncate"}, name)
+    ordinal = element("span", {"class": "outline__number"}, number) if number else ""
     return element(
         "a",
         {
@@ -111,5 +116,6 @@ def _link(item_id: str, label: str, note: str, status: str, tone: Tone, time: st
         },
         fold,
         shown,
+        ordinal,
         element("span", {"class": "outline__time"}, time) if time else "",
     )

@@ -25,14 +25,20 @@ OPEN_AT_MOST = 1_500
 def show_graph(
     stored: Mapping[str, Any], *, opened: Iterable[str] = (), shut: Iterable[str] = (), selected: str = ""
 ) -> ShownGraph:
-    """Give what is seen of a stored graph: a large one with inner frames shut, until the reader opens them.
+    """Give what is seen of a stored graph; see `show_structure`."""
+    return show_structure(read_structure(stored), opened=opened, shut=shut, selected=selected)
+
+
+def show_structure(
+    whole: GraphStructure, *, opened: Iterable[str] = (), shut: Iterable[str] = (), selected: str = ""
+) -> ShownGraph:
+    """Give what is seen of a graph: of a large one inner frames are shut, until the reader opens them.
 
     Args:
         opened: frames that the reader opened, or `EVERY`.
         shut: frames that the reader shut, or `EVERY`; a frame in both is open.
         selected: an item that must be seen.
     """
-    whole = read_structure(stored)
     opened_ids, shut_ids = set(opened), set(shut)
     if EVERY in shut_ids:
         at_first = frozenset(whole.frames)

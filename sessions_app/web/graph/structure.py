@@ -108,7 +108,8 @@ def read_structure(stored: Mapping[str, Any]) -> GraphStructure:
     root_id = _root_id(stored, raw_frames)
     parents = _parents(raw_frames, root_id)
     executions = _executions(stored.get("pluginExecutions", ()), raw_frames, root_id)
-    items = _items(parents, executions)
+    openers = {str(raw["to"]): str(raw["from"]) for raw in stored.get("edges", ()) if raw["kind"] == "child-frame"}
+    items = _items(parents, executions, openers)
     marks = _marks(stored.get("controlNodes", ()), raw_frames, root_id)
     frames = {
         frame_id: _frame(raw_frames[frame_id], parents[frame_id], items[frame_id], marks.get(frame_id, ()))
@@ -149,20 +150,20 @@ def collapse(structure: GraphStructure, collapsed: Iterable[str]) -> GraphStruct
 
 
 def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BOX_LIMIT) -> frozenset[str]:
-    """Give the frames to shut at first, deepest and last first, so that at most `box_limit` executions show."""
+    """Give the frames to shut at first, deepest and last first, so that at most `box_limit` boxes show.
+
+    Executions and frames are boxes alike; what the root frame itself holds always shows.
+    """
     depth: dict[str, int] = {}
     for frame in structure.frames.values():
         depth[frame.id] = depth.get(frame.parent_id or "", -1) + 1
-    own = dict.fromkeys(structure.frames, 0)
-    for execution in structure.executions.values():
-        own[execution.frame_id] += 1
-    shown = len(structure.executions)
+    shown = len(structure.executions) + len(structure.frames)
     shut: set[str] = set()
     for frame_id in sorted(structure.frames, key=lambda key: (depth[key], id_path(key)), reverse=True):
         if shown <= box_limit or frame_id == structure.root_id:
             break
-        # A parent comes after all its children, so its own executions are the only ones still counted.
-        shown -= own[frame_id]
+        # All frames inside are shut already, so what it holds directly is all that is still counted of it.
+        shown -= len(structure.frames[frame_id].items)
         shut.add(frame_id)
     return frozenset(shut)
 
@@ -227,8 +228,13 @@ def _executions(
     return executions
 
 
-def _items(parents: Mapping[str, str | None], executions: Mapping[str, Execution]) -> dict[str, tuple[str, ...]]:
-    """List what each frame holds in call order; a frame's time is that of the first execution inside it."""
+def _items(
+    parents: Mapping[str, str | None], executions: Mapping[str, Execution], openers: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """List what each frame holds in call order: a frame follows the execution that opened it.
+
+    A frame whose opener is not recorded beside it stands where the first execution inside it was called.
+    """
     last = len(executions)
     first: dict[str, int] = dict.fromkeys(parents, last)
     for execution in executions.values():
@@ -242,7 +248,9 @@ def _items(parents: Mapping[str, str | None], executions: Mapping[str, Execution
         held[execution.frame_id].append((execution.order, 0, (), execution.id))
     for frame_id, parent in parents.items():
         if parent is not None:
-            held[parent].append((first[frame_id], 1, id_path(frame_id), frame_id))
+            opener = executions.get(openers.get(frame_id, ""))
+            place = opener.order if opener and opener.frame_id == parent else first[frame_id]
+            held[parent].append((place, 1, id_path(frame_id), frame_id))
     return {frame_id: tuple(entry[-1] for entry in sorted(entries)) for frame_id, entries in held.items()}
 
 

@@ -16,8 +16,8 @@ from sessions_app.actions.sessions import (
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.pages import deleted_session
 from sessions_app.queries.sessions import session as session_of
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.composer import composer_context
 from sessions_app.web.fragments.conversation import exchanges_context
@@ -35,7 +35,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     session = session_of(member.project, session_id)
     context = {
         **exchanges_context(session, whole_number(request.GET.get("before"))),
-        **state_context(session),
+        **state_context(session, request.GET.get("find", "")),
         **composer_context(member.project, session),
     }
     return page(request, TEMPLATE, member, context, section="sessions")
@@ -67,11 +67,12 @@ def state(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
     session = session_of(member.project, session_id)
     given = {name: whole_number(request.GET.get(name)) for name in _STATE_PARAMETERS}
     units_before, turns_before = given["units_before"], given["turns_before"]
+    find = request.GET.get("find", "")
     if units_before is not None:
         return page(request, f"{TEMPLATE}#units", member, units_context(session, units_before))
     if turns_before is not None:
-        return page(request, f"{TEMPLATE}#registry", member, registry_context(session, turns_before))
-    return page(request, f"{TEMPLATE}#state", member, state_context(session, given["units"], given["turns"]))
+        return page(request, f"{TEMPLATE}#registry", member, registry_context(session, find, turns_before))
+    return page(request, f"{TEMPLATE}#state", member, state_context(session, find, given["units"], given["turns"]))
 
 
 _STATE_PARAMETERS = ("units_before", "turns_before", "units", "turns")

@@ -8,7 +8,6 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from mrpvm.errors import MRPError, NotFound
-from mrpvm.trace.graph import Graph
 from sessions_app.queries import turns
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.web.access import Member, member_view
@@ -22,9 +21,12 @@ from sessions_app.web.fragments.turn import (
     shown_graph,
     stage_context,
 )
+from sessions_app.web.fragments.turn_choice import choice_context
 from sessions_app.web.fragments.turn_context import context_context
 from sessions_app.web.fragments.turn_detail import detail_context
 from sessions_app.web.fragments.turn_overview import overview_context
+from sessions_app.web.fragments.turn_requests import requests_context
+from sessions_app.web.fragments.turn_state import state_context
 from sessions_app.web.graph import render_timeline
 from sessions_app.web.pages import back_to, page, tell, tell_error
 
@@ -50,28 +52,28 @@ def show(request: HttpRequest, member: Member, session_id: str, request_id: str)
     """Show the turn; the address holds the view, the tab, the selection and what was opened and shut."""
     turn = turns.turn(member.project, session_id, request_id)
     reader = _reader(request.GET)
-    graph = turns.graph(turn)
-    shown = shown_graph(graph, reader)
+    shown = shown_graph(turn, reader)
     context = {
         **head_context(turn),
         **outline_context(turn, shown, reader.selected),
         **stage_context(turn, shown, reader),
         **_panel(turn, reader.tab),
-        **_detail(turn, graph, reader.selected),
+        **_detail(turn, reader.selected),
         "reader": reader,
     }
     return page(request, TEMPLATE, member, context, section="sessions")
 
 
 def _panel(turn: "ExplainabilityTurn", tab: str) -> dict[str, Any]:
-    return context_context(turn) if tab in ("context", "state") else {}
+    panels = {"context": context_context, "state": state_context, "choice": choice_context}
+    return panels[tab](turn) if tab in panels else {}
 
 
-def _detail(turn: "ExplainabilityTurn", graph: Graph, selected: str) -> dict[str, Any]:
+def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
     """Give the chosen node, or without one what the turn ran with and answered."""
     if selected:
         try:
-            return {**detail_context(turn, graph, turns.detail(turn, selected)), "has_detail": True}
+            return {**detail_context(turn, turns.detail(turn, selected)), "has_detail": True}
         except NotFound:
             pass  # an old address, or a node that a running turn has not reached yet
     return {**overview_context(turn), "has_detail": False}
@@ -91,9 +93,7 @@ def graph(request: HttpRequest, member: Member, session_id: str, request_id: str
     """Give the picture alone."""
     turn = turns.turn(member.project, session_id, request_id)
     reader = _reader(request.GET)
-    return page(
-        request, "turn/stage.html#svg", member, stage_context(turn, shown_graph(turns.graph(turn), reader), reader)
-    )
+    return page(request, "turn/stage.html#svg", member, stage_context(turn, shown_graph(turn, reader), reader))
 
 
 @require_safe
@@ -101,7 +101,7 @@ def graph(request: HttpRequest, member: Member, session_id: str, request_id: str
 def timeline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give the timeline alone."""
     turn = turns.turn(member.project, session_id, request_id)
-    shown = shown_graph(turns.graph(turn), _reader(request.GET))
+    shown = shown_graph(turn, _reader(request.GET))
     return page(request, "turn/stage.html#timeline", member, {"turn": turn, "timeline": render_timeline(shown)})
 
 
@@ -112,7 +112,7 @@ def outline(request: HttpRequest, member: Member, session_id: str, request_id: s
     turn = turns.turn(member.project, session_id, request_id)
     reader = _reader(QueryDict(urlsplit(request.headers.get("HX-Current-URL", "")).query))
     is_whole = request.GET.get("rows") == "all"
-    context = outline_context(turn, shown_graph(turns.graph(turn), reader), reader.selected, is_whole=is_whole)
+    context = outline_context(turn, shown_graph(turn, reader), reader.selected, is_whole=is_whole)
     return page(request, f"{TEMPLATE}#{'outline-rows' if is_whole else 'outline'}", member, context)
 
 
@@ -126,10 +126,18 @@ def context(request: HttpRequest, member: Member, session_id: str, request_id: s
 
 @require_safe
 @member_view()
+def requests(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
+    """Give what one execution sent to models."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/requests.html", member, requests_context(turn, turns.detail(turn, ref)))
+
+
+@require_safe
+@member_view()
 def state(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give what the turn changed in its session."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/state.html", member, context_context(turn))
+    return page(request, "turn/state.html", member, state_context(turn))
 
 
 @require_safe
@@ -137,7 +145,7 @@ def state(request: HttpRequest, member: Member, session_id: str, request_id: str
 def choice(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give what led to the order in which plugins were tried."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/choice.html", member, {"turn": turn, "session": turn.session})
+    return page(request, "turn/choice.html", member, choice_context(turn))
 
 
 @require_safe
@@ -153,7 +161,7 @@ def overview(request: HttpRequest, member: Member, session_id: str, request_id: 
 def detail(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
     """Give one node's input, output, meta and error."""
     turn = turns.turn(member.project, session_id, request_id)
-    shown = detail_context(turn, turns.graph(turn), turns.detail(turn, ref))
+    shown = detail_context(turn, turns.detail(turn, ref))
     return page(request, "turn/detail.html", member, shown)
 
 

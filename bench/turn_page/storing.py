@@ -1,0 +1,29 @@
+"""A generated turn as rows of a session of its own."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils import timezone
+
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ExplainabilityTurn, Project, TurnDetail, TurnEvents
+from sessions_app.turns.trace_writer import detail_row
+
+
+def store_turn(project: Project, batches: Iterable[tuple[int, list[Any]]]) -> ExplainabilityTurn:
+    """Store a finished turn with these events and a small payload each."""
+    session = create_session(project, title="A large turn")
+    turn = ExplainabilityTurn.objects.create(
+        session=session, turn_index=1, status="succeeded", answer_status="answered", user_message="Everything at once?",
+        duration_ms=1, finished_at=timezone.now(),
+    )  # fmt: skip
+    session.turn_sequence = 1
+    session.save(update_fields=["turn_sequence"])
+    batches = list(batches)
+    TurnEvents.objects.bulk_create(
+        TurnEvents(turn=turn, first_sequence=first, events=events) for first, events in batches
+    )
+    names = [data["executionId"] for _, events in batches for name, _, data in events if name == "plugin.finished"]
+    payload = {"input": {"message": "Everything at once?"}, "output": {"status": "success"}}
+    TurnDetail.objects.bulk_create((detail_row(turn, ref, payload) for ref in names), batch_size=1_000)
+    return turn

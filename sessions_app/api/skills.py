@@ -1,0 +1,64 @@
+"""A session's skills: the snapshot, what a reload would change, and the reload [L-12, L-21]."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mrpvm.conversation.skills import difference
+from sessions_app.actions.frozen_content import reload_skills
+from sessions_app.api import schemas
+from sessions_app.api.skill_payloads import difference_payload, skill_payload, snapshot_payload
+from sessions_app.api.views import ApiView
+from sessions_app.queries.frozen_content import skills_of
+from sessions_app.queries.sessions import session
+from sessions_app.queries.skill_files import current_skills
+
+
+class SessionSkills(ApiView):
+    """What the session has frozen of skills."""
+
+    @schemas.skills_read
+    def get(self, request: Request, session_id: str) -> Response:
+        """Give the snapshot with every skill's instructions; no file is read."""
+        found = session(self.project, session_id)
+        skills = [{**skill_payload(item), "instructions": item.instructions} for item in skills_of(found).skills]
+        return Response({"session_id": found.session_id, **snapshot_payload(found), "skills": skills})
+
+
+class SkillsDifference(ApiView):
+    """What a reload would change."""
+
+    @schemas.skills_difference
+    def get(self, request: Request, session_id: str) -> Response:
+        """Hold the snapshot against what the files say now; nothing changes."""
+        found = session(self.project, session_id)
+        held, current = skills_of(found), current_skills(self.project)
+        return Response(
+            {
+                "session_id": found.session_id,
+                "version": found.snapshot_version,
+                "hash": held.content_hash,
+                "current_hash": current.content_hash,
+                "difference": difference_payload(difference(held, current)),
+            }
+        )
+
+
+class ReloadSkills(ApiView):
+    """The reload."""
+
+    @schemas.skills_reload
+    def post(self, request: Request, session_id: str) -> Response:
+        """Replace the session's snapshot by what the files say now; other sessions keep theirs."""
+        found = session(self.project, session_id)
+        before = skills_of(found)
+        made = reload_skills(found)
+        after = skills_of(made)
+        return Response(
+            {
+                "session_id": made.session_id,
+                "version": made.snapshot_version,
+                "hash": after.content_hash,
+                "count": len(after.skills),
+                "difference": difference_payload(difference(before, after)),
+            }
+        )

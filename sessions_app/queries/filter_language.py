@@ -1,0 +1,192 @@
+"""The filter language of lists and of the search: `status:failed plugin:kb-fast kb:"Handbook" duration:>2s rex`.
+
+A text is words, `"several words"` and filters `key:value`, separated by blanks; a minus before one takes what it
+finds away. Parsing never fails: what was not understood is left out and said, with a proposal where there is one.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from difflib import get_close_matches
+from typing import Literal
+
+type Operator = Literal["=", "<", "<=", ">", ">="]
+type Value = str | int | datetime
+
+FILTER_CHARS = 500
+"""Longer texts are cut here, and the cut is said."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One condition; `key` is empty for words that stand anywhere in a text."""
+
+    key: str
+    value: Value
+    operator: Operator = "="
+    is_negated: bool = False
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """A part of the text that counts for nothing, why, and what may have been meant."""
+
+    text: str
+    reason: str
+    proposal: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What a text asks for: every term must hold."""
+
+    text: str
+    terms: tuple[Term, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def words(self) -> tuple[Term, ...]:
+        """Give the terms that look for text."""
+        return tuple(term for term in self.terms if not term.key)
+
+    @property
+    def conditions(self) -> tuple[Term, ...]:
+        """Give the terms that are no words."""
+        return tuple(term for term in self.terms if term.key)
+
+
+class _NotUnderstoodError(Exception):
+    def __init__(self, reason: str, proposal: str = "") -> None:
+        self.reason, self.proposal = reason, proposal
+
+
+type _Reader = Callable[[str, str], tuple[Operator, Value]]
+"""Reads a value; takes the key, for proposals, and the text after the colon."""
+
+STATUSES = ("active", "running", "succeeded", "failed", "cancelled", "interrupted", "expired")
+KINDS = ("sessions", "turns", "units", "errors")
+RATINGS = ("up", "down", "none")
+
+
+def _one_of(*known: str) -> _Reader:
+    def read(key: str, text: str) -> tuple[Operator, Value]:
+        if text.lower() in known:
+            return "=", text.lower()
+        near = get_close_matches(text.lower(), known, n=1)
+        raise _NotUnderstoodError(f"{key} is one of {', '.join(known)}.", f"{key}:{near[0]}" if near else "")
+
+    return read
+
+
+def _text(key: str, text: str) -> tuple[Operator, Value]:
+    return "=", text
+
+
+_OPERATORS: tuple[Operator, ...] = ("<=", ">=", "<", ">", "=")
+
+
+def _compared(text: str) -> tuple[Operator, str]:
+    operator = next((sign for sign in _OPERATORS if text.startswith(sign)), None)
+    return ("=", text) if operator is None else (operator, text.removeprefix(operator).strip())
+
+
+def _level(key: str, text: str) -> tuple[Operator, Value]:
+    operator, number = _compared(text)
+    if number not in ("0", "1", "2", "3"):
+        raise _NotUnderstoodError("level is a number from 0 to 3, perhaps compared: level:>=2.")
+    return operator, int(number)
+
+
+_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000}
+_LONGEST_MS = 2_147_483_647
+
+
+def _duration(key: str, text: str) -> tuple[Operator, Value]:
+    operator, given = _compared(text)
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|min)", given, re.ASCII)
+    if found is None:
+        proposal = f"{key}:{text}s" if re.fullmatch(r"\d{1,9}", given, re.ASCII) else ""
+        raise _NotUnderstoodError("duration is a number with ms, s or min, perhaps compared: duration:>2s.", proposal)
+    return operator, min(round(float(found[1]) * _UNITS_MS[found[2]]), _LONGEST_MS)
+
+
+def _moment(key: str, text: str) -> tuple[Operator, Value]:
+    days = {"today": 0, "yesterday": 1}
+    if text in days:
+        return "=", datetime.combine(datetime.now(UTC).date() - timedelta(days[text]), datetime.min.time(), UTC)
+    try:
+        moment = datetime.combine(date.fromisoformat(text), datetime.min.time(), UTC)
+    except ValueError:
+        try:
+            moment = datetime.fromisoformat(text)
+        except ValueError:
+            reason = f"{key} is a date: {key}:2026-11-01, or today, yesterday, or with a time 2026-11-01T12:30."
+            raise _NotUnderstoodError(reason) from None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    if not 1970 <= moment.year < 9999:
+        raise _NotUnderstoodError(f"{key} is a date between 1970 and 9999.")
+    return "=", moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One filter: what it means, an example, and how its value is read."""
+
+    meaning: str
+    example: str
+    read: _Reader
+    values: tuple[str, ...] = ()
+
+
+KEYS: Mapping[str, Key] = {
+    "status": Key(meaning="how it stands or ended", example="status:failed", read=_one_of(*STATUSES), values=STATUSES),
+    "plugin": Key(meaning="a plugin that took part", example="plugin:kb-fast", read=_text),
+    "kb": Key(meaning="the mounted knowledge base", example='kb:"Handbook"', read=_text),
+    "level": Key(meaning="deliberation level", example="level:>=2", read=_level, values=("0", "1", "2", "3")),
+    "duration": Key(meaning="how long the turn took", example="duration:>2s", read=_duration),
+    "after": Key(meaning="on that day (UTC) or later", example="after:2026-11-01", read=_moment),
+    "before": Key(meaning="before that day (UTC)", example="before:2026-11-01", read=_moment),
+    "rating": Key(meaning="thumbs on the answer", example="rating:down", read=_one_of(*RATINGS), values=RATINGS),
+    "error": Key(meaning="the code of the failure", example="error:VALIDATION_REJECTED", read=_text),
+    "model": Key(meaning="the model that was wished for", example="model:large", read=_text),
+    "session": Key(meaning="one session, by its id", example="session:sess-…", read=_text),
+    "in": Key(meaning="only one kind of result", example="in:units", read=_one_of(*KINDS), values=KINDS),
+}
+
+_TOKEN = re.compile(r"""\s*(?P<not>-)?(?:(?P<key>[A-Za-z]+):)?(?P<value>"[^"]*"?|[^\s"]*)""")
+
+
+def parse(text: str) -> Filter:
+    """Give what a text asks for."""
+    given = text.replace("\0", "").strip()
+    problems: list[Problem] = []
+    if len(given) > FILTER_CHARS:
+        rest, given = given[FILTER_CHARS:], given[:FILTER_CHARS]
+        problems.append(Problem(text=rest, reason=f"Only the first {FILTER_CHARS} characters are read."))
+    terms: list[Term] = []
+    for found in _TOKEN.finditer(given):
+        try:
+            term = _term(found)
+        except _NotUnderstoodError as refused:
+            problems.append(Problem(text=found[0].strip(), reason=refused.reason, proposal=refused.proposal))
+        else:
+            if term is not None:
+                terms.append(term)
+    return Filter(text=given, terms=tuple(terms), problems=tuple(problems))
+
+
+def _term(found: re.Match[str]) -> Term | None:
+    key, value, is_negated = found["key"], found["value"].strip('"').strip(), bool(found["not"])
+    if key is None:
+        return Term(key="", value=value, is_negated=is_negated, meaning=f"“{value}”") if value else None
+    name = key.lower()
+    if name not in KEYS:
+        near = get_close_matches(name, KEYS, n=1, cutoff=0.5)
+        reason = f"There is no filter “{key}”. In quotes it is looked for as a text."
+        raise _NotUnderstoodError(reason, found[0].strip().replace(f"{key}:", f"{near[0]}:", 1) if near else "")
+    if not value:
+        raise _NotUnderstoodError(f"A value is missing, as in {KEYS[name].example}.")
+    operator, read = KEYS[name].read(name, value)
+    return Term(key=name, operator=operator, value=read, is_negated=is_negated, meaning=f"{name} {value}")

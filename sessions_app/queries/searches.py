@@ -1,0 +1,170 @@
+"""Finding sessions, turns and units by the filter language; every result belongs to the project [O-8]."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from operator import or_
+
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Project, Session
+from sessions_app.queries.filter_language import Filter, Term
+
+_SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
+_PLUGIN_COLUMNS = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin")
+_TURN_STATUSES = tuple(ExplainabilityTurn.Status.values)
+OF_TURNS = frozenset({"plugin", "level", "duration", "rating", "error", "model"})
+"""Keys that say something of turns only; of a session they hold if one of its turns fits."""
+
+
+def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
+    """Give sessions whose title, beginning or id hold the words, latest activity first."""
+    alive = Session.objects.filter(project=project, deleted_at__isnull=True).select_related("mounted_kb")
+    of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
+    found = alive.filter(*_conditions(Session, _without(wanted, OF_TURNS), _of_session))
+    if of_turns:
+        found = found.filter(Exists(_turns_of(Q(session=OuterRef("pk")), of_turns)))
+    return found.order_by("-last_activity_at", "-id")
+
+
+def _of_session(term: Term) -> Q:
+    match term.key:
+        case "":
+            return Q(title__icontains=term.value) | Q(first_message__icontains=term.value) | Q(session_id=term.value)
+        case "status":
+            return _session_status(str(term.value))
+        case "after" | "before":
+            return _time("last_activity_at", term)
+        case "kb":
+            return _base("", term)
+        case "session":
+            return Q(session_id=term.value)
+    return Q()
+
+
+def _session_status(status: str) -> Q:
+    expired = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
+    if status == "expired":
+        return expired
+    running = Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status="running"))
+    if status == "active":
+        return ~expired & ~Q(running)
+    return Q(Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status=status)))
+
+
+def found_turns(project: Project, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
+    """Give turns in whose question, answer, error or note the words stand, newest first, with session and rating."""
+    alive = Q(session__project=project, session__deleted_at__isnull=True)
+    found = _turns_of(alive, wanted.terms).select_related("session", "rating")
+    return found.defer("response_document", "session__system_prompt").order_by("-created_at", "-id")
+
+
+def session_turns(session: Session, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
+    """Give the turns of one session that fit, without their documents."""
+    found = _turns_of(Q(session=session), wanted.terms).select_related("rating")
+    return found.defer("response_document").order_by("-turn_index")
+
+
+def _turns_of(among: Q, terms: Iterable[Term]) -> QuerySet[ExplainabilityTurn]:
+    only_errors = [Q(error__isnull=False) for term in terms if (term.key, term.value) == ("in", "errors")]
+    return ExplainabilityTurn.objects.filter(among, *only_errors, *_conditions(ExplainabilityTurn, terms, _of_turn))
+
+
+def _of_turn(term: Term) -> Q:
+    match term.key:
+        case "":
+            said = Message.objects.filter(turn=OuterRef("pk"), content__icontains=str(term.value))
+            columns = ("user_message", "error__message", "error__code", "rating__note")
+            return _any(columns, "icontains", term.value) | Q(Exists(said))
+        case "status":
+            return _turn_status(str(term.value))
+        case "plugin":
+            return _any(_PLUGIN_COLUMNS, "exact", term.value)
+        case "level":
+            return Q(**{f"deliberation_level{_SUFFIX[term.operator]}": term.value})
+        case "duration":
+            return Q(**{f"duration_ms{_SUFFIX[term.operator]}": term.value})
+        case "rating":
+            return Q(rating__isnull=True) if term.value == "none" else Q(rating__value=term.value)
+        case "error":
+            return Q(error__code__iexact=term.value)
+        case "model":
+            return Q(model__iexact=term.value)
+        case "after" | "before":
+            return _time("created_at", term)
+        case "kb":
+            return _base("session__", term)
+        case "session":
+            return Q(session__session_id=term.value)
+    return Q()
+
+
+def _turn_status(status: str) -> Q:
+    if status in _TURN_STATUSES:
+        return Q(status=status)
+    if status == "expired":
+        return Q(session__expired_at__isnull=False) | Q(session__expires_at__lt=timezone.now())
+    return Q(session__expired_at__isnull=True)
+
+
+def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
+    """Give units of sessions in which the words stand, newest first, with session and turn."""
+    found = ContextUnit.objects.filter(
+        Q(session__project=project, session__deleted_at__isnull=True),
+        *_conditions(ContextUnit, _without(wanted, OF_TURNS), _of_unit),
+    )
+    of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
+    if of_turns:
+        found = found.filter(Exists(_turns_of(Q(pk=OuterRef("turn_id")), of_turns)))
+    found = found.select_related("session", "turn")
+    return found.defer("session__system_prompt", "turn__response_document").order_by("-id")
+
+
+def _of_unit(term: Term) -> Q:
+    match term.key:
+        case "":
+            return _any(("claim", "procedure", "topic"), "icontains", term.value)
+        case "status":
+            return Q(turn__status=term.value) if term.value in _TURN_STATUSES else _turn_status(str(term.value))
+        case "after" | "before":
+            return _time("created_at", term)
+        case "kb":
+            return _base("session__", term)
+        case "session":
+            return Q(session__session_id=term.value)
+    return Q()
+
+
+def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:
+    """Give messages without a turn in which the words stand, newest first."""
+    alive = Q(session__project=project, session__deleted_at__isnull=True, turn__isnull=True)
+    words = _conditions(Message, wanted.words, lambda term: Q(content__icontains=str(term.value)))
+    return Message.objects.filter(alive, *words).select_related("session").order_by("-id")
+
+
+def _without(wanted: Filter, keys: frozenset[str]) -> Iterator[Term]:
+    return (term for term in wanted.terms if term.key not in keys)
+
+
+def _base(prefix: str, term: Term) -> Q:
+    path = f"{prefix}mounted_kb__"
+    return Q(**{f"{path}name__iexact": term.value}) | Q(**{f"{path}kb_id": term.value})
+
+
+def _time(column: str, term: Term) -> Q:
+    return Q(**{f"{column}__{'gte' if term.key == 'after' else 'lt'}": term.value})
+
+
+def _any(columns: Iterable[str], lookup: str, value: object) -> Q:
+    return reduce(or_, (Q(**{f"{column}__{lookup}": value}) for column in columns))
+
+
+def _conditions(model: type[Model], terms: Iterable[Term], condition: Callable[[Term], Q]) -> Iterator[Q]:
+    """Give what each term demands of the model's rows.
+
+    A term that is taken away is looked for in a query of its own: NOT over a column without a value would be neither
+    true nor false.
+    """
+    for term in terms:
+        wanted = condition(term)
+        yield Q(~Exists(model._default_manager.filter(wanted, pk=OuterRef("pk")))) if term.is_negated else wanted

@@ -1,0 +1,175 @@
+"""What a session's state was around a turn: after the turn before it, when it began, and when it had ended.
+
+Nothing is stored for this. Preferences stand in the record of each turn's start, and what a turn, a mount or an edit of
+the draft changed stands in the session's events; units are counted by their ledger.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Max, Q
+
+from sessions_app.models import ExplainabilityTurn, SessionEvent, UnitEvent
+
+_KINDS = ("turn.started", "preferences.changed", "draft.changed", "kb.mounted")
+_ENDS = ("turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted")
+_PREFERENCES = {
+    "planner": "preferred_planner_plugin",
+    "seedDetector": "preferred_seed_detector_plugin",
+    "kb": "preferred_kb_plugin",
+    "goalSolver": "preferred_goal_solver_plugin",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateAt:
+    """The state at one moment; a value is None where nothing was recorded or chosen."""
+
+    preferences: Mapping[str, Any] = field(default_factory=dict)
+    base: Mapping[str, Any] = field(default_factory=dict)
+    draft: Mapping[str, Any] = field(default_factory=dict)
+    unit_count: int = 0
+    message_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateAround:
+    """Three moments of a session; `after_previous` is None for a session's first turn."""
+
+    previous: ExplainabilityTurn | None
+    after_previous: StateAt | None
+    before: StateAt
+    after: StateAt
+
+
+def state_around(turn: ExplainabilityTurn) -> StateAround:
+    """Give the state before and after a turn, and after the one before it; a fixed number of queries."""
+    siblings = ExplainabilityTurn.objects.filter(session_id=turn.session_id)
+    previous = siblings.filter(turn_index__lt=turn.turn_index).order_by("-turn_index").first()
+    following = siblings.filter(turn_index__gt=turn.turn_index).order_by("turn_index").only("created_at").first()
+    events = _Events.around(turn, previous, following)
+    counts = _counts(turn, previous)
+    begun = _started(turn)
+    changes = turn.unit_changes
+    added = len(changes.get("added", ())) - len(changes.get("evicted", ()))
+    before = StateAt(
+        preferences=begun,
+        base=events.last("kb.mounted", turn, at_end=False),
+        draft=events.last("draft.changed", turn, at_end=False),
+        unit_count=counts["units"] - added,
+        message_count=counts["messages_before"],
+    )
+    after = StateAt(
+        preferences={**begun, **events.changed_preferences(turn)},
+        base=events.last("kb.mounted", turn, at_end=True),
+        draft=events.last("draft.changed", turn, at_end=True),
+        unit_count=counts["units"],
+        message_count=counts["messages"],
+    )
+    return StateAround(
+        previous=previous,
+        after_previous=_after_previous(previous, events, counts) if previous else None,
+        before=before,
+        after=after,
+    )
+
+
+def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Mapping[str, int]) -> StateAt:
+    return StateAt(
+        preferences={**_started(previous), **events.changed_preferences(previous)},
+        base=events.last("kb.mounted", previous, at_end=True),
+        draft=events.last("draft.changed", previous, at_end=True),
+        unit_count=counts["units_previous"],
+        message_count=counts["messages_before"],
+    )
+
+
+def _started(turn: ExplainabilityTurn) -> dict[str, Any]:
+    """Give the preferences that the turn began with, as it recorded them."""
+    batch = turn.event_batches.order_by("first_sequence").first()
+    records = batch.events if batch else []
+    data: dict[str, Any] = next((data for name, _, data in records if name == "turn.started"), {})
+    level = {} if data.get("deliberationLevel") is None else {"level": data["deliberationLevel"]}
+    return {**(data.get("preferences") or {}), **level}
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """The session's events from the previous turn's start up to the next turn's, and what held before them."""
+
+    rows: Sequence[SessionEvent]
+    earlier: Mapping[str, Mapping[str, Any]]
+
+    @classmethod
+    def around(
+        cls, turn: ExplainabilityTurn, previous: ExplainabilityTurn | None, following: ExplainabilityTurn | None
+    ) -> "_Events":
+        found = SessionEvent.objects.filter(session_id=turn.session_id)
+        since = (previous or turn).created_at
+        inside = found.filter(kind__in=(*_KINDS, *_ENDS), created_at__gte=since)
+        if following is not None:
+            inside = inside.filter(created_at__lt=following.created_at)
+        earlier = {}
+        for kind in ("draft.changed", "kb.mounted"):
+            row = found.filter(kind=kind, created_at__lt=since).order_by("-sequence").first()
+            earlier[kind] = row.payload if row else {}
+        return cls(list(inside.order_by("sequence")), earlier)
+
+    def last(self, kind: str, turn: ExplainabilityTurn, *, at_end: bool) -> Mapping[str, Any]:
+        """Give what the last event of a kind told before the turn began, or before it had ended."""
+        limits = _ENDS if at_end else ("turn.started",)
+        told = self.earlier[kind]
+        for row in self.rows:
+            if row.kind in limits and row.payload.get("request_id") == turn.request_id:
+                break
+            if row.kind == kind:
+                told = row.payload
+        return told
+
+    def changed_preferences(self, turn: ExplainabilityTurn) -> dict[str, Any]:
+        """Give the preferences that the turn's commit changed, under the names of the turn's record."""
+        running = ""
+        changed: dict[str, Any] = {}
+        for row in self.rows:
+            if row.kind == "turn.started":
+                running = row.payload.get("request_id", "")
+            elif row.kind == "preferences.changed" and running == turn.request_id:
+                changed |= row.payload
+        named = {name: changed[column] for name, column in _PREFERENCES.items() if column in changed}
+        for name, column in (("level", "preferred_deliberation_level"), ("model", "preferred_model")):
+            if column in changed:
+                named[name] = changed[column]
+        return named
+
+
+def _counts(turn: ExplainabilityTurn, previous: ExplainabilityTurn | None) -> dict[str, int]:
+    """Count units and messages at the ends of both turns."""
+    here, before = _last_step(turn), _last_step(previous) if previous else 0
+    kept, gone = Q(step=UnitEvent.Step.COMMITTED), Q(step=UnitEvent.Step.REMOVED)
+    units = UnitEvent.objects.filter(session_id=turn.session_id).aggregate(
+        kept=Count("pk", filter=kept & Q(pk__lte=here)),
+        gone=Count("pk", filter=gone & Q(pk__lte=here)),
+        kept_before=Count("pk", filter=kept & Q(pk__lte=before)),
+        gone_before=Count("pk", filter=gone & Q(pk__lte=before)),
+    )
+    messages = turn.session.messages.aggregate(
+        here=Max("sequence", filter=Q(turn__turn_index__lte=turn.turn_index)),
+        before=Max("sequence", filter=Q(turn__turn_index__lt=turn.turn_index) | Q(turn=None)),
+    )
+    return {
+        "units": units["kept"] - units["gone"],
+        "units_previous": units["kept_before"] - units["gone_before"],
+        "messages": max(messages["here"] or 0, messages["before"] or 0),
+        "messages_before": messages["before"] or 0,
+    }
+
+
+def _last_step(turn: ExplainabilityTurn) -> int:
+    """Give the key of the last ledger row of a turn, or of the last one before it ended if it has none."""
+    ledger = UnitEvent.objects.filter(session_id=turn.session_id)
+    own = ledger.filter(turn=turn).aggregate(last=Max("pk"))["last"]
+    if own is None:
+        ended = turn.finished_at or turn.created_at
+        own = ledger.filter(created_at__lte=ended).aggregate(last=Max("pk"))["last"]
+    return own or 0

@@ -1,0 +1,132 @@
+"""Closing a turn from outside: its process went away, or it failed where the machine could not see it [T-32, T-37]."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.errors import MRPError
+from mrpvm.trace.graph import Record, fold_graph
+from sessions_app import events
+from sessions_app.actions.context_units import discard_pending
+from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
+from sessions_app.queries.turns import records as stored_records
+
+logger = logging.getLogger(__name__)
+
+Status = ExplainabilityTurn.Status
+_ENDINGS = {"TURN_CANCELLED": Status.CANCELLED, "TURN_INTERRUPTED": Status.INTERRUPTED}
+EVENT_OF_ENDING: dict[str, events.EventKind] = {
+    Status.FAILED: "turn.failed",
+    Status.CANCELLED: "turn.cancelled",
+    Status.INTERRUPTED: "turn.interrupted",
+}
+
+
+def ending(error: Mapping[str, Any]) -> ExplainabilityTurn.Status:
+    """Give the status that a turn with this error ends in [O-18]."""
+    return _ENDINGS.get(error["code"], Status.FAILED)
+
+
+class TurnError(MRPError):
+    """A turn ran and did not succeed; carries the finished entry beside the error [T-31].
+
+    The details of a turn that a command asked for also hold the command's envelope.
+    """
+
+    def __init__(
+        self, turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None
+    ) -> None:
+        details = {**error["details"], "command": command} if command else error["details"]
+        super().__init__(error["message"], code=error["code"], details=details)
+        self.turn = turn
+
+
+def undone(turn: ExplainabilityTurn, defect: Exception) -> TurnError:
+    """Close a turn that failed outside the machine; gives the error to raise.
+
+    Effects: those of `close_turn`.
+    """
+    error = defect
+    if not isinstance(error, MRPError):
+        logger.error("turn %s failed on a defect", turn.request_id, exc_info=defect)
+        error = MRPError(f"The server has a defect ({type(defect).__name__}); the turn was undone.")
+    close_turn(turn.pk, error.as_record())
+    return TurnError(turn, error.as_record())
+
+
+@transaction.atomic
+def close_turn(turn_pk: int, error: Mapping[str, Any]) -> bool:
+    """End a running turn with what its stored trace holds; False if it is not running any more.
+
+    Effects: pending units gone, the finished entry, a whole trace; `turn.failed` or its kin.
+    """
+    turn = ExplainabilityTurn.objects.filter(pk=turn_pk).only("session_id").first()
+    if turn is None:
+        return False
+    session = Session.objects.select_for_update().get(pk=turn.session_id)
+    turn = ExplainabilityTurn.objects.select_for_update().filter(pk=turn_pk, status=Status.RUNNING).first()
+    if turn is None:
+        return False
+    turn.session = session
+    close_trace(turn, error)
+    discarded = discard_pending(turn, session, error["code"])
+    turn.status, turn.answer_status, turn.error = ending(error), "failed", dict(error)
+    turn.finished_at, turn.lease_until = timezone.now(), None
+    turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
+    turn.save()
+    session.failed_turn_count += 1
+    session.save(update_fields=["failed_turn_count"])
+    news = {"request_id": turn.request_id, "turn_index": turn.turn_index}
+    events.append(session, EVENT_OF_ENDING[turn.status], {**news, "code": error["code"]})
+    return True
+
+
+def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
+    """End the stored trace of a turn that could not do so itself: open nodes fail, a root frame always exists [G-4]."""
+    records = stored_records(turn)
+    graph = fold_graph(records)
+    at_ms = max((record[1] for record in records), default=0)
+    closing: list[Record] = []
+    if graph["rootFrameId"] is None:
+        closing.append(["turn.started", 0, _head(turn)])
+        closing.append(["frame.opened", 0, _ROOT_FRAME])
+        closing.append(["frame.closed", at_ms, _closed("frame-0", error)])
+    for execution in graph["pluginExecutions"]:
+        if execution["status"] == "running":
+            ended = {
+                "executionId": execution["id"], "frameId": execution["frameId"], "status": "error",
+                "durationMs": max(0, at_ms - execution["startedAtMs"]), "llmCalls": 0, "sufficient": None,
+                "model": None, "modelRole": None, "error": error, "outputSnippet": "",
+            }  # fmt: skip
+            closing.append(["plugin.finished", at_ms, ended])
+    for frame in reversed(graph["frames"]):
+        if frame["status"] == "active":
+            closing.append(["frame.closed", at_ms, _closed(frame["id"], error)])
+    closing.append(["turn.finished", at_ms, {"status": "failed", "answerStatus": "failed", "error": error}])
+    TurnEvents.objects.create(turn=turn, first_sequence=len(records), events=closing)
+
+
+_ROOT_FRAME: dict[str, Any] = {
+    "frameId": "frame-0", "parentFrameId": None, "purpose": "chat-turn", "label": "chat-turn", "depth": 0,
+    "openedBy": None, "intentRefs": [],
+}  # fmt: skip
+
+
+def _closed(frame_id: str, error: Mapping[str, Any]) -> dict[str, str]:
+    reason = "frontier_exhausted" if ending(error) == Status.FAILED else "budget_exhausted"
+    return {"frameId": frame_id, "status": "failed", "closureReason": reason}
+
+
+def _head(turn: ExplainabilityTurn) -> dict[str, Any]:
+    return {
+        "requestId": turn.request_id,
+        "sessionId": turn.session.session_id,
+        "inputMessage": turn.user_message[:500],
+        "deliberationLevel": turn.deliberation_level,
+        "effectiveLevel": 0,
+        "plannerCandidates": [],
+        "seedDetectorCandidates": [],
+    }

@@ -1,0 +1,202 @@
+"""Commands: answered from the session's own state, recorded beside the conversation, sent to no model [L-70, L-77]."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.conversation.answers import preview
+from mrpvm.conversation.commands import (
+    Orchestration,
+    Outcome,
+    Resolved,
+    SessionFacts,
+    ToolCall,
+    answer,
+    resolve,
+)
+from mrpvm.conversation.personas import PersonaCatalogue
+from mrpvm.conversation.skills import SkillSnapshot
+from mrpvm.trace.graph import Record
+from mrpvm.values import Selection, TurnOutcome
+from sessions_app import events
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.frozen_content import point_to_personas, point_to_skills, reloaded
+from sessions_app.actions.remembered import SessionMemory
+from sessions_app.actions.sessions import create_session
+from sessions_app.actions.slots import lock_idle_session
+from sessions_app.models import ExplainabilityTurn, Message, Session, TurnDetail, TurnEvents
+from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.skill_files import current_personas, current_skills, tools
+from sessions_app.turns.command_trace import ROOT, trace_of
+from sessions_app.turns.commit import trim_registry
+from sessions_app.turns.language_model import is_configured
+from sessions_app.turns.skills import unavailable
+from sessions_app.turns.trace_writer import detail_row
+
+type News = list[tuple[events.EventKind, Mapping[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandTurn:
+    """An answered command: its entry, what it gave, and its trace."""
+
+    turn: ExplainabilityTurn
+    outcome: TurnOutcome
+    records: Sequence[Record]
+
+
+@transaction.atomic
+def answer_command(session: Session, text: str) -> CommandTurn | Orchestration:
+    """Answer a command, or give the turn that it asks a model for.
+
+    Raises:
+        Conflict, Expired, NotFound: the session is busy or over [O-47].
+
+    Effects, unless a model is to be asked: the entry, its trace, the one thing that the command changes, activity, a
+    tool's message; `command.recorded` and the news of the change. Other messages stay as they are [L-77].
+    """
+    began = time.monotonic()
+    locked = lock_idle_session(session.pk)
+    facts = facts_of(locked)
+    resolved = resolve(text, facts)
+    asked = resolved.orchestration
+    if asked is not None and is_configured():
+        return asked
+    outcome = Outcome(result=unavailable(asked)) if asked else answer(resolved, facts, _ServerPorts(locked))
+    news = _apply(locked, outcome)
+    turn = _entry(locked, text, outcome, began)
+    records = _store_trace(turn, resolved, outcome, facts)
+    if outcome.tool_call is not None:
+        _add_tool_message(locked, turn, outcome.tool_call)
+    touch(locked)
+    recorded = {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": outcome.result.code}
+    events.append_to_locked(locked, [*news, ("command.recorded", recorded)])
+    locked.save(update_fields=[*_CHANGEABLE, *ACTIVITY_FIELDS])
+    trim_registry(turn)
+    return CommandTurn(turn=turn, outcome=_turn_outcome(outcome), records=records)
+
+
+_CHANGEABLE = (
+    "active_agent", "active_persona", "active_style", "skills", "snapshot_version", "personas", "remembered_count",
+    "turn_sequence", "message_sequence", "event_sequence",
+)  # fmt: skip
+
+
+def facts_of(session: Session) -> SessionFacts:
+    """Give the session's frozen state as commands see it."""
+    return SessionFacts(
+        session_id=session.session_id,
+        skills=skills_of(session),
+        snapshot_version=session.snapshot_version,
+        personas=personas_of(session),
+        agents=agents_of(session),
+        active_agent=session.active_agent,
+        active_persona=session.active_persona,
+        active_style=session.active_style,
+        tools=tools(),
+    )
+
+
+class _ServerPorts:
+    """What commands ask of this server on behalf of one locked session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.memory = SessionMemory(session)
+
+    def load_skills(self) -> SkillSnapshot:
+        return current_skills(self._session.project)
+
+    def load_personas(self) -> PersonaCatalogue:
+        return current_personas(self._session.project)
+
+    def start_session(self) -> str:
+        return create_session(self._session.project).session_id
+
+
+def _apply(session: Session, outcome: Outcome) -> News:
+    """Set what the command changes on the unsaved session; gives the news of it."""
+    changes = dict(outcome.changes)
+    news: News = []
+    personas, skills = changes.pop("personas", None), changes.pop("skills", None)
+    if skills is not None:
+        point_to_skills(session, skills, changes.pop("snapshot_version"))
+        news.append(reloaded(session))
+    if personas is not None:
+        point_to_personas(session, personas)
+    for name, value in changes.items():
+        setattr(session, name, value)
+    if personas is not None or "active_persona" in changes:
+        news.append(("persona.changed", {"persona": session.active_persona, "style": session.active_style}))
+    elif "active_style" in changes:
+        news.append(("preferences.changed", {"style": session.active_style}))
+    if "active_agent" in changes:
+        news.append(("agent.changed", {"agent": session.active_agent}))
+    if outcome.result.code in ("memory_saved", "memory_deleted"):
+        news.append(("memory.updated", {"count": session.remembered_count}))
+    return news
+
+
+def _entry(session: Session, text: str, outcome: Outcome, began: float) -> ExplainabilityTurn:
+    session.turn_sequence += 1
+    return ExplainabilityTurn.objects.create(
+        session=session,
+        turn_index=session.turn_sequence,
+        kind=ExplainabilityTurn.Kind.COMMAND,
+        status=ExplainabilityTurn.Status.SUCCEEDED,
+        finished_at=timezone.now(),
+        duration_ms=round((time.monotonic() - began) * 1000),
+        user_message=text,
+        assistant_preview=preview(outcome.result.message),
+        deliberation_level=session.preferred_deliberation_level,
+        command_result=outcome.result.as_record(),
+    )
+
+
+def _store_trace(
+    turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, facts: SessionFacts
+) -> Sequence[Record]:
+    records = trace_of(turn, resolved, outcome, facts)
+    TurnEvents.objects.create(turn=turn, first_sequence=0, events=records)
+    payload = {
+        "input": {"message": turn.user_message},
+        "output": outcome.result.as_record(),
+        "meta": {"route": resolved.route, "reason": resolved.reason, "changed": sorted(outcome.changes)},
+    }
+    detail: TurnDetail = detail_row(turn, ROOT, payload)
+    detail.save()
+    return records
+
+
+def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall) -> None:
+    """Keep what the tool was given and gave; the model's history has users' and assistants' words alone [O-45]."""
+    session.message_sequence += 1
+    Message.objects.create(
+        session=session,
+        turn=turn,
+        sequence=session.message_sequence,
+        role=Message.Speaker.TOOL,
+        content=call.output,
+        payload={
+            "tool": f"{call.provider}:{call.tool}",
+            "call_id": turn.request_id,
+            "input": call.input,
+            "output": call.output,
+        },
+    )
+
+
+def _turn_outcome(outcome: Outcome) -> TurnOutcome:
+    return TurnOutcome(
+        status="succeeded",
+        answer_status=None,
+        answer=None,
+        answer_text=outcome.result.message,
+        staged_units=(),
+        used=Selection(),
+        stages=(),
+    )

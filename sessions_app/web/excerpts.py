@@ -1,0 +1,43 @@
+"""A piece of a text around what was looked for, with the hits marked."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+AROUND_CHARS = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A stretch of text, a hit or not."""
+
+    text: str
+    is_hit: bool
+
+
+def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> list[Part]:
+    """Give about `chars` characters of the text in one line, from a little before the first hit on.
+
+    What is left out at either end is shown as an ellipsis.
+    """
+    line = " ".join(text.split())
+    pattern = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    first = pattern.search(line) if words else None
+    start = max(0, first.start() - chars // 3) if first else 0
+    shown = f"{'…' if start else ''}{line[start : start + chars]}{'…' if len(line) > start + chars else ''}"
+    return _parts(shown, pattern) if words else [Part(text=shown, is_hit=False)]
+
+
+def _parts(shown: str, pattern: re.Pattern[str]) -> list[Part]:
+    parts: list[Part] = []
+    place = 0
+    for hit in pattern.finditer(shown):
+        parts += [Part(text=shown[place : hit.start()], is_hit=False), Part(text=hit[0], is_hit=True)]
+        place = hit.end()
+    return [part for part in (*parts, Part(text=shown[place:], is_hit=False)) if part.text]
+
+
+def holds(text: str, words: Sequence[str]) -> bool:
+    """Tell whether one of the words stands in the text."""
+    folded = text.casefold()
+    return any(word.casefold() in folded for word in words)

@@ -1,0 +1,152 @@
+"""The search: what was understood, what was not, and what was found of each kind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import QuerySet, prefetch_related_objects
+
+from mrpvm import registry
+from sessions_app.queries.filter_language import KEYS, KINDS, Filter, parse
+from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.searches import found_sessions, found_turns, found_units, imported_messages
+from sessions_app.web.excerpts import Part, excerpt, holds
+from sessions_app.web.fragments.conversation import rating_of, turn_tone
+from sessions_app.web.graph.status import Tone, duration_badge
+from sessions_app.web.prose import plain
+from sessions_app.web.words import CODES, ending, why
+
+if TYPE_CHECKING:
+    from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Project, Session, TurnRating
+
+SHOWN, SHOWN_ALONE = 8, 100
+"""How many results of each kind a page shows beside the others, and alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """Rows of one kind; `is_cut` when there are more."""
+
+    rows: Sequence[Any]
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnHit:
+    """A turn, and the text of it that fits."""
+
+    turn: "ExplainabilityTurn"
+    ending: str
+    tone: Tone
+    duration: str
+    where: str
+    parts: list[Part]
+    rating: "TurnRating | None"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A session, unit or message, and its text."""
+
+    row: "Session | ContextUnit | Message"
+    parts: list[Part]
+
+
+def search_context(project: "Project", text: str) -> dict[str, Any]:
+    """Give what a text finds; each kind costs one query, turns one more."""
+    wanted = parse(text)
+    kinds = [str(term.value) for term in wanted.conditions if term.key == "in" and not term.is_negated]
+    context: dict[str, Any] = {"wanted": wanted, "keys": KEYS, "kinds": KINDS, "has_asked": bool(wanted.terms)}
+    if not wanted.terms:
+        return context
+    words = [str(word.value) for word in wanted.words if not word.is_negated]
+    limit = SHOWN_ALONE if kinds else SHOWN
+    shows = kinds or ["sessions", "turns", *(["units", "imported"] if wanted.words else [])]
+    if "sessions" in shows:
+        context["sessions"] = _cut(found_sessions(project, wanted), limit, lambda row: _hit(row, row.label, words))
+    if "turns" in shows or "errors" in shows:
+        context["turns"] = _turns(project, wanted, limit, words)
+    if "units" in shows:
+        context["units"] = _cut(found_units(project, wanted), limit, lambda row: _hit(row, row.text, words))
+    if "imported" in shows:
+        found = imported_messages(project, wanted)
+        context["imported"] = _cut(found, limit, lambda row: _hit(row, row.content, words))
+    context["has_found"] = any(isinstance(value, Found) and value.rows for value in context.values())
+    return context
+
+
+def _cut(found: QuerySet[Any], limit: int, shown: Any) -> Found:
+    rows = list(found[: limit + 1])
+    return Found(rows=[shown(row) for row in rows[:limit]], is_cut=len(rows) > limit)
+
+
+def _hit(row: Any, text: str, words: Sequence[str]) -> Hit:
+    return Hit(row=row, parts=excerpt(text, words))
+
+
+def _turns(project: "Project", wanted: Filter, limit: int, words: Sequence[str]) -> Found:
+    rows = list(found_turns(project, wanted)[: limit + 1])
+    prefetch_related_objects(rows[:limit], "messages")
+    return Found(rows=[turn_hit(row, words) for row in rows[:limit]], is_cut=len(rows) > limit)
+
+
+def turn_hit(turn: "ExplainabilityTurn", words: Sequence[str]) -> TurnHit:
+    """Give the turn with the first of its texts that holds a word: question, answer, error, note."""
+    rating, error = rating_of(turn), turn.error or {}
+    said = (item for item in turn.messages.all() if item.role != "user")
+    texts = [
+        ("Question", turn.user_message),
+        *((message.get_role_display(), plain(message.content)) for message in said),
+        ("Error", f"{why(str(error.get('code', '')))}: {error.get('message', '')} {error.get('code', '')}"),
+        ("Note", rating.note if rating else ""),
+    ]
+    usual = texts[-2] if turn.error else texts[0]
+    where, text = next((item for item in texts if holds(item[1], words)), usual)
+    return TurnHit(
+        turn=turn,
+        ending=ending(turn.status, turn.answer_status),
+        tone=turn_tone(turn),
+        duration=duration_badge(turn.duration_ms),
+        where=where,
+        parts=excerpt(text, words),
+        rating=rating,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What may follow: the text that stands in the place of what is being written, and what it means."""
+
+    text: str
+    meaning: str
+
+
+COMPLETIONS_SHOWN = 10
+
+
+def completions(project: "Project", written: str) -> list[Completion]:
+    """Give how the last, unfinished part of a text may go on."""
+    sign = "-" if written.startswith("-") else ""
+    key, colon, value = written.removeprefix("-").partition(":")
+    if not colon:
+        fits = [(name, item) for name, item in KEYS.items() if name.startswith(key.lower())]
+        return [Completion(text=f"{sign}{name}:", meaning=f"{item.meaning}, {item.example}") for name, item in fits]
+    begun = value.strip('"').casefold()
+    values = [item for item in _values(project, key.lower()) if begun in item[0].casefold()]
+    quoted = ((f'"{text}"' if " " in text else text, meaning) for text, meaning in values[:COMPLETIONS_SHOWN])
+    return [Completion(text=f"{sign}{key.lower()}:{text} ", meaning=meaning) for text, meaning in quoted]
+
+
+def _values(project: "Project", key: str) -> list[tuple[str, str]]:
+    match key:
+        case "plugin":
+            return [(item.id, item.name) for item in registry.installed.descriptors()]
+        case "kb":
+            return [(base.name, base.kb_id) for base in knowledge_bases(project)]
+        case "error":
+            return [(code, words) for code, words in CODES.items()]
+        case "duration":
+            return [(">1s", "longer than a second"), (">10s", "longer than ten seconds"), ("<100ms", "quick")]
+        case "after" | "before":
+            return [("today", "since midnight UTC"), ("yesterday", "")]
+    return [(value, "") for value in KEYS[key].values] if key in KEYS else []

@@ -1,0 +1,100 @@
+"""What a session has frozen, as pages show it: identity, snapshot, findings, and what can be typed after a slash."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mrpvm.conversation.agents import Agent
+from mrpvm.conversation.commands import BUILTINS
+from mrpvm.conversation.personas import Persona, resolve_style
+from mrpvm.conversation.personas.style import ResolvedStyle
+from mrpvm.conversation.skills import SkillSnapshot, difference
+from mrpvm.errors import MRPError
+from sessions_app.queries.frozen_content import active_persona_of, agents_of, personas_of, skills_of
+from sessions_app.queries.skill_files import current_skills
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Who acts and how it talks; `agent` is None when the active one is not among the session's."""
+
+    agent_id: str
+    agent: Agent | None
+    persona: Persona
+    style: ResolvedStyle
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """Something that can be typed: how it is written, what is put into the field, what it does."""
+
+    usage: str
+    insert: str
+    summary: str
+
+
+def frozen_context(session: "Session") -> dict[str, Any]:
+    """Give who acts, how it talks, and how many skills there are."""
+    persona = active_persona_of(session)
+    identity = Identity(
+        agent_id=session.active_agent,
+        agent=agents_of(session).get(session.active_agent),
+        persona=persona,
+        style=resolve_style(session.active_style, persona.default_style),
+    )
+    return {"identity": identity, "skill_count": len(skills_of(session).skills)}
+
+
+def completion_context(session: "Session") -> dict[str, Any]:
+    """Give the built-in commands, then the skills of this session's snapshot."""
+    builtins = [
+        Completion(usage=item.usage, insert=f"/{name} ", summary=item.summary) for name, item in BUILTINS.items()
+    ]
+    return {"session": session, "completions": [*builtins, *_skill_completions(skills_of(session))]}
+
+
+def _skill_completions(snapshot: SkillSnapshot) -> Sequence[Completion]:
+    return [
+        Completion(
+            usage=f"/{item.command}" if item.command else f"/skill {item.skill_name}",
+            insert=f"/{item.command} " if item.command else f"/skill {item.skill_name} ",
+            summary=item.summary,
+        )
+        for item in snapshot.skills
+    ]
+
+
+def skills_context(session: "Session") -> dict[str, Any]:
+    """Give the snapshot with everything that was found, and what a reload would change now."""
+    snapshot = skills_of(session)
+    personas, agents = personas_of(session), agents_of(session)
+    return {
+        "session": session,
+        "snapshot": snapshot,
+        "findings": _findings(snapshot),
+        "personas": personas,
+        "agents": agents,
+        "file_findings": [*personas.diagnostics, *agents.diagnostics],
+        **_change(session, snapshot),
+    }
+
+
+def _findings(snapshot: SkillSnapshot) -> list[tuple[str, str, list[Any]]]:
+    shadowed = [item for item in snapshot.diagnostics if item.code == "precedence_conflict"]
+    remarks = [item for item in snapshot.diagnostics if not item.excludes and item not in shadowed]
+    return [
+        ("Excluded", "These folders give no skill, and no other folder of the same name stands in.",
+         list(snapshot.excluded)),
+        ("Shadowed", "The nearest folder wins: workspace over user over bundled.", shadowed),
+        ("Remarks", "These skills are used all the same.", remarks),
+    ]  # fmt: skip
+
+
+def _change(session: "Session", snapshot: SkillSnapshot) -> dict[str, Any]:
+    try:
+        return {"change": difference(snapshot, current_skills(session.project)), "problem": ""}
+    except MRPError as error:
+        return {"change": None, "problem": error.message}

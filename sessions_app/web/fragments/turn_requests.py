@@ -1,0 +1,131 @@
+"""What a turn sent to language models: which executions called one, and their requests one execution at a time."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.utils.safestring import SafeString
+
+from mrpvm.trace.graph import Record
+from sessions_app.queries.turns import Detail
+from sessions_app.web.graph.status import Tone, duration_badge, tone_of
+from sessions_app.web.json_tree import shown_json
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+PART_CHARS = 20_000
+"""How much of one message of a request is shown."""
+_KNOWN = ("model", "messages", "input", "instructions", "system")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCall:
+    """An execution that called a model."""
+
+    ref: str
+    name: str
+    model: str
+    role: str
+    count: int
+    tokens: str
+    status: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One message of a request; `left_out` counts the characters that are not shown."""
+
+    role: str
+    text: str
+    chars: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request as it left, with its response."""
+
+    model: str
+    url: str
+    basis: str
+    attempt: int
+    duration: str
+    parts: tuple[Part, ...]
+    settings: str
+    response: SafeString | None
+
+
+def model_calls(records: Iterable[Record]) -> list[ModelCall]:
+    """Give the executions that called a model, in the order in which they ended."""
+    names: dict[str, str] = {}
+    calls = []
+    for name, _, data in records:
+        if name == "plugin.started":
+            names[data["executionId"]] = data["pluginName"]
+        elif name == "plugin.finished" and data.get("llmCalls"):
+            calls.append(_call(names.get(data["executionId"], ""), data))
+    return calls
+
+
+def _call(name: str, data: Mapping[str, Any]) -> ModelCall:
+    usage = data.get("usage") or {}
+    about = "about " if usage.get("estimated") else ""
+    tokens = f"{about}{usage['inputTokens']} tokens in, {usage['outputTokens']} out" if usage else ""
+    return ModelCall(
+        ref=data["executionId"],
+        name=name or data["executionId"],
+        model=data.get("model") or "",
+        role=data.get("modelRole") or "",
+        count=data["llmCalls"],
+        tokens=tokens,
+        status=data["status"],
+        tone=tone_of(data["status"]),
+    )
+
+
+def requests_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
+    """Give the requests of one execution, as far as its payload is still there and whole."""
+    meta = (detail.payload or {}).get("meta") or {}
+    return {
+        "turn": turn,
+        "session": turn.session,
+        "ref": detail.ref,
+        "requests": [_request(item) for item in meta.get("requests", ())],
+    }
+
+
+def _request(item: Mapping[str, Any]) -> Request:
+    body = item.get("body") or {}
+    messages = body.get("messages") or body.get("input") or ()
+    opening = body.get("instructions") or body.get("system")
+    said = [("system", opening)] if opening else []
+    if isinstance(messages, str):
+        said.append(("user", messages))
+    else:
+        said += [(str(message.get("role", "")), message.get("content")) for message in messages]
+    others = {key: value for key, value in body.items() if key not in _KNOWN}
+    response = item.get("response")
+    return Request(
+        model=str(body.get("model", "")),
+        url=str(item.get("url", "")),
+        basis=str(item.get("modelBasis", "")),
+        attempt=int(item.get("attempt") or 1),
+        duration=duration_badge(item.get("durationMs")),
+        parts=tuple(_part(role, content) for role, content in said),
+        settings=", ".join(f"{key} {value}" for key, value in others.items()),
+        response=shown_json(response, settings.MRPVM_INLINE_DETAIL_BYTES).html if response else None,
+    )
+
+
+def _part(role: str, content: Any) -> Part:
+    text = content if isinstance(content, str) else "\n".join(_texts(content))
+    return Part(role=role, text=text[:PART_CHARS], chars=len(text), left_out=max(0, len(text) - PART_CHARS))
+
+
+def _texts(content: Any) -> Iterable[str]:
+    """Give the texts of a message that is sent in parts."""
+    for part in content if isinstance(content, list) else ():
+        yield str(part.get("text", part)) if isinstance(part, Mapping) else str(part)

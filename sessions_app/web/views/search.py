@@ -1,0 +1,35 @@
+"""The search over sessions, turns, units and errors, and the completion of its language."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from sessions_app.web.access import Member, member_view
+from sessions_app.web.fragments.search import completions, search_context
+from sessions_app.web.pages import page
+
+TEMPLATE = "search/index.html"
+
+
+@require_safe
+@member_view()
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show the search with what it finds; for HTMX the results alone."""
+    context = search_context(member.project, request.GET.get("q", ""))
+    part = "#results" if "HX-Request" in request.headers else ""
+    return page(request, f"{TEMPLATE}{part}", member, context, section="search")
+
+
+@require_safe
+@member_view()
+def palette(request: HttpRequest, member: Member) -> HttpResponse:
+    """Give sessions and turns as the command palette lists them."""
+    return page(request, f"{TEMPLATE}#palette", member, search_context(member.project, request.GET.get("q", "")))
+
+
+@require_safe
+@member_view()
+def complete(request: HttpRequest, member: Member) -> HttpResponse:
+    """Give how the part of a text that is being written may go on."""
+    written = request.GET.get("written", "").replace("\0", "")[:200]
+    found = completions(member.project, written)
+    return page(request, f"{TEMPLATE}#completions", member, {"completions": found})

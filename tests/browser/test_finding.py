@@ -1,0 +1,154 @@
+"""Finding one's way: the filter language with completion, the command palette, keys from turn to turn."""
+
+import re
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import expect
+
+from sessions_app.actions.sessions import rename_session
+from sessions_app.models import Session
+from tests.browser.browsing import Browser, answer, aside, browser, live, new_session, ready
+
+__all__ = ["browser"]
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    session = new_session(browser.project)
+    for message in (
+        "My dog is called Rex.",
+        "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?",
+        "My cat is called Tom.",
+    ):
+        answer(session, message)
+    aside(rename_session, session, "Pets")
+    return session
+
+
+def test_a_search_is_completed_explained_and_kept_in_the_address(browser: Browser, session: Session) -> None:
+    page = browser.open("search")
+    search = page.get_by_role("combobox", name=re.compile("Search sessions"))
+    search.press_sequentially("rex sta")
+    options = page.get_by_role("option")
+    expect(options).to_have_count(1)
+    expect(search).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("ArrowDown")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(search).to_have_value("rex status:")
+    expect(options).to_have_count(7)
+    search.press_sequentially("suc")
+    expect(options).to_have_count(1)
+    page.get_by_role("option", name="status:succeeded").click()
+    expect(search).to_have_value("rex status:succeeded ")
+    expect(page.locator("#results mark").first).to_have_text("Rex")
+    expect(page).to_have_url(re.compile(r"q=rex(\+|%20)status"))
+    search.fill("rex stats:succeeded")
+    expect(page.get_by_text("Not understood:")).to_be_visible()
+    page.get_by_role("link", name="Did you mean").click()
+    expect(search).to_have_value("rex status:succeeded")
+    expect(page.get_by_text("Not understood:")).to_have_count(0)
+    page.locator("#results").get_by_role("link", name="Turn 1").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 1")
+
+
+def test_escape_closes_the_options_and_keeps_the_text(browser: Browser, session: Session) -> None:
+    page = browser.open("search")
+    search = page.get_by_role("combobox", name=re.compile("Search sessions"))
+    search.press_sequentially("lev")
+    expect(page.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
+    expect(search).to_have_value("lev")
+
+
+def test_the_turns_of_a_session_are_filtered_and_a_new_turn_keeps_the_filter(
+    browser: Browser, session: Session
+) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    registry = page.locator("#session-state [id^=registry-]")
+    expect(registry).to_have_count(3)
+    page.get_by_role("combobox", name="Filter turns").fill("status:succeeded")
+    expect(registry).to_have_count(2)
+    answer(session, "My car is red.")
+    expect(registry).to_have_count(3)
+    expect(page.get_by_role("combobox", name="Filter turns")).to_have_value("status:succeeded")
+    page.get_by_role("combobox", name="Filter turns").fill("dog")
+    expect(registry).to_have_count(1)
+    registry.locator(".unit__jump").click()
+    expect(page).to_have_url(re.compile("#turn-1$"))
+    expect(page.locator("#turn-1")).to_be_in_viewport()
+
+
+def test_an_answer_outside_the_window_is_found_by_its_address(browser: Browser, session: Session) -> None:
+    for number in range(31):
+        answer(session, f"Box {number} is red.")
+    page = browser.page
+    page.goto(browser.url + reverse("session", args=[session.session_id]) + "#turn-2")
+    expect(page.locator("#turn-2")).to_be_in_viewport()
+    expect(page.get_by_text("You are looking at an earlier part.")).to_be_visible()
+
+
+def test_j_and_k_go_from_turn_to_turn_and_o_opens_one(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    page.get_by_role("heading", level=1).click()
+    for key, turn in (("k", 3), ("k", 2), ("k", 1), ("k", 1), ("j", 2)):
+        page.keyboard.press(key)
+        expect(page.locator(f"#turn-{turn}")).to_be_focused()
+    page.keyboard.press("o")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
+    page.get_by_label("Where you are").get_by_role("link", name="Pets").click()
+    expect(page.locator("#turn-2")).to_be_in_viewport()
+    expect(page).to_have_url(re.compile("#turn-2$"))
+
+
+def test_the_palette_does_goes_and_finds(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    palette = page.get_by_role("dialog", name="Commands")
+    page.keyboard.press("Control+k")
+    expect(palette.get_by_role("option").first).to_be_visible()
+    page.keyboard.type("rename")
+    expect(palette.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(palette).to_have_count(0)
+    expect(page.get_by_label("New name for Pets")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("api keys")
+    expect(palette.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("API keys")
+    ready(page).keyboard.press("Control+k")
+    page.keyboard.type("Pets")
+    expect(palette.get_by_role("option")).to_have_count(1)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Pets")
+    ready(page).keyboard.press("Control+k")
+    page.keyboard.type("there is no such thing")
+    expect(palette.get_by_text("Nothing is called that.")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(palette).to_have_count(0)
+
+
+def test_only_the_keys_that_work_here_are_listed(browser: Browser, session: Session) -> None:
+    def keys(name: str, *arguments: str) -> str:
+        page = browser.open(name, *arguments)
+        page.get_by_role("heading", level=1).click()
+        page.keyboard.press("?")
+        shown = page.get_by_role("dialog", name="Keys")
+        expect(shown).to_be_visible()
+        return shown.inner_text()
+
+    full = keys("session", session.session_id)
+    for words in ("Send the message", "next or previous turn", "Commands", "Go to the search field"):
+        assert words in full
+    empty = keys("session", new_session(browser.project).session_id)
+    assert "Send the message" in empty
+    assert "next or previous turn" not in empty
+    assert "Go to the search field" not in empty
+    plugins = keys("plugins")
+    assert "Send the message" not in plugins
+    assert "Go to the search field" not in plugins
+    assert "Commands" in plugins

@@ -1,0 +1,222 @@
+"""What a turn leaves on record: branches, results, candidates, closures, the trace and its graph [G-1 to G-12]."""
+
+import threading
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrpvm.trace.graph import fold_graph
+from mrpvm.trace.record import execution_trace
+from tests.kernel.recorded_turns import SCRIPTED, at_level, fan_out
+from tests.kernel.scripted import ACCEPT, SystemClock, detection, plan, plugin, retrieval, run, solution
+from tests.kernel.test_deliberation import solver, state, turn
+from tests.kernel.test_graph_invariants import TURNS, play
+
+CLOSURES = {
+    "policy_satisfied", "dominance_clear", "validation_fallback", "frontier_exhausted", "budget_exhausted",
+    "parallel_intent_aggregation",
+}  # fmt: skip
+REASONS = {
+    "error", "no-context", "needs-decomposition", "unsupported", "validation_rejected", "superseded", "timeout",
+    "skipped-budget",
+}  # fmt: skip
+
+
+def policy_status(records):
+    [node] = [node for node in fold_graph(records)["controlNodes"] if node["type"] == "policy"]
+    return node["status"]
+
+
+# --- Branches, results, candidates ---------------------------------------------------------------------------
+
+
+def test_a_branch_says_what_it_is_made_of():
+    """[K-13]"""
+    ran = at_level(0)
+    branch = execution_trace(ran.records)["branches"][-1]
+    assert branch.items() >= {
+        "frameId": "frame-0", "intentRefs": [1], "seedIds": ["seed-0.1"], "pluginId": "gs-2", "kbPluginId": "kb-b",
+        "plannerPluginId": "planner-a", "status": "succeeded", "outputPreview": "Because.",
+    }.items()  # fmt: skip
+    assert branch["resultId"] in {result["resultId"] for result in ran.named("result.recorded")}
+    assert branch["validationId"] in {data["executionId"] for data in ran.named("plugin.started")}
+    assert len(branch["evidenceProfileHash"]) == 64
+    assert branch["familySignature"] == "explain::direct::explain::symbolic::Description::source_grounded"
+
+
+def test_a_candidate_says_what_it_is_compared_by():
+    """[K-38, K-39]"""
+    [promoted] = at_level(0).named("candidate.promoted")
+    assert promoted.items() >= {
+        "branchId": promoted["branchIds"][0], "label": "Because.", "validationStatus": "accepted", "strength": "strong",
+    }.items()  # fmt: skip
+    assert promoted["criteria"] == {"validation_strength": 2, "robustness": 2, "cost": 0, "diversity": 1}
+
+
+def test_a_result_below_the_floor_is_superseded_and_its_records_stay():
+    """[K-25, K-26]: where another one reaches it; one that reaches it too is suspended."""
+    judge = plugin("val-plugin", "val-a", RuntimeError("boom"), ACCEPT)
+    ran = turn(3, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1), judge)
+    assert ran.outcome.answer_text == "Second."
+    assert [failure["reason"] for failure in ran.named("branch.failed")] == ["superseded"]
+    assert ran.named("candidate.selected")[0]["suspendedBranchIds"] == []
+    assert len(ran.named("result.recorded")) == 2
+
+
+def test_a_solver_that_does_not_come_back_failed_for_time():
+    """[K-27]"""
+    release = threading.Event()
+    hanging = plugin("gs-plugin", "gs-a", lambda request, context: release.wait(20), timeout_ms=30)
+    ran = run(
+        plugin("sd-plugin", "sd-a", detection("why")), plugin("kb-plugin", "kb-a", retrieval("fact")), hanging,
+        plugin("gs-plugin", "gs-b", solution("Because.")),
+        plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b"))), clock=SystemClock(),
+    )  # fmt: skip
+    release.set()
+    assert [failure["reason"] for failure in ran.named("branch.failed")] == ["timeout"]
+
+
+@settings(max_examples=40)
+@given(TURNS)
+def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
+    """[K-26, K-27, K-49]"""
+    ran = play(ran_turn)
+    closings = [event for event in ran.events if event.name == "frame.closed"]
+    opened = [data["frameId"] for data in ran.named("frame.opened")]
+    assert sorted(event.data["frameId"] for event in closings) == sorted(opened)
+    for event in closings:
+        reason = event.data["closureReason"]
+        assert reason in CLOSURES
+        if reason in ("frontier_exhausted", "budget_exhausted"):
+            assert event.detail["meta"]["openQuestions"]
+    suspended = {branch for data in ran.named("candidate.selected") for branch in data["suspendedBranchIds"]}
+    for branch in execution_trace(ran.records)["branches"]:
+        assert branch["status"] in ("succeeded", "failed")
+        assert branch["branchId"] not in suspended or branch["status"] == "succeeded"
+    assert {data["reason"] for data in ran.named("branch.failed")} <= REASONS
+    for result in ran.named("result.recorded"):
+        assert (result["kind"] == "no-context") is (result["validationStatus"] == "no-context")
+
+
+# --- Frames --------------------------------------------------------------------------------------------------
+
+
+def test_a_closed_frame_tells_its_depth_what_is_left_and_what_was_compared():
+    """[K-1, K-44]"""
+    meta = state(at_level(3))
+    assert meta.items() >= {"closureReason": "frontier_exhausted", "depth": 0, "maxDepth": 3}.items()
+    assert meta["budgets"] == {"remainingLLMCalls": 5, "remainingTimeMs": 60_000}
+    assert meta["openComparisons"] == meta["resolvedDifferences"] == meta["challenges"] == []
+    assert meta["branchFamilies"] == ["explain::direct::explain::symbolic::Description::source_grounded"]
+    assert meta["frontierSize"] == 1
+    assert meta["openQuestions"]
+
+
+def test_a_policy_shows_how_far_deliberation_is():
+    """[K-48]"""
+    equals = turn(2, solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1))
+    assert statuses_on_the_way(equals) == ["default", "candidate_found", "comparative_open", "settled"]
+    assert statuses_on_the_way(at_level(0)) == ["default", "candidate_found", "settled"]
+
+
+def statuses_on_the_way(ran):
+    begun = next(place for place, event in enumerate(ran.events, start=1) if event.name == "policy.set")
+    seen = [policy_status(ran.records[:length]) for length in range(begun, len(ran.records))]
+    return list(dict.fromkeys(seen))
+
+
+# --- The trace -----------------------------------------------------------------------------------------------
+
+
+def test_the_trace_has_the_parts_of_the_specification():
+    """[G-1]"""
+    trace = execution_trace(at_level(2).records)
+    assert trace.keys() >= {
+        "requestId", "sessionId", "rootFrameId", "inputMessage", "deliberationLevel", "deliberationPolicy",
+        "plannerPluginId", "plannerAttempts", "plannerCandidates", "seedDetectorCandidates", "plans", "stages",
+        "frames", "branches", "results", "failures", "graph", "finalStatus", "finalAnswerStatus", "frameTransitions",
+        "error",
+    }  # fmt: skip
+    assert (trace["finalStatus"], trace["finalAnswerStatus"], trace["error"]) == ("success", "answered", None)
+    assert [item["phase"] for item in trace["plans"]][:2] == ["post-seed", "post-kb"]
+    assert all(item["plan"]["notes"] == [] for item in trace["plans"])
+    assert trace["deliberationPolicy"]["level"] == 2
+
+
+def test_the_message_at_the_head_of_a_trace_is_cut():
+    """[G-1]: the whole is the input of the root frame."""
+    ran = run(
+        plugin("sd-plugin", "sd-a", detection("why")), plugin("kb-plugin", "kb-a", retrieval("fact")),
+        plugin("gs-plugin", "gs-a", solution("Because.")), message="x" * 501,
+    )  # fmt: skip
+    assert len(execution_trace(ran.records)["inputMessage"]) == 500
+    opened = next(event for event in ran.events if event.name == "frame.opened")
+    assert len(opened.detail["input"]["message"]) == 501
+
+
+def test_a_stage_says_who_ran_when_with_what():
+    """[G-2]"""
+    stages = execution_trace(at_level(0).records)["stages"]
+    keys = {
+        "executionId", "stage", "frameId", "plannerPluginId", "pluginId", "kbPluginId", "status", "startedAt",
+        "durationMs", "llmCalls", "sufficient", "error", "model", "modelRole", "inputSnippet", "outputSnippet",
+    }  # fmt: skip
+    assert all(stage.keys() >= keys for stage in stages)
+    solving = [stage for stage in stages if stage["stage"] == "goal-solver"]
+    assert {(stage["plannerPluginId"], stage["kbPluginId"]) for stage in solving} == {("planner-a", "kb-b")}
+    assert {stage["startedAt"] for stage in stages} == {"2026-01-01T00:00:00+00:00"}
+    assert all(len(stage[name]) <= 300 for stage in stages for name in ("inputSnippet", "outputSnippet"))
+
+
+def test_results_and_failures_name_what_they_belong_to():
+    """[G-3]"""
+    trace = execution_trace(at_level(0).records)
+    assert trace["results"][-1].keys() >= {
+        "resultId", "frameId", "branchId", "kind", "validationStatus", "supportIds",
+    }  # fmt: skip
+    assert trace["results"][-1]["supportIds"] == ["u:another", "u:fact"]
+    assert trace["failures"][0].keys() >= {
+        "failureId", "frameId", "branchId", "pluginId", "reason", "error", "evidenceProfileHash",
+    }  # fmt: skip
+
+
+def test_nodes_carry_what_is_drawn_and_nothing_else():
+    """[G-8, G-9, G-10, G-12, G-13]"""
+    graph = fold_graph(fan_out(level=3).records)
+    assert graph.keys() == {"rootFrameId", "frames", "pluginExecutions", "edges", "controlNodes", "controlEdges"}
+    assert all(
+        node.keys() >= {"id", "parentFrameId", "label", "purpose", "status", "durationMs", "detailRef"}
+        for node in graph["frames"]
+    )
+    assert all(
+        node.keys()
+        >= {"id", "frameId", "pluginId", "pluginName", "pluginType", "stage", "status", "durationMs", "detailRef"}
+        for node in graph["pluginExecutions"]
+    )
+    assert all(
+        node.keys() == {"id", "type", "frameId", "label", "status", "detailRef"} for node in graph["controlNodes"]
+    )
+    nodes = (*graph["frames"], *graph["pluginExecutions"], *graph["controlNodes"])
+    assert all(node["detailRef"] == node["id"] for node in nodes)
+
+
+def test_control_nodes_and_edges_are_of_the_known_kinds():
+    """[G-12]"""
+    graphs = [fold_graph(made().records) for made in SCRIPTED.values()]
+    types = {node["type"] for graph in graphs for node in graph["controlNodes"]}
+    kinds = {edge["kind"] for graph in graphs for edge in graph["controlEdges"]}
+    assert types <= {"policy", "seed", "branch", "result", "failure", "candidate", "comparison", "challenge"}
+    assert types >= {"policy", "seed", "branch", "result", "failure", "candidate"}
+    assert kinds <= {
+        "contains", "spawned_from", "uses", "needs", "produced", "failed_as", "derived_from", "compares", "challenges",
+    }  # fmt: skip
+
+
+@given(st.integers(0, 3))
+@settings(max_examples=4)
+def test_an_edge_is_of_a_known_kind(level):
+    """[G-11]"""
+    edges = fold_graph(fan_out(level=level).records)["edges"]
+    assert {edge["kind"] for edge in edges} <= {"contains", "flow", "retry", "child-frame"}
+    opened = [edge for edge in edges if edge["kind"] == "child-frame"]
+    assert {edge["from"] for edge in opened if edge["to"].count(".") == 1} == {"exec-0.1~1"}

@@ -1,0 +1,70 @@
+"""Failures outside the machine's reach: the turn ends as any failed turn does, and the session goes on [T-28, T-32]."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import OperationalError
+
+from mrpvm.trace.graph import fold_graph
+from sessions_app.models import ContextUnit, ExplainabilityTurn
+from sessions_app.queries.turns import records
+from sessions_app.turns import pipeline, prepare
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.closing import TurnError
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.trace_writer import TraceWriter
+from tests.kernel.scripted import plugin
+from tests.turns.test_failure import memory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def explode(*args, **kwargs):
+    raise OperationalError("disk full at /var/lib")
+
+
+def unreadable_session(patch):
+    patch.setattr(prepare, "freeze_request", explode)
+
+
+def unwritable_trace(patch):
+    patch.setattr(TraceWriter, "flush_if_due", explode)
+
+
+def unwritable_units(patch):
+    patch.setattr(pipeline, "stage_units", explode)
+
+
+def unwritable_end(patch):
+    patch.setattr(TraceWriter, "finish", explode)
+
+
+@pytest.mark.parametrize("broken", [unreadable_session, unwritable_trace, unwritable_units, unwritable_end])
+def test_the_turn_is_undone_and_the_slot_is_free(session, plugins, broken: Callable[..., None]):
+    plugins()
+    run_turn(session, TurnCall(message="First?"))
+    before = memory(session)
+    with pytest.MonkeyPatch.context() as patch:
+        broken(patch)
+        with pytest.raises(TurnError) as caught:
+            run_turn(session, TurnCall(message="Second?", system_prompt="Be brief."))
+    turn = ExplainabilityTurn.objects.get(pk=caught.value.turn.pk)
+    assert caught.value.code == "SERVER_INTERNAL_ERROR"
+    assert "/var/lib" not in caught.value.message
+    assert (turn.status, turn.answer_status, turn.error["code"]) == ("failed", "failed", "SERVER_INTERNAL_ERROR")
+    graph = fold_graph(records(turn))
+    assert graph["rootFrameId"] == "frame-0"
+    assert {frame["status"] for frame in graph["frames"]} == {"failed"}
+    assert memory(session) == before
+    assert session.failed_turn_count == 1
+    assert not ContextUnit.objects.filter(state="pending").exists()
+    assert run_turn(session, TurnCall(message="Third?")).turn.turn_index == 3
+
+
+def test_a_plugin_that_gives_what_cannot_be_stored_fails_alone(session, plugins):
+    """A payload that is no JSON belongs to its plugin, not to the server."""
+    reply = lambda request, context: {"not": "a solution"}  # noqa: E731
+    plugins(plugin("gs-plugin", "gs-a", reply))
+    with pytest.raises(TurnError) as caught:
+        run_turn(session, TurnCall(message="Why?"))
+    assert caught.value.code == "PLUGIN_STAGE_EXHAUSTED"

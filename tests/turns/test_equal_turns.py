@@ -1,0 +1,48 @@
+"""Equal turns leave equal rows: with frozen statistics, clock and ids, whoever of parallel frames is quicker [K-17]."""
+
+import json
+from itertools import count
+
+import pytest
+
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ExplainabilityTurn, Session, UnitEvent, identifiers
+from sessions_app.queries.turns import all_details, all_records, graph, traces
+from sessions_app.turns import machine
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
+from tests.kernel.recorded_turns import StillClock, by_question, late
+from tests.kernel.scripted import detection, plugin, retrieval
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def played(project, monkeypatch, plugins):
+    """Give every row that two turns of four questions leave, as text; then remove them."""
+    numbers = count()
+    monkeypatch.setattr(machine.machine(), "_clock", StillClock())
+    monkeypatch.setattr(identifiers, "new_id", lambda prefix: f"{prefix}-{next(numbers):032x}")
+    detector = plugin("sd-plugin", "sd-a", detection("one", "two", "three", "four", claims=["Rex is a dog."]))
+    solver = plugin("gs-plugin", "gs-a", by_question(two=RuntimeError("boom")))
+    plugins(*(late(item) for item in (detector, plugin("kb-plugin", "kb-a", retrieval("Rex is a dog.")), solver)))
+    session = create_session(project)
+    for message in ("Why?", "And why?"):
+        run_turn(session, TurnCall(message=message))
+    turns = list(ExplainabilityTurn.objects.order_by("turn_index"))
+    left = [
+        list(all_records(turns).values()),
+        [sorted((item.ref, item.text) for _, item in all_details([turn])) for turn in turns],
+        [graph(turn) for turn in turns],
+        list(traces(turns).values()),
+        list(UnitEvent.objects.order_by("pk").values_list("execution_id", "unit_id", "step", "reason")),
+        [(turn.response_document, turn.unit_changes) for turn in turns],
+    ]
+    Session.objects.all().delete()
+    return json.dumps(left, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("flush_ms", [60_000, 0], ids=["written at the end", "written while it runs"])
+def test_equal_turns_leave_equal_rows(project, plugins, monkeypatch, settings, flush_ms):
+    settings.MRPVM_LEARN = False
+    settings.MRPVM_TRACE_FLUSH_MS = flush_ms
+    assert played(project, monkeypatch, plugins) == played(project, monkeypatch, plugins)

@@ -1,0 +1,228 @@
+"""The search: over sessions, turns, units and errors of the own project, with the filter language."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.ratings import rate_turn
+from sessions_app.actions.sessions import delete_session
+from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+from sessions_app.turns.machine import install_plugins
+from sessions_app.web.fragments.search import SHOWN
+from tests.web.page_scene import HOSTILE, add_turns, check_html, counted_queries, member_client, new_session, project
+
+__all__ = ["project"]
+
+
+@pytest.fixture
+def client(project: Project) -> Client:
+    return member_client(project)
+
+
+@pytest.fixture
+def session(project: Project) -> Session:
+    """Give a session of four turns: two answered, one failed, one slow and deep."""
+    session = new_session(project, title="Pets")
+    add_turns(session, 2)
+    add_turns(session, 1, "failed")
+    slow = add_turns(session, 1)[0]
+    ExplainabilityTurn.objects.filter(pk=slow.pk).update(
+        duration_ms=2_500, deliberation_level=2, kb_plugin="kb-fast", model="Large"
+    )
+    return session
+
+
+def ask(client: Client, text: str) -> str:
+    response = client.get(reverse("search"), {"q": text})
+    assert response.status_code == 200
+    check_html(response.text)
+    return response.text
+
+
+def found_turns(client: Client, text: str) -> set[int]:
+    return {int(number) for number in re.findall(r">Turn (\d+)</a>", ask(client, text))}
+
+
+@pytest.mark.parametrize(
+    ("text", "turns"),
+    [
+        ("status:failed", {3}),
+        ("status:succeeded", {1, 2, 4}),
+        ("-status:failed", {1, 2, 4}),
+        ("duration:>2s", {4}),
+        ("duration:<=2ms", {1, 2}),
+        ("level:>=1", {4}),
+        ("level:0", {1, 2, 3}),
+        ("plugin:kb-fast", {4}),
+        ("-plugin:kb-fast", {1, 2, 3}),
+        ("model:large", {4}),
+        ("error:validation_rejected", {3}),
+        ("rating:down", {2}),
+        ("rating:none", {1, 3, 4}),
+        ("-rating:down", {1, 3, 4}),
+        ("cat", {2}),
+        ("-cat", {1, 2, 3, 4} - {2}),
+        ("refused", {3}),
+        ("in:errors", {3}),
+        ("question -refused", {1, 2, 4}),
+        ('"assistant 2"', {2}),
+        ("question status:failed", {3}),
+        ("kb:'x'", set()),
+        ('kb:"Default KB"', {1, 2, 3, 4}),
+        ("before:2020-01-01", set()),
+        ("after:today", {1, 2, 3, 4}),
+    ],
+)  # fmt: skip
+def test_turns_are_found_by_words_and_filters(client: Client, session: Session, text: str, turns: set[int]) -> None:
+    rate_turn(session.turns.get(turn_index=2), "down", "It was the cat.")
+    assert found_turns(client, text) == turns
+
+
+def test_hits_are_marked_in_the_text_that_holds_them(client: Client, session: Session) -> None:
+    html = ask(client, "assistant in:turns")
+    assert html.count("<mark>assistant</mark>") == 3
+    failed = ask(client, "refused").partition("Error:</span>")[2]
+    assert "<mark>refused</mark> every answer" in failed
+    assert "<mark>Refused</mark> 3." in failed
+
+
+def test_sessions_are_found_by_their_name_and_by_what_their_turns_were_like(
+    client: Client, session: Session, project: Project
+) -> None:
+    other = new_session(project, title="Cars")
+    expired = new_session(project, title="Old cars", expired_at=timezone.now())
+    base = create_base(project, "Handbook")
+    Session.objects.filter(pk=other.pk).update(mounted_kb=base)
+    for text, expected in (
+        ("in:sessions pet", {session}),
+        ("in:sessions car", {other, expired}),
+        ("in:sessions -car", {session}),
+        ("in:sessions status:failed", {session}),
+        ("in:sessions status:expired", {expired}),
+        ("in:sessions status:active", {session, other}),
+        ("in:sessions duration:>2s", {session}),
+        ("in:sessions duration:>3s", set()),
+        ("in:sessions kb:handbook", {other}),
+        (f"in:sessions session:{other.session_id}", {other}),
+    ):
+        html = ask(client, text)
+        assert {row for row in (session, other, expired) if f'id">{row.session_id}<' in html} == expected, text
+
+
+def test_units_and_imported_messages_are_found(client: Client, session: Session, project: Project) -> None:
+    Message.objects.create(session=session, sequence=900, role="tool", content="An imported fact 2.")
+    html = ask(client, "fact 2")
+    assert "<mark>Fact</mark> <mark>2</mark>." in html
+    assert "Imported messages" in html
+    assert "Units" not in ask(client, "status:failed")
+    assert ask(client, "in:units plugin:kb-fast").count("from turn 4") == 1
+
+
+def test_nothing_of_another_project_or_of_a_deleted_session_is_found(client: Client, session: Session) -> None:
+    stranger = member_client(Project.objects.create(name="Other", slug="other"))
+    for text in ("fact", "question", "pets", "status:failed", "in:units fact", "-nothing"):
+        assert "Nothing fits" in ask(stranger, text), text
+        assert "Nothing fits" not in ask(client, text), text
+    delete_session(session)
+    for text in ("fact", "question", "pets", "status:failed", "in:units fact"):
+        assert "Nothing fits" in ask(client, text), text
+
+
+def test_what_was_not_understood_is_explained_with_a_proposal(client: Client, session: Session) -> None:
+    html = ask(client, "question status:faild")
+    assert "Not understood: <code>status:faild</code>" in html
+    assert 'href="?q=status%3Afailed"' in html
+    assert found_turns(client, "question status:faild") == {1, 2, 3, 4}
+
+
+def test_a_long_list_says_that_it_was_cut_and_leads_to_all(client: Client, session: Session) -> None:
+    add_turns(session, SHOWN)
+    html = ask(client, "question")
+    assert f"the newest {SHOWN}" in html
+    assert "question%20in:turns" in html
+    assert len(found_turns(client, "question in:turns")) == SHOWN + 4
+
+
+def test_an_empty_search_teaches_the_language(client: Client) -> None:
+    html = ask(client, "")
+    assert "What can be asked" in html
+    assert "duration:&gt;2s" in html
+
+
+def test_what_was_written_is_text(client: Client, session: Session) -> None:
+    session.turns.filter(turn_index=1).update(user_message=f"Question {HOSTILE}")
+    session.title = HOSTILE
+    session.save()
+    for text in (HOSTILE, f'"{HOSTILE}', "alert", f"status:{HOSTILE}", f"<b>:{HOSTILE}"):
+        assert "<script>alert" not in ask(client, text)
+
+
+def test_the_queries_do_not_grow_with_what_is_found(client: Client, session: Session) -> None:
+    counts = []
+    for _ in range(2):
+        with counted_queries() as queries:
+            ask(client, "question fact -nothing rating:none")
+        counts.append(len(queries))
+        add_turns(session, 6)
+        add_turns(session, 1, "failed")
+    assert counts[0] == counts[1] <= 8
+
+
+@pytest.mark.parametrize(
+    ("written", "first"),
+    [
+        ("st", "status:"),
+        ("-ra", "-rating:"),
+        ("status:f", "status:failed "),
+        ("kb:hand", 'kb:"Hand book" '),
+        ('kb:"hand', 'kb:"Hand book" '),
+        ("plugin:fast", "plugin:gs-llm-fast "),
+        ("error:valid", "error:VALIDATION_REJECTED "),
+        ("nothing:", None),
+        ("zzz", None),
+    ],
+)
+def test_what_is_being_written_is_completed(client: Client, project: Project, written: str, first: str | None) -> None:
+    install_plugins()
+    create_base(project, "Hand book")
+    html = client.get(reverse("search-complete"), {"written": written}).text
+    check_html(html)
+    offered = re.findall(r'data-text="([^"]*)"', html.replace("&quot;", "'"))
+    assert [text.replace("'", '"') for text in offered][:1] == ([] if first is None else [first])
+
+
+def test_the_palette_lists_sessions_and_turns(client: Client, session: Session) -> None:
+    html = client.get(reverse("search-palette"), {"q": "question"}).text
+    check_html(html)
+    assert html.count('role="option"') == 4
+    assert reverse("session", args=[session.session_id]) in client.get(reverse("search-palette"), {"q": "pets"}).text
+
+
+def test_the_registry_of_a_session_is_filtered_and_stays_so(client: Client, session: Session) -> None:
+    state = reverse("session-state", args=[session.session_id])
+    html = client.get(state, {"find": "status:failed"}).text
+    assert re.findall(r">Turn (\d+)<", html) == ["3"]
+    assert f'data-refresh-url="{state}?find=status%3Afailed"' in html
+    page = client.get(reverse("session", args=[session.session_id]), {"find": "duration:>2s"}).text
+    assert re.findall(r">Turn (\d+)<", page) == ["4"]
+    assert page.count('class="exchange') == 4
+    assert "No turn fits" in client.get(state, {"find": "status:running"}).text
+    add_turns(session, 30)
+    html = client.get(state, {"find": "-status:failed"}).text
+    more = re.search(r'hx-get="([^"]*turns_before=[^"]*)"', html)
+    assert more is not None
+    rest = client.get(more[1].replace("&amp;", "&")).text
+    numbers = [int(number) for number in re.findall(r">Turn (\d+)<", html + rest)]
+    assert numbers == [number for number in range(34, 0, -1) if number != 3]
+
+
+def test_the_time_of_a_turn_is_its_own(client: Client, session: Session) -> None:
+    session.turns.filter(turn_index=1).update(created_at=timezone.now() - timedelta(days=40))
+    day = (timezone.now() - timedelta(days=20)).date().isoformat()
+    assert found_turns(client, f"before:{day}") == {1}
+    assert found_turns(client, f"after:{day}") == {2, 3, 4}

@@ -1,0 +1,134 @@
+"""The page of a session's skills, its frozen state on the session page, commands in the conversation."""
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import Project, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
+from tests.conversation.skill_files import front, write_skill
+from tests.web.page_scene import HOSTILE, check_html, counted_queries, live_project, member_client, project
+
+__all__ = ["live_project", "project"]
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, settings: Settings) -> Path:
+    """Give the test's own data directory."""
+    settings.MRPVM_DATA_DIR = tmp_path
+    return tmp_path
+
+
+def shown(client: Client, address: str) -> str:
+    """Give a page that holds together."""
+    answer = client.get(address)
+    assert answer.status_code == 200
+    html = answer.content.decode()
+    check_html(html)
+    return html
+
+
+def test_the_page_shows_snapshot_sources_and_why_others_are_left_out(project: Project, files: Path) -> None:
+    write_skill(files / "skills", "compare", front(summary="Mine", body=HOSTILE))
+    write_skill(files / "skills", "broken", "---\nsummary: [\n---\n")
+    write_skill(files / "skills", "odd", front(author="me"))
+    session = create_session(project)
+    html = shown(member_client(project), f"/sessions/{session.session_id}/skills")
+    assert "Nothing: the files say what this snapshot says." in html
+    assert "Winner=user:compare/SKILL.md; Losers=bundled:compare/SKILL.md" in html
+    assert "malformed_frontmatter" in html
+    assert "Ignored keys: author" in html
+    assert "tool <code>builtin:calculate</code>, without a model" in html
+    assert "&lt;script&gt;" in html
+
+
+def test_the_page_shows_what_a_reload_would_change_and_reloads(project: Project, files: Path) -> None:
+    session = create_session(project)
+    other = create_session(project)
+    write_skill(files / "skills", "new", front(summary="Fresh"))
+    write_skill(files / "skills", "compare", front(body="Compare my way."))
+    client = member_client(project)
+    address = f"/sessions/{session.session_id}/skills"
+    html = shown(client, address)
+    assert "Fresh" in html
+    assert "Compare my way." in html
+    assert client.post(f"{address}/reload").status_code == 302
+    html = shown(client, address)
+    assert "snapshot 2" in html
+    assert "Nothing: the files say" in html
+    assert Session.objects.get(pk=other.pk).snapshot_version == 1
+    assert "<html" not in shown(client, f"{address}?part=skills")
+
+
+def test_unreadable_files_are_said_on_the_page(project: Project, tmp_path: Path, settings: Settings) -> None:
+    session = create_session(project)
+    settings.MRPVM_SHIPPED_DIR = tmp_path / "nowhere"
+    client = member_client(project)
+    assert "The files cannot be read now." in shown(client, f"/sessions/{session.session_id}/skills")
+    assert client.post(f"/sessions/{session.session_id}/skills/reload").status_code == 302
+    assert "SKILLS_ROOT_UNREADABLE" in shown(client, f"/sessions/{session.session_id}/skills")
+
+
+def test_a_viewer_sees_and_a_stranger_does_not(project: Project) -> None:
+    session = create_session(project)
+    viewer = member_client(project, "viewer")
+    address = f"/sessions/{session.session_id}/skills"
+    assert "Reload skills" not in shown(viewer, address)
+    assert viewer.post(f"{address}/reload").status_code == 403
+    elsewhere = Project.objects.create(name="Other", slug="other")
+    assert member_client(elsewhere).get(address).status_code == 404
+
+
+def test_the_session_page_shows_what_is_frozen_and_completes_from_it(project: Project, files: Path) -> None:
+    session = create_session(project)
+    write_skill(files / "skills", "later", front(command="later"))
+    html = shown(member_client(project), f"/sessions/{session.session_id}")
+    assert "4 in snapshot 1" in html
+    assert 'data-insert="/calc "' in html
+    assert 'data-insert="/style "' in html
+    assert "/later" not in html
+    completion = member_client(project).get(f"/sessions/{session.session_id}/completion").content.decode()
+    assert 'data-insert="/summarise "' in completion
+
+
+def test_a_command_is_shown_as_one_and_has_a_page(live_project: Project) -> None:
+    session = create_session(live_project)
+    client = member_client(live_project)
+    for text in ("/calc 6*7", f"/{HOSTILE}", "/skills"):
+        client.post(f"/sessions/{session.session_id}/ask", {"content": text})
+    html = shown(client, f"/sessions/{session.session_id}")
+    assert html.count("bubble--command") == 3
+    assert ">42</pre>" in html
+    assert "unknown_command" in html
+    for turn in session.turns.all():
+        assert "command /" in shown(client, f"/sessions/{session.session_id}/turns/{turn.request_id}")
+
+
+def test_the_skills_page_costs_the_same_for_many_skills(project: Project, files: Path) -> None:
+    session = create_session(project)
+    client = member_client(project)
+    address = f"/sessions/{session.session_id}/skills"
+    client.get(address)
+    with counted_queries() as few:
+        client.get(address)
+    for number in range(30):
+        write_skill(files / "skills", f"skill-{number}", front(summary="One of many"))
+    client.post(f"{address}/reload")
+    client.get(address)
+    with counted_queries() as many:
+        assert "skill-29" in client.get(address).content.decode()
+    assert len(many) == len(few)
+
+
+def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Project) -> None:
+    session = create_session(live_project)
+    run_turn(session, TurnCall(message="/style focus"))
+    client = member_client(live_project)
+    assert "Command" in shown(client, f"/sessions/{session.session_id}")
+    exported = client.get(f"/api/sessions/{session.session_id}/export?format=json").json()
+    assert exported["turns"][0]["command_result"]["code"] == "style_set"
+    assert exported["session"]["skill_snapshot"]["version"] == 1

@@ -1,0 +1,213 @@
+"""Beside the graph: requests to models, the state before and after, and why plugins were tried in their order."""
+
+import html as entities
+import re
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.errors import MRPError
+from mrpvm.learning import untried, utility
+from mrpvm.plugins.planners.ranking import Ranked
+from mrpvm.registry import installed
+from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.machine import install_plugins
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.trace_writer import detail_row
+from sessions_app.web.fragments.choice_notes import read_notes
+from tests.web.page_scene import add_turns, check_html, live_project, member_client, new_session, project
+
+__all__ = ["live_project", "project"]
+
+
+def talk(session: Session, message: str, **choices: Any) -> ExplainabilityTurn:
+    with suppress(MRPError):
+        run_turn(session, TurnCall(message=message, choices=Choices(**choices)))
+    return session.turns.order_by("-turn_index")[0]
+
+
+def get(client: Client, turn: ExplainabilityTurn, name: str, *more: str, **query: str) -> str:
+    response = client.get(reverse(name, args=[turn.session.session_id, turn.request_id, *more]), query)
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html
+
+
+def text_of(html: str) -> str:
+    return " ".join(entities.unescape(re.sub(r"<[^>]*>", " ", html)).split())
+
+
+# --- requests to models
+
+
+def test_the_requests_really_sent_are_shown_one_execution_at_a_time(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    ref = "exec-0.9~1"
+    named = {"executionId": ref, "frameId": "frame-0", "status": "success", "durationMs": 3, "llmCalls": 1}
+    started = {**named, "pluginName": "Deep Solver", "pluginId": "gs-x", "pluginType": "gs-plugin"}
+    events = [
+        ["plugin.started", 1, {**started, "stage": "goal-solver", "cause": None}],
+        ["plugin.finished", 4, {**named, "model": "m-1", "modelRole": "goal-deep"}],
+    ]
+    TurnEvents.objects.create(turn=turn, first_sequence=1_000, events=events)
+    body = {
+        "model": "m-1",
+        "messages": [{"role": "system", "content": "Be <b>brief</b>."}, {"role": "user", "content": "Why?"}],
+    }
+    request = {"url": "http://model/v1", "body": body, "modelBasis": "role", "attempt": 2, "response": {"text": "So."}}
+    detail_row(turn, ref, {"meta": {"requests": [request]}}).save()
+    client = member_client(project)
+    context = get(client, turn, "turn-context")
+    assert "Deep Solver" in context
+    assert "goal-deep" in context
+    assert "Be &lt;b&gt;brief" not in context
+    shown = get(client, turn, "turn-requests", ref)
+    assert "Be &lt;b&gt;brief&lt;/b&gt;." in shown
+    assert "attempt 2" in text_of(shown)
+    assert "16 characters" in text_of(shown)
+    assert "So." in shown
+
+
+def test_a_turn_without_a_model_says_so(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    assert "asked no model" in text_of(get(member_client(project), turn, "turn-context"))
+
+
+# --- state
+
+
+def state_rows(html: str) -> dict[str, list[str]]:
+    """Give the cells of the table of before and after, by the row's name."""
+    found = {}
+    for row in re.findall(r"<tr>(.*?)</tr>", html, re.S):
+        if name := re.search(r'<th scope="row">(.*?)</th>', row):
+            found[name[1]] = [text_of(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)]
+    return found
+
+
+def test_the_state_before_and_after_a_turn_and_what_changed_between(live_project: Project) -> None:
+    session = create_session(live_project)
+    client = member_client(live_project)
+    first = talk(session, "My dog is called Rex.", planner="planner-depth")
+    mount_base(session, create_base(live_project, "Motors"), reason="api")
+    second = talk(session, "My cat is called Tom. My car is red.")
+    rows = state_rows(get(client, first, "turn-state"))
+    assert rows["Planner"] == ["planner-default", "planner-depth changed by this turn"]
+    assert rows["Units of the session"] == ["0", "1 changed by this turn"]
+    assert rows["Messages"] == ["0", "2 changed by this turn"]
+    rows = state_rows(get(client, second, "turn-state"))
+    assert rows["Planner"][:2] == ["planner-depth", "planner-depth"]
+    after_first, before, after = rows["Knowledge base"]
+    assert after_first != before.replace(" changed between the turns", "")
+    assert before == "Motors, revision 1 changed between the turns"
+    assert after == "Motors, revision 1"
+    assert rows["Units of the session"] == ["1", "1", "3 changed by this turn"]
+
+
+def test_a_failed_turn_changes_no_state(live_project: Project) -> None:
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex.")
+    failed = talk(session, "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?")
+    assert failed.status == "failed"
+    rows = state_rows(get(member_client(live_project), failed, "turn-state"))
+    assert not any("changed" in cell for cells in rows.values() for cell in cells)
+
+
+# --- choice
+
+
+def candidates(html: str, title: str) -> dict[str, list[str]]:
+    """Give the cells of the first stage of that name, by plugin."""
+    section = re.search(rf'<section class="card" aria-label="{title}[^"]*">(.*?)</section>', html, re.S)
+    assert section is not None
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", section[1], re.S)[1:]
+    cells = [[text_of(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)] for row in rows]
+    return {row[1]: row for row in cells}
+
+
+def test_every_stage_says_who_was_tried_in_which_order_and_why(live_project: Project) -> None:
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex.")
+    turn = talk(session, "What is my dog called?", kb="kb-balanced")
+    html = get(member_client(live_project, "viewer"), turn, "turn-choice")
+    kb = candidates(html, "KB plugins")
+    assert kb["kb-balanced"][0] == "1"
+    assert "pinned" in kb["kb-balanced"][3]
+    assert kb["kb-balanced"][4] == "success"
+    assert kb["kb-fast"][0] == "–"
+    assert "kb-balanced is pinned" in kb["kb-fast"][3]
+    detectors = candidates(html, "Seed detector")
+    assert "preference" in detectors["sd-symbolic"][3]
+    assert "language model" in detectors["sd-llm-deep"][3]
+    planners = candidates(html, "Planner")
+    assert planners["planner-depth"][4] == "not reached"
+    solvers = candidates(html, "Goal solvers")
+    assert "history +" in solvers["gs-symbolic"][3]
+    assert re.fullmatch(r"\d\.\d\d", solvers["gs-symbolic"][2])
+
+
+_NAMES = st.sampled_from(["history", "plan", "act", "topics", "confidence", "calls", "depth", "speed"])
+
+
+@given(st.lists(st.tuples(_NAMES, st.floats(-2, 2)), max_size=5, unique_by=lambda part: part[0]), st.floats(-5, 5))
+def test_a_planner_s_notes_are_read_back_as_they_were_written(parts: list[tuple[str, float]], score: float) -> None:
+    install_plugins()
+    descriptor = installed.descriptors("kb-plugin")[0]
+    note = Ranked(descriptor=descriptor, score=score, parts=tuple(parts)).note
+    read = read_notes([note, "left out as irrelevant: a, b", "base plan: (something) else"])
+    assert read.scores[descriptor.id].score == f"{score:.2f}"
+    shown = {part.name: part.value for part in read.scores[descriptor.id].parts}
+    assert shown == {name: f"{value:+.2f}" for name, value in parts if abs(value) >= 0.005}
+    assert read.left_out == {"a", "b"}
+    assert read.sentences == ("base plan: (something) else",)
+
+
+def rows_of_every_table() -> dict[str, int]:
+    return {model.__name__: model.objects.count() for model in apps.get_app_config("sessions_app").get_models()}
+
+
+@pytest.fixture
+def asked(live_project: Project) -> ExplainabilityTurn:
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex.")
+    return talk(session, "What is my dog called?")
+
+
+def test_another_choice_is_foretold_and_nothing_is_written(live_project: Project, asked: ExplainabilityTurn) -> None:
+    client = member_client(live_project, "viewer")
+    before, session_before = rows_of_every_table(), Session.objects.filter(pk=asked.session_id).values().get()
+    html = get(client, asked, "turn-what-if", kb="kb-thinkingdb", statistics="none", preferences="none")
+    assert rows_of_every_table() == before
+    assert Session.objects.filter(pk=asked.session_id).values().get() == session_before
+    predicted = html[html.index('id="prediction"') :]
+    assert "pinned" in candidates(predicted, "KB plugins")["kb-thinkingdb"][3]
+    untried_utility = utility("gs-plugin", untried("gs-plugin"))
+    assert f"history {untried_utility:+.2f}" in candidates(predicted, "Goal solvers")["gs-symbolic"][3]
+
+
+def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked: ExplainabilityTurn) -> None:
+    message = "Why is my dog called Rex? Please compare."
+    html = get(member_client(live_project), asked, "turn-what-if", message=message)
+    predicted = html[html.index('id="prediction"') :]
+    turn = talk(asked.session, message)
+    found = get(member_client(live_project), turn, "turn-choice")
+    for title in ("Seed detector", "Planner", "KB plugins", "Goal solvers"):
+        foretold = {name: cells[:4] for name, cells in candidates(predicted, title).items()}
+        assert foretold == {name: cells[:4] for name, cells in candidates(found, title).items()}
+
+
+def test_inputs_that_a_turn_would_refuse_are_refused_in_words(live_project: Project, asked: ExplainabilityTurn) -> None:
+    client = member_client(live_project)
+    assert "There is no kb-plugin named" in entities.unescape(get(client, asked, "turn-what-if", kb="kb-none"))
+    assert "The message is empty." in get(client, asked, "turn-what-if", message=" ")

@@ -1,0 +1,145 @@
+"""Provenance both ways: from a citation to the unit and its source's words, from a unit to every turn that met it."""
+
+import re
+from contextlib import suppress
+from urllib.parse import urlencode
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.ingest import load_source
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.web.fragments.place import AROUND_CHARS, find_place
+from tests.kernel.scripted import REJECT, plugin
+from tests.web.page_scene import (
+    HOSTILE,
+    Install,
+    add_turns,
+    check_html,
+    counted_queries,
+    live_project,
+    member_client,
+    new_session,
+    project,
+    scripted_plugins,
+)
+
+__all__ = ["live_project", "project", "scripted_plugins"]
+
+HANDBOOK = "# Ferry\n\nBoarding closes ten minutes before departure.\n\nVehicles board at gate B.\n"
+
+
+def talk(session: Session, message: str) -> ExplainabilityTurn:
+    with suppress(MRPError):
+        run_turn(session, TurnCall(message=message))
+    return session.turns.order_by("-turn_index")[0]
+
+
+def unit_page(client: Client, session: Session, unit_id: str) -> str:
+    response = client.get(f"{reverse('unit', args=[session.session_id])}?{urlencode({'id': unit_id})}")
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html
+
+
+def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    load_source(base, "ferry.md", HANDBOOK)
+    base.refresh_from_db()
+    session = create_session(live_project, base=base)
+    turn = talk(session, "Where do vehicles board?")
+    client = member_client(live_project, "viewer")
+    overview = client.get(reverse("turn-overview", args=[session.session_id, turn.request_id])).content.decode()
+    (address,) = set(re.findall(r'class="cite" href="([^"]+)"', overview))
+    html = client.get(address, follow=True).content.decode()
+    check_html(html)
+    assert re.search(r'<mark id="place">Vehicles board at gate B\.</mark>', html)
+    assert "ferry.md" in html
+    assert reverse("knowledge-base", args=[base.kb_id]) in html
+    assert reverse("turn", args=[session.session_id, turn.request_id]) in html
+    assert ">cited</span>" in html
+    assert client.get(re.sub(r"\d+$", "9", address)).status_code == 404
+
+
+def test_a_told_unit_leads_to_the_message_and_to_every_turn_that_met_it(live_project: Project) -> None:
+    session = create_session(live_project)
+    told = talk(session, "Hello there. My dog is called Rex.")
+    asked = talk(session, "What is my dog called?")
+    unit = ContextUnit.objects.get(session=session, turn=told)
+    html = unit_page(member_client(live_project), session, unit.unit_id)
+    assert re.search(r'<mark id="place">My dog is called Rex\.</mark>', html)
+    for turn in (told, asked):
+        assert reverse("turn", args=[session.session_id, turn.request_id]) in html
+    steps = re.findall(r"<li>\s*<span class=\"badge[^>]*>([^<]+)</span>", html)
+    assert steps.index("cited") < steps.index("stated"), "newest turn first"
+    assert {"stated", "kept", "chosen", "cited"} <= set(steps)
+
+
+def test_a_lost_unit_is_struck_through_with_the_reason(live_project: Project, scripted_plugins: Install) -> None:
+    scripted_plugins(plugin("val-plugin", "val-a", REJECT))
+    session = create_session(live_project)
+    turn = talk(session, "Why?")
+    (unit_id,) = turn.unit_changes["discarded"]
+    html = unit_page(member_client(live_project), session, unit_id)
+    assert "no longer stored" in html
+    assert re.search(r'class="unit-page__text strike">Rex is a dog\.</p>', html)
+    assert "the validators refused every answer that was found" in html
+
+
+def test_what_a_unit_says_is_never_markup(live_project: Project, scripted_plugins: Install) -> None:
+    scripted_plugins(hostile=True)
+    session = create_session(live_project)
+    turn = talk(session, HOSTILE)
+    unit_ids = set(turn.unit_events.values_list("unit_id", flat=True))
+    assert unit_ids
+    for unit_id in unit_ids:
+        unit_page(member_client(live_project), session, unit_id)
+
+
+def test_a_unit_is_seen_by_its_own_project_alone(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    address = f"{reverse('unit', args=[session.session_id])}?{urlencode({'id': turn.unit_changes['added'][0]})}"
+    source = reverse("turn-source", args=[session.session_id, turn.request_id, 1])
+    stranger = member_client(Project.objects.create(name="Other"))
+    assert member_client(project).get(address).status_code == 200
+    assert [stranger.get(each).status_code for each in (address, source)] == [404, 404]
+    assert member_client(project).get(reverse("unit", args=[session.session_id]), {"id": "none\0"}).status_code == 404
+
+
+def test_the_queries_do_not_grow_with_the_unit_s_life(project: Project) -> None:
+    client, counts = member_client(project), []
+    for how_many in (1, 30):
+        session = new_session(project)
+        turns = add_turns(session, how_many)
+        unit_id = turns[0].unit_changes["added"][0]
+        for turn in turns:
+            turn.unit_events.create(session=session, unit_id=unit_id, step="offered", rank=1)
+        with counted_queries() as queries:
+            unit_page(client, session, unit_id)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 8
+
+
+@given(st.text(max_size=900), st.text(max_size=30), st.integers(0, 900), st.integers(0, 900))
+def test_a_place_is_cut_from_its_text_and_says_what_is_missing(text: str, said: str, one: int, other: int) -> None:
+    start, end = sorted((min(one, len(text)), min(other, len(text))))
+    for place in (find_place(text, said), find_place(text, said, start, end)):
+        shown = place.before + place.marked + place.after
+        assert text[place.left_out_before : len(text) - place.left_out_after] == shown
+        assert len(place.before) <= AROUND_CHARS
+        assert len(place.after) <= AROUND_CHARS
+
+
+@pytest.mark.parametrize("text", ["So: the  Pump\nis blue. It runs.", "the pump is BLUE"])
+def test_words_are_found_whatever_stands_between_them(text: str) -> None:
+    assert find_place(text, "The pump is blue.").marked.lower().split()[0] == "the"
