@@ -112,13 +112,12 @@ def _steps(run: TurnRun) -> Program[None]:
     frame = Frame(calls=run.budget.calls)
     run.open_frame(frame, None, {"message": run.request.message})
     detected, admitted = yield from detect(run, frame, run.request.message)
-    frame.intents, frame.goals = admitted.intents, admitted.goals
+    frame.intents, frame.goals = admitted.runnable, admitted.goals
     frame.seeds, frame.units = admitted.seeds, admitted.units
     resolve_intents(frame)
-    untried = Deliberation(policy=POLICIES[run.effective_level])
     planned: Planned | None = None
     for planner_id in planner_candidates(run):
-        planned = yield from plan_first(run, frame, planner_id, detected.then("flow"), untried)
+        planned = yield from plan_first(run, frame, planner_id, detected.then("flow"))
         if planned is not None:
             break
     if planned is None:
@@ -126,4 +125,4 @@ def _steps(run: TurnRun) -> Program[None]:
     found = Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot())
     view = yield from next_view(run, frame, found, planned.execution.then("flow"))
     if view is not None:
-        yield from plan_again(run, frame, planned, view.execution, tuple(found.summaries), view.guidance, untried)
+        yield from plan_again(run, frame, planned, view.execution, tuple(found.summaries), view.guidance)
