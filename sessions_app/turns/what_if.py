@@ -11,7 +11,6 @@ from mrpvm.errors import MRPError
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Program
 from mrpvm.kernel.children import resolve_intents
-from mrpvm.kernel.deliberation import POLICIES, Deliberation
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.scheduler import Scheduler
