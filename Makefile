@@ -15,7 +15,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser fuzz check format bench sync requirements vendor clean
+.PHONY: help run test browser fuzz check format bench bench-retrieval sync requirements vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ format: sync ## Format the code
 
 bench: sync ## Measure a turn against its floor; prints ratios
 	$(PYTHON) -m bench $(ARGS)
+
+bench-retrieval: sync ## Measure how well questions find what answers them (ARGS=DIRECTORY of collections)
+	$(PYTHON) -m bench.retrieval $(ARGS)
 
 sync: ## Install the pinned packages of developers into .venv
 	@scripts/sync dev

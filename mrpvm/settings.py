@@ -83,6 +83,7 @@ MRPVM_LLM_API = ENVIRONMENT.choice("MRPVM_LLM_API", ("chat", "responses"))
 MRPVM_LLM_TIMEOUT_MS = ENVIRONMENT.whole_number("MRPVM_LLM_TIMEOUT_MS", 30_000, lowest=1)  # one attempt [L-6]
 MRPVM_LLM_MAX_RETRIES = ENVIRONMENT.whole_number("MRPVM_LLM_MAX_RETRIES", 2)  # of the transport [L-6]
 MRPVM_LLM_CACHE = ENVIRONMENT.flag("MRPVM_LLM_CACHE", default=False)  # [L-7]
+MRPVM_OPENAI_ANY_MODEL = ENVIRONMENT.choice("MRPVM_OPENAI_ANY_MODEL", ("auto", "1", "0"))  # [O-29]
 MRPVM_GROUNDING = ENVIRONMENT.choice("MRPVM_GROUNDING", ("open", "strict"))  # unless project or session say [O-12]
 MRPVM_GUARDRAILS = ENVIRONMENT.flag("MRPVM_GUARDRAILS", default=True)  # refuse what policy denies [L-117]
 MRPVM_WRAPPERS = ENVIRONMENT.name_list("MRPVM_WRAPPERS")  # external programs that may run, by id or name [PL-35]
@@ -127,7 +128,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = MRPVM_MAX_BODY_BYTES
 
 CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set [O-25]
 CORS_URLS_REGEX = r"^/(api|v1)/"
-CORS_EXPOSE_HEADERS = ["x-request-id", "retry-after"]
+CORS_EXPOSE_HEADERS = ["x-request-id", "x-session-id", "retry-after"]
 
 # --- Django ---------------------------------------------------------------------------------------------
 
@@ -259,11 +260,13 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {"SessionStatusEnum": ["active", "running", "failed", "expired"]},
     "PREPROCESSING_HOOKS": ["sessions_app.api.schema_hooks.api_only"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "sessions_app.api.schema_hooks.without_sources",
     ],
+    "ENUM_NAME_OVERRIDES": {"SessionStatusEnum": ["active", "running", "failed", "expired"]},
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -1,4 +1,4 @@
-"""Every address of the server: the API, its probes, the admin and the pages."""
+"""Every address of the server: the API and its OpenAI dialect, the probes, the admin and the pages."""
 
 from django.contrib import admin
 from django.urls import include, path
@@ -9,6 +9,7 @@ urlpatterns = [
     path("health", health, name="health"),
     path("ready", ready, name="ready"),
     path("api/", include("sessions_app.api.urls")),
+    path("v1/", include("sessions_app.api.openai.urls")),
     path("admin/", admin.site.urls),
     path("", include("sessions_app.web.urls")),
 ]

@@ -61,6 +61,9 @@ PREFERRED_ROLES_BY_ACT: Mapping[str, tuple[str, ...]] = {
 }
 """Roles that rank higher for an act; never used to exclude [I-2]."""
 
+CHARS_PER_TOKEN = 4
+"""Of an estimate, where nobody counted [O-32]."""
+
 KuType = Literal["atomic", "composite", "aggregate"]
 Store = Literal["current-turn", "session", "draft", "kb"]
 AnswerStatus = Literal["answered", "no-context", "failed"]

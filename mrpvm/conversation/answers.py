@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
+from mrpvm.values import CHARS_PER_TOKEN, Answer, AnswerGroup, Evidence, EvidenceEntry, Intent, KnowledgeUnit
 from mrpvm.wire import to_wire
 
 NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
@@ -210,3 +210,10 @@ def preview(text: str, limit_chars: int = PREVIEW_CHARS) -> str:
         return line
     head = line[: limit_chars - 1]
     return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:") + "\u2026"
+
+
+def cut_answer(text: str, max_tokens: int | None, stop: Iterable[str]) -> tuple[str, str]:
+    """Give an answer that no model wrote within what the client allows, and why it ends: `stop` or `length` [O-30]."""
+    end = min((place for item in stop if (place := text.find(item)) >= 0), default=len(text))
+    limit = end if max_tokens is None else max_tokens * CHARS_PER_TOKEN
+    return (text[:end], "stop") if end <= limit else (text[:limit], "length")

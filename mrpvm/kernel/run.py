@@ -165,6 +165,8 @@ class TurnRun:
         recorder = self._recorders.pop(execution_id, None)
         if recorder is not None and recorder.usage is not None:
             data["usage"] = meta["usage"] = recorder.usage.as_record()
+        if recorder is not None and recorder.answer_was_cut:
+            data["finishReason"] = "length"
         if recorder is not None and (requests := recorder.as_records()):
             meta["requests"] = requests
         self.emit("plugin.finished", data, execution_id, {**payload, "error": error, "meta": meta})

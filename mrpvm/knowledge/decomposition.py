@@ -50,16 +50,20 @@ def decompose(intent: Intent) -> DecomposedIntent:
     )
 
 
-def _max_results(act: str, forms: tuple[str, ...]) -> int:
-    if act == "identify":
+def _max_results(decomposed: DecomposedIntent) -> int:
+    if decomposed.act == "identify":
         return 4
+    forms = output_forms(decomposed.output_type, decomposed.intent)
     return 5 if "one_word" in forms or "yes_no" in forms else 10
 
 
-def profile_for(decomposed: DecomposedIntent) -> ContextProfile:
+def profile_for(decomposed: DecomposedIntent, *, max_results: int | None = None) -> ContextProfile:
     """Give what retrieval should look for on behalf of one intent [I-9, I-10].
 
     Output instructions inside the question shape the answer and are no query terms [BP-8].
+
+    Args:
+        max_results: in place of what the act and the output asked for suggest.
     """
     parts = [without_form_phrases(decomposed.target), *decomposed.criteria, decomposed.explicit_context or ""]
     query_text = " ".join(part for part in parts if part)
@@ -69,5 +73,5 @@ def profile_for(decomposed: DecomposedIntent) -> ContextProfile:
         query_text=query_text,
         query_terms=unique_terms(_AMOUNT_ASKED.sub(" ", query_text)),
         act_boost=decomposed.act,
-        max_results=_max_results(decomposed.act, output_forms(decomposed.output_type, decomposed.intent)),
+        max_results=max_results or _max_results(decomposed),
     )

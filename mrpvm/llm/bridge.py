@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout
 from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import AttemptFailed, Endpoint
-from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply
+from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply, Sampling
 from mrpvm.llm.recorder import Usage, estimated_tokens
 from mrpvm.llm.roles import ModelConfig, Resolved, resolve_model
 
@@ -17,14 +18,17 @@ LONGEST_WAIT_MS = 10_000
 LAST_WORDS_MS = 250
 """A call ends this long before its plugin is given up, so that the plugin can still say why."""
 _POLL_MS = 50
+ANSWERING_ROLES = ("goal-fast", "goal-deep")
+AS_CONFIGURED = Sampling()
 
 
 class ConfiguredModel:
     """The provider's models under one snapshot of the roles: one turn's source of models [L-5]."""
 
-    def __init__(self, endpoint: Endpoint, config: ModelConfig) -> None:
+    def __init__(self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling = AS_CONFIGURED) -> None:
         self._endpoint = endpoint
         self._config = config
+        self._sampling = sampling
 
     @property
     def available(self) -> bool:
@@ -33,13 +37,14 @@ class ConfiguredModel:
 
     def bind(self, scope: CallScope) -> LanguageModel:
         """Give the model for one plugin call."""
-        return _BoundModel(self._endpoint, self._config, scope)
+        return _BoundModel(self._endpoint, self._config, self._sampling, scope)
 
 
 class _BoundModel:
-    def __init__(self, endpoint: Endpoint, config: ModelConfig, scope: CallScope) -> None:
+    def __init__(self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling, scope: CallScope) -> None:
         self._endpoint = endpoint
         self._config = config
+        self._sampling = sampling
         self._scope = scope
         self._deadline = time.monotonic() + (scope.timeout_ms - LAST_WORDS_MS) / 1000
 
@@ -59,7 +64,7 @@ class _BoundModel:
             keeps_role=prompt.keeps_role,
         )  # fmt: skip
         self._scope.recorder.call_began(resolved.model, resolved.role, endpoint.secrets)
-        body = endpoint.dialect.body(resolved.model, prompt, self._config, streams=on_text is not None)
+        body = self._body(resolved.model, prompt, streams=on_text is not None)
         completion = self._cached(body, resolved, on_text)
         if completion is None:
             completion = self._asked(body, resolved, on_text)
@@ -72,6 +77,8 @@ class _BoundModel:
             is_estimated=True,
         )
         self._scope.recorder.used(usage)
+        if completion.finish_reason == "length" and prompt.role in ANSWERING_ROLES:
+            self._scope.recorder.answer_was_cut = True
         return Reply(
             text=completion.text,
             model=resolved.model,
@@ -79,6 +86,13 @@ class _BoundModel:
             finish_reason=completion.finish_reason,
             usage=usage,
         )
+
+    def _body(self, model: str, prompt: Prompt, *, streams: bool) -> dict[str, Any]:
+        """Give the request; what the client asked for reaches the answer's writer alone, not who reads its message."""
+        asked = self._sampling if prompt.role in ANSWERING_ROLES else AS_CONFIGURED
+        config = self._config if asked.temperature is None else replace(self._config, temperature=asked.temperature)
+        body = self._endpoint.dialect.body(model, prompt, config, streams=streams)
+        return body | self._endpoint.dialect.limits(asked.max_tokens, asked.stop)
 
     def _cached(self, body: Mapping[str, Any], resolved: Resolved, on_text: OnText | None) -> Completion | None:
         """Give a kept answer; it counts as a call like any other [PL-26]."""

@@ -34,6 +34,9 @@ class Dialect(Protocol):
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
         """Give the request's body."""
 
+    def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
+        """Give what bounds the answer, as far as the API knows it."""
+
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call for a body; gives its answer or its stream."""
 
@@ -67,6 +70,11 @@ class ChatDialect:
         if streams:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
         return body
+
+    def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
+        """Give what bounds the answer."""
+        limits: dict[str, Any] = {} if max_tokens is None else {"max_tokens": max_tokens}
+        return limits | ({"stop": list(stop)} if stop else {})
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call."""
@@ -116,6 +124,10 @@ class ResponsesDialect:
             text=_given(verbosity=config.verbosity) or None,
         )
         return body | ({"stream": True} if streams else {})
+
+    def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
+        """Give what bounds the answer; this API has no stop texts."""
+        return {} if max_tokens is None else {"max_output_tokens": max_tokens}
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call."""

@@ -19,7 +19,10 @@ LISTING_KEPT_MS = 60_000
 """How long a list of models is taken for current."""
 _REASON_CHARS = 300
 _TRANSIENT = (408, 429)
-_OPTIONAL = ("temperature", "stream_options", "store", "reasoning_effort", "reasoning", "verbosity", "text")
+_OPTIONAL = (
+    "temperature", "max_tokens", "stop", "stream_options", "store", "reasoning_effort", "reasoning", "verbosity",
+    "text",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

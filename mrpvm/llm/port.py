@@ -12,6 +12,15 @@ OnText = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """What a request asks of the model that writes its answer [O-30]; None and nothing leave it to the role table."""
+
+    temperature: float | None = None
+    max_tokens: int | None = None
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """One logical call [PL-26].
 

@@ -8,9 +8,7 @@ from threading import Lock
 from typing import Any
 
 from mrpvm.llm.redaction import redacted
-
-CHARS_PER_TOKEN = 4
-"""Of an estimate, where the provider did not count [O-32]."""
+from mrpvm.values import CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +62,7 @@ class Recorder:
     model: str | None = None
     role: str | None = None
     usage: Usage | None = None
+    answer_was_cut: bool = False
     _exchanges: list[Exchange] = field(default_factory=list)
     _secrets: tuple[str, ...] = ()
     _lock: Lock = field(default_factory=Lock)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import Message, Session
 
 
-@transaction.atomic
 def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> None:
     """Make `messages` (`role`, `content`; oldest first) the beginning of a session that holds none yet.
 
@@ -17,15 +17,50 @@ def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> N
 
     Effects: message rows without a turn. A session that has messages stays as it is.
     """
+    with transaction.atomic():
+        locked = lock_idle_session(session.pk)
+        if not locked.message_sequence:
+            _append(locked, messages)
+
+
+@transaction.atomic
+def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
+    """Add messages that nobody is to answer at the end of the conversation, and give them.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS.
+
+    Effects: message rows without a turn, activity.
+    """
     locked = lock_idle_session(session.pk)
-    if locked.message_sequence:
-        return
-    Message.objects.bulk_create(
+    touch(locked)
+    locked.save(update_fields=ACTIVITY_FIELDS)
+    return _append(locked, messages)
+
+
+def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
+    first = locked.message_sequence + 1
+    made = Message.objects.bulk_create(
         (
             Message(session=locked, sequence=sequence, role=message["role"], content=message["content"])
-            for sequence, message in enumerate(messages, start=1)
+            for sequence, message in enumerate(messages, start=first)
         ),
         batch_size=500,
     )
-    locked.message_sequence = len(messages)
+    locked.message_sequence += len(made)
     locked.save(update_fields=["message_sequence"])
+    return made
+
+
+@transaction.atomic
+def remove_message(session: Session, sequence: int) -> None:
+    """Take a message out of the conversation, as its client asked; the order of the others stays.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS.
+
+    Effects: the row, and the places from there on by which the conversation was recognised.
+    """
+    locked = lock_idle_session(session.pk)
+    locked.messages.filter(sequence=sequence).delete()
+    locked.conversation_points.filter(sequence__gte=sequence).delete()

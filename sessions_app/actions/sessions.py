@@ -1,6 +1,6 @@
 """Creating, naming, ending and bringing back sessions [S-6 to S-18]."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -156,6 +156,15 @@ def rename_session(session: Session, title: str | None) -> Session:
     locked.title = clean_title(title)
     locked.save(update_fields=["title"])
     events.append(locked, "session.renamed", {"title": locked.title})
+    return locked
+
+
+@transaction.atomic
+def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
+    """Replace the client's own notes on the session, which no turn reads."""
+    locked = lock_session(session.pk)
+    locked.metadata = dict(metadata)
+    locked.save(update_fields=["metadata"])
     return locked
 
 

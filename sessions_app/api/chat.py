@@ -1,21 +1,22 @@
 """One message to a session: answered whole, or as a stream [API-10 to API-17]."""
 
-from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from django.http import StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mrpvm.values import HistoryMessage
+from sessions_app.actions.recognition import resume_session
 from sessions_app.api import schemas
-from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session
+from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, explicit_history
 from sessions_app.api.completion import completion
-from sessions_app.api.errors import body_of, error_body
 from sessions_app.api.live_answer import LiveAnswer
 from sessions_app.api.requests import ChatRequest, choices_of
 from sessions_app.api.running_turns import running_turns
-from sessions_app.api.sse import Feed, event_stream
+from sessions_app.api.sse import Feed
 from sessions_app.api.throttling import ChatThrottle
+from sessions_app.api.turn_stream import TurnStream
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.turns import shutdown
@@ -55,60 +56,21 @@ class ChatCompletions(ApiView):
             choices=choices_of(body),
             base=None if kb_id is None else knowledge_base(self.project, kb_id),
             is_streamed=body["stream"],
+            history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
         )
 
     def _session(self, body: dict[str, Any], call: TurnCall) -> "Session":
         header = self.request.headers.get(SESSION_HEADER)
         session = chat_session(self.project, body, header, call.choices, call.base)
+        if session.is_client_named:  # the client cannot know that its session has expired [O-43]
+            session = resume_session(session).session
         self.session_id = session.session_id
         return session
 
     def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
         """Answer once the turn has begun: what is refused before is a plain error [API-5]."""
         feed = Feed()
-        live = LiveAnswer(feed)
-        refused: list[Exception] = []
-
-        def prepare() -> Callable[[], None]:
-            session = self._session(body, call)
-
-            def answer() -> Iterator[tuple[str, Any]]:
-                result = run_turn(session, call, wait_ms=body["wait_ms"], listen=live.listen, read=live.read)
-                yield from live.rest(result, body.get("include", ()))
-
-            return lambda: self._feed(feed, live, answer, refused)
-
-        running_turns.start(prepare)
-        first = feed.first()
-        if first is None:
-            raise refused[0]
-        self.request_id = first[1].get("requestId", self.request_id)
-        return event_stream(feed, self._last_words(), {"X-Request-Id": self.request_id})
-
-    def _feed(
-        self,
-        feed: Feed,
-        live: LiveAnswer,
-        answer: Callable[[], Iterator[tuple[str, Any]]],
-        refused: list[Exception],
-    ) -> None:
-        """Put a turn's events into the feed, on the turn's thread; an error is the last of them."""
-        try:
-            for name, data in answer():
-                feed.put(name, data)
-        except Exception as error:
-            if feed.has_begun:
-                feed.put("error", live.voided(body_of(error, self.request_id, self.session_id)))
-            else:
-                refused.append(error)
-        finally:
-            feed.end()
-
-    def _last_words(self) -> dict[str, Any]:
-        return error_body(
-            "TURN_INTERRUPTED",
-            "The server was stopped while this turn was running.",
-            module="kernel",
-            request_id=self.request_id,
-            session_id=self.session_id,
-        )
+        stream = TurnStream(self, feed, LiveAnswer(feed, body.get("include", ())))
+        _, first = stream.begin(lambda: (self._session(body, call), call), body["wait_ms"])
+        self.request_id = first.get("requestId", self.request_id)
+        return stream.response({})

@@ -1,6 +1,6 @@
 """Which session a chat request means: the named one, a new one, or one under the client's own name [C-3, O-42]."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError
@@ -32,13 +32,13 @@ def chat_session(
         NotFound: SESSION_NOT_FOUND: ours and unknown, or a foreign name without a sign that the client names sessions.
         InvalidInput: the client's name cannot be one.
     """
-    history = next((body[key] for key in _HISTORY_KEYS if body.get(key) is not None), None)
-    session_id = _usable(body.get("session_id")) or _usable(header_id)
+    history = explicit_history(body)
+    session_id = usable_id(body.get("session_id")) or usable_id(header_id)
     if session_id is not None:
         try:
             return session_reference(project, session_id)
         except NotFound:
-            if session_id.startswith(OUR_START) or (_usable(header_id) is None and history is None):
+            if session_id.startswith(OUR_START) or (usable_id(header_id) is None and history is None):
                 raise
             check_client_name(session_id)
     try:
@@ -49,6 +49,11 @@ def chat_session(
     if history:
         import_history(session, history)
     return session
+
+
+def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | None:
+    """Give the history that a validated request brings along, None if it brings none [O-17]."""
+    return next((body[key] for key in _HISTORY_KEYS if body.get(key) is not None), None)
 
 
 _HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHistory")
@@ -64,6 +69,7 @@ def check_client_name(name: str) -> None:
         raise InvalidInput(f"A session's name has 1 to {NAME_CHARS} printable characters, none of them a slash.")
 
 
-def _usable(session_id: str | None) -> str | None:
+def usable_id(session_id: str | None) -> str | None:
+    """Give the id without blanks around it, None for what stands for no id."""
     trimmed = (session_id or "").strip()
     return None if trimmed in _NO_ID else trimmed

@@ -1,9 +1,10 @@
 """What a turn's answer looks like to the client who asked: the chat completion and the events of a stream."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.conversation.answers import response_markdown
+from mrpvm.trace.graph import Record
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
 from sessions_app.api.errors import wire_time
@@ -33,10 +34,10 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
             {
                 "index": 0,
                 "message": {"role": "assistant", "content": outcome.answer_text},
-                "finish_reason": "stop",
+                "finish_reason": result.finish_reason,
             }
         ],
-        "usage": _usage(result),
+        "usage": usage_of(result.records),
         "response_document": turn.response_document,
         "command": turn.command_result,
         "execution_trace": trace,
@@ -82,9 +83,9 @@ def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:
     }
 
 
-def _usage(result: TurnResult) -> dict[str, Any]:
+def usage_of(records: Sequence[Record]) -> dict[str, Any]:
     """Give the tokens of all model calls of the turn; `estimated` where a provider did not count [O-32]."""
-    used = [data["usage"] for name, _, data in result.records if name == "plugin.finished" and "usage" in data]
+    used = [data["usage"] for name, _, data in records if name == "plugin.finished" and "usage" in data]
     prompt, completion = (sum(item[name] for item in used) for name in ("inputTokens", "outputTokens"))
     counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
     return counts | ({"estimated": True} if any(item["estimated"] for item in used) else {})

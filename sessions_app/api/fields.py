@@ -85,8 +85,8 @@ class ChatMessages(serializers.Field):
     _messages_schema(
         HISTORY_ROLES,
         {},
-        description="What was said before. Taken over when this request creates the session; an existing session "
-        "keeps its own history.",
+        description="What was said before: the window of this turn is cut from it. Taken over when this request "
+        "creates the session; an existing session keeps its own messages.",
     )
 )
 class HistoryMessages(serializers.Field):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from mrpvm.values import Selection
 from sessions_app.api.completion import answer_events, head
-from sessions_app.api.sse import Feed
+from sessions_app.api.sse import Feed, StreamEvent
 from sessions_app.turns.pipeline import TurnResult
 
 if TYPE_CHECKING:
@@ -17,8 +17,9 @@ VOID = "What was sent of the answer is void; nothing of the turn was kept."
 class LiveAnswer:
     """What one stream has sent so far of its answer."""
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, include: Collection[str]) -> None:
         self._feed = feed
+        self._include = include
         self.sent = ""
 
     def listen(self, payload: Mapping[str, Any]) -> None:
@@ -40,13 +41,18 @@ class LiveAnswer:
         self.sent += data["delta"]
         self._feed.put("response.delta", {"delta": data["delta"]})
 
-    def rest(self, result: TurnResult, include: Collection[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Give the events that follow the commit: all of them, or what was not sent yet."""
-        return answer_events(result, include, self.sent)
+        return answer_events(result, self._include, self.sent)
 
-    def voided(self, body: dict[str, Any]) -> dict[str, Any]:
+    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
         """Give the error of a turn that failed, which says so if a part of an answer had been sent."""
-        if self.sent:
-            body["error"]["message"] += f" {VOID}"
-            body["error"]["details"]["void_answer_chars"] = len(self.sent)
-        return body
+        yield "error", voided(error, self.sent)
+
+
+def voided(body: dict[str, Any], sent: str) -> dict[str, Any]:
+    """Give the error object, which says so if a part of an answer had been sent."""
+    if sent:
+        body["error"]["message"] += f" {VOID}"
+        body["error"]["details"]["void_answer_chars"] = len(sent)
+    return body

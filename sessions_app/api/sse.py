@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from threading import Event, Lock
 from typing import Any
 
@@ -18,6 +18,7 @@ _LOOK_SECONDS = 0.5
 _LAST_WORDS_SECONDS = 0.05
 
 StreamEvent = tuple[str, Mapping[str, Any]]
+Encode = Callable[[str, Mapping[str, Any]], bytes]
 
 
 def frame(name: str, data: Mapping[str, Any]) -> bytes:
@@ -97,22 +98,25 @@ class Feed:
                 self.drop()
 
 
-def event_stream(feed: Feed, last_words: Mapping[str, Any], headers: Mapping[str, str]) -> StreamingHttpResponse:
+def event_stream(
+    feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], headers: Mapping[str, str], encode: Encode = frame
+) -> StreamingHttpResponse:
     """Give the response that streams a feed.
 
     Args:
-        last_words: the data of the `error` event that ends the stream when the server stops.
+        last_words: gives the events that end the stream when the server stops.
+        encode: how an event goes over the wire.
 
     Effects: closes the request thread's database connections, which would stay open as long as the stream.
     """
     connections.close_all()
-    response = StreamingHttpResponse(_frames(feed, last_words), content_type="text/event-stream; charset=utf-8")
+    response = StreamingHttpResponse(_frames(feed, last_words, encode), content_type="text/event-stream; charset=utf-8")
     for name, value in {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", **headers}.items():
         response[name] = value
     return response
 
 
-async def _frames(feed: Feed, last_words: Mapping[str, Any]) -> AsyncIterator[bytes]:
+async def _frames(feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], encode: Encode) -> AsyncIterator[bytes]:
     wake = asyncio.Event()
     loop = asyncio.get_running_loop()
     feed.attach(loop, wake)
@@ -123,7 +127,8 @@ async def _frames(feed: Feed, last_words: Mapping[str, Any]) -> AsyncIterator[by
                 await asyncio.wait_for(wake.wait(), _patience_seconds())
             except TimeoutError:
                 if _is_stopped():
-                    yield frame("error", last_words)
+                    for name, data in last_words():
+                        yield encode(name, data)
                     return
                 if loop.time() - quiet_since >= PING_SECONDS:
                     quiet_since = loop.time()
@@ -131,7 +136,7 @@ async def _frames(feed: Feed, last_words: Mapping[str, Any]) -> AsyncIterator[by
                 continue
             wake.clear()
             for name, data in feed.take():
-                yield frame(name, data)
+                yield encode(name, data)
             quiet_since = loop.time()
     finally:
         feed.drop()

@@ -95,7 +95,7 @@ class CompletionChoice(serializers.Serializer):
 
     index = Int()
     message = CompletionMessage()
-    finish_reason = serializers.ChoiceField(("stop",))
+    finish_reason = serializers.ChoiceField(("stop", "length"))
 
 
 class Usage(serializers.Serializer):

@@ -1,6 +1,7 @@
 """The rows behind the product: one noun a module."""
 
 from sessions_app.models.context_unit import ContextUnit, UnitEvent
+from sessions_app.models.conversation_point import ConversationPoint
 from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnDetail, TurnEvents
 from sessions_app.models.frozen_content import FrozenContent
 from sessions_app.models.kb_mount import KBMount
@@ -24,6 +25,7 @@ from sessions_app.models.turn_rating import TurnRating
 __all__ = [
     "ApiKey",
     "ContextUnit",
+    "ConversationPoint",
     "ExplainabilityTurn",
     "FrozenContent",
     "HiddenUnit",

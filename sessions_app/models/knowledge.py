@@ -120,13 +120,19 @@ class KnowledgeSource(models.Model):
 
 
 class LayerUnit(UnitFields):
-    """A unit of a layer; `length` is the sum of its postings' frequencies, 0 for what is not evidence."""
+    """A unit of a layer; `length` is the sum of its postings' frequencies, 0 for what is not evidence.
+
+    What somebody said in a conversation has a `place` in it, counted from 0; `stretch` names the run of neighbouring
+    places that it lies in (`sessions_app.search.windows`). Other units have neither.
+    """
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, related_name="units")
     origin = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, null=True, blank=True, related_name="units")
     length = models.PositiveIntegerField(default=0)
     is_evidence = models.BooleanField(default=True)
     is_guidance = models.BooleanField(default=False)
+    stretch = models.BigIntegerField(null=True, blank=True)
+    place = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ["layer_id", "id"]
@@ -134,6 +140,9 @@ class LayerUnit(UnitFields):
         indexes = [
             models.Index(fields=["layer", "hash"], name="layer_unit_by_hash"),
             models.Index(fields=["layer"], condition=models.Q(is_guidance=True), name="layer_unit_guidance"),
+            models.Index(
+                fields=["layer", "stretch"], condition=models.Q(stretch__isnull=False), name="layer_unit_by_stretch"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -4,8 +4,8 @@ The ORM compiles a statement anew each time, which costs many times what the dat
 built once for each shape; names are those of the models' columns (`session_id`, not `session`), and values go to and
 from the driver as the ORM's do. Everything that is not on a turn's path stays with the ORM.
 
-A condition names a column and what it equals: a value, None for a null, or a list, tuple, set or mapping of values of
-which it is one.
+A condition names a column and what it equals: a value, None for a null, PRESENT for anything else, or a list, tuple,
+set or mapping of values of which it is one.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,6 +20,7 @@ from django.db.models.expressions import Col
 
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""
+PRESENT = object()
 _remembered = lru_cache(maxsize=256)
 type Shape = tuple[tuple[str, str], ...]
 """The columns of a condition, each with the test that it is put to."""
@@ -152,6 +153,8 @@ def _condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
             values.extend(wanted)
         elif wanted is None:
             shape.append((name, "{} IS NULL"))
+        elif wanted is PRESENT:
+            shape.append((name, "{} IS NOT NULL"))
         elif isinstance(wanted, bool):  # not as a value: an index over the rows where it is so would not be found
             shape.append((name, "{}" if wanted else "NOT {}"))
         else:

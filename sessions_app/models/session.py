@@ -9,6 +9,13 @@ from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
 from sessions_app.models.project import Grounding, Project
 
 
+class ForkReason(models.TextChoices):
+    """Why a session began with the messages of another; empty where it did not."""
+
+    EDITED = "edited", "A message was edited or answered again"
+    EXPIRED = "expired", "The other had expired"
+
+
 class Session(models.Model):
     """The unit of conversation [S-1].
 
@@ -17,7 +24,9 @@ class Session(models.Model):
     `journal` holds what turns and context loads committed [O-34]. `model_config` is the role table that the project
     had when the session was made [O-46]. `skills`, `personas` and `agents` are the files as they were then; only a
     reload points them elsewhere, and `snapshot_version` counts the reloads of skills from 1 [L-21, L-41, L-105].
-    An `active_style` of None leaves the style to the message and the persona [L-106].
+    An `active_style` of None leaves the style to the message and the persona [L-106]. A session that begins with
+    another's messages names it in `forked_from`; `forked_at` is the place of the last message it took over. `metadata`
+    is the client's own [O-30].
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
@@ -47,6 +56,11 @@ class Session(models.Model):
     active_style = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001
     grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
     system_prompt = models.TextField(null=True, blank=True)  # noqa: DJ001
+    metadata = models.JSONField(default=dict, blank=True)
+
+    forked_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
+    forked_at = models.PositiveIntegerField(null=True, blank=True)
+    fork_reason = models.CharField(max_length=12, choices=ForkReason, default="", blank=True)
 
     mounted_kb = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounted_in")
     mounted_layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")

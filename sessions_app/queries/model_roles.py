@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from mrpvm.llm.roles import ModelConfig, model_config_of
+from mrpvm.llm.roles import ModelConfig
 from sessions_app.models import ModelRoles, Project, Session
 
 
@@ -20,4 +20,4 @@ def session_config(session: Session) -> dict[str, Any]:
 
 def _whole(stored: dict[str, Any]) -> dict[str, Any]:
     """Give a stored table with the defaults of what did not exist when it was stored."""
-    return model_config_of(stored).as_record()
+    return {**ModelConfig().as_record(), **stored}

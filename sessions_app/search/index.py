@@ -12,8 +12,9 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
 from sessions_app.models.plain_sql import insert_keyed_rows
 from sessions_app.search.layers import shift_counts
-from sessions_app.search.terms import term_id, weighted_terms
+from sessions_app.search.terms import WHOLE_FREQUENCY, speaker_terms, term_id, weighted_terms
 from sessions_app.search.visibility import settle
+from sessions_app.search.windows import place_of
 
 _ROWS_A_QUERY = 10_000
 
@@ -70,14 +71,17 @@ def insert_indexed(
             length=terms.total() if terms is not None else 0,
             is_evidence=unit.is_evidence,
             is_guidance=unit.is_guidance,
+            stretch=place.stretch if place else None,
+            place=place.number if place else None,
         )
-        for unit, terms in zip(found.units, found.terms, strict=True)
+        for unit, terms, place in zip(found.units, found.terms, map(place_of, found.units), strict=True)
     ]
     insert_keyed_rows(rows)
     _add_postings(
         (layer.pk, term_id(term), row.pk, frequency, row.length)
-        for row, terms in zip(rows, found.terms, strict=True)
-        for term, frequency in (terms or {}).items()
+        for row, unit, terms in zip(rows, found.units, found.terms, strict=True)
+        if terms is not None
+        for term, frequency in (*terms.items(), *((term, WHOLE_FREQUENCY) for term in speaker_terms(unit)))
     )
     settled = settle(layer, (row.hash for row in rows), added={row.pk for row in rows})
     shift_counts(layer, settled.after - settled.before, own=len(rows))

@@ -3,23 +3,21 @@
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import batched
-from math import log
 from typing import Self
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.values import Store
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
-from sessions_app.models.plain_sql import select_rows
+from sessions_app.models.plain_sql import PRESENT, select_rows
 from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
-from sessions_app.search.terms import WHOLE_FREQUENCY, term_id
+from sessions_app.search.ranking import Ranked, Scale
+from sessions_app.search.terms import speaker_term, term_id
 from sessions_app.search.visibility import hidden_units
+from sessions_app.search.windows import WHOLE_SHARE, TermPostings, windows_around
 
-K1, B = 1.2, 0.75
-"""BM25's constants [BP-20]."""
 _IDS_A_QUERY = 10_000
-type TermPostings = list[tuple[int, int, int]]
-"""Unit, frequency and length of the visible units that have a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ class SessionKnowledge:
         return cls(EffectiveView.of_session(session))
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
+        """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; three queries.
 
         Two more when units with equal scores stand at the cut; none when it was asked before.
         """
@@ -94,16 +92,30 @@ class SessionKnowledge:
         return list(self._found[asked])
 
     def _search(self, wanted: Mapping[str, float], limit: int) -> list[ScoredUnit]:
-        postings = self._postings(wanted)
-        gains = {term: self._gain(weight, len(postings[term])) for term, weight in wanted.items()}
-        scores: dict[int, float] = {}
-        constant, slope = self._length_norm()
-        for term, gain in gains.items():
-            for unit, frequency, length in postings[term]:
-                part = gain * frequency / (frequency + constant + slope * length)
-                scores[unit] = scores.get(unit, 0.0) + part
+        ranked = self._ranked(wanted)
+        scores = ranked.scores()
         best = _best(scores, limit)
-        return self._scored(best, scores, self._parts(best, postings, gains))
+        return self._scored(best, scores, ranked.parts(best))
+
+    def _ranked(self, wanted: Mapping[str, float]) -> Ranked:
+        view = self.view
+        plain = Scale.of(view.evidence_count, view.term_count)
+        if not self._has_utterances:
+            return Ranked.of(self._postings(wanted), wanted, plain)
+        found = self._postings([*wanted, *map(speaker_term, wanted)])
+        named = {term for term in wanted if found[speaker_term(term)]}
+        speakers = {term: frozenset(unit for unit, _, _ in found[speaker_term(term)]) for term in named}
+        # A name says who speaks; what it adds as a word is that others address the speaker.
+        asked = {term: weight for term, weight in wanted.items() if term not in named} or wanted
+        postings = {term: found[term] for term in asked}
+        alone = Ranked.of(postings, asked, plain).scores()
+        windows = windows_around(view.chain, view.hidden, sorted(alone, key=lambda unit: (-alone[unit], unit)))
+        spread = {term: windows.spread(rows) for term, rows in postings.items()}
+        return Ranked.of(spread, asked, Scale.of(view.evidence_count, view.term_count, WHOLE_SHARE), speakers)
+
+    @cached_property
+    def _has_utterances(self) -> bool:
+        return bool(select_rows(LayerUnit, ("pk",), highest="pk", limit=1, layer_id=self.view.chain, stretch=PRESENT))
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Give the newest visible units that instruct a phase, with score 0; two queries, none when asked before."""
@@ -128,25 +140,6 @@ class SessionKnowledge:
             if unit not in hidden:
                 by_id[term].append((unit, frequency, length))
         return {term: by_id[term_id(term)] for term in terms}
-
-    def _gain(self, weight: float, document_frequency: int) -> float:
-        rest = self.view.evidence_count - document_frequency
-        return weight * log((rest + 0.5) / (document_frequency + 0.5) + 1) * (K1 + 1)
-
-    def _length_norm(self) -> tuple[float, float]:
-        average = self.view.term_count / self.view.evidence_count
-        return K1 * (1 - B) * WHOLE_FREQUENCY, K1 * B * WHOLE_FREQUENCY / average
-
-    def _parts(
-        self, best: Sequence[int], postings: Mapping[str, TermPostings], gains: Mapping[str, float]
-    ) -> dict[int, dict[str, float]]:
-        parts: dict[int, dict[str, float]] = {unit: {} for unit in best}
-        constant, slope = self._length_norm()
-        for term, gain in gains.items():
-            for unit, frequency, length in postings[term]:
-                if unit in parts:
-                    parts[unit][term] = gain * frequency / (frequency + constant + slope * length)
-        return parts
 
     def _scored(
         self, pks: Sequence[int], scores: Mapping[int, float], parts: Mapping[int, Mapping[str, float]]

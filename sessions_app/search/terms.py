@@ -1,14 +1,20 @@
 """What a unit is found by: its weighted terms, and the number that stands for a term in the index."""
 
 from collections import Counter
+from datetime import date
 from functools import lru_cache
 from hashlib import blake2b
 
+from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 
 WHOLE_FREQUENCY = 10
 """Frequencies are whole numbers of tenths, so that sums are exact and every database gives the same score."""
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 _TOPIC_WEIGHT, _STATEMENT_WEIGHT, _REMARK_WEIGHT = 15, 10, 6
 
 
@@ -22,10 +28,13 @@ def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
     """Give the unit's terms with their frequencies in tenths: topic 1.5, statement 1.0, remarks 0.6 [BP-20].
 
     A title says what the topic says and a body what the claim says, so of each pair the higher count holds. Role and
-    acts are not indexed: they raise a unit's rank elsewhere, and as words they would match every unit [D-29].
+    acts are not indexed: they raise a unit's rank elsewhere, and as words they would match every unit [D-29]. What
+    somebody said is found by its day too, because questions about conversations ask for days.
     """
     weighted: Counter[str] = Counter()
     statement = _counts(unit.claim) | _counts(unit.procedure) | _counts(unit.text_body)
+    if unit.unit_type == UTTERANCE:
+        statement += _counts(_day(unit.knowledge_date))
     for weight, counts in (
         (_TOPIC_WEIGHT, _counts(unit.topic) | _counts(unit.title)),
         (_STATEMENT_WEIGHT, statement),
@@ -38,3 +47,22 @@ def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
 
 def _counts(text: str | None) -> Counter[str]:
     return Counter(terms(text)) if text else Counter()
+
+
+def speaker_terms(unit: KnowledgeUnit) -> tuple[str, ...]:
+    """Give the terms that find what somebody said by the speaker's name, none for other units."""
+    return tuple(speaker_term(term) for term in _counts(unit.topic)) if unit.unit_type == UTTERANCE else ()
+
+
+def speaker_term(term: str) -> str:
+    """Give the term for a speaker whose name has this term; no text can hold it."""
+    return f"@{term}"
+
+
+def _day(moment: str | None) -> str:
+    """Give the day of an ISO-8601 moment in words, empty if there is none."""
+    try:
+        day = date.fromisoformat((moment or "")[:10])
+    except ValueError:
+        return ""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"

@@ -1,8 +1,12 @@
 """What somebody asks of a session."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from mrpvm.conversation.commands import Orchestration
+from mrpvm.llm.port import Sampling
+from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import KnowledgeBase
 
@@ -13,6 +17,10 @@ class TurnCall:
 
     `is_streamed`: the answer is read while it is written [O-1]. `typed` is what the user really typed where that was
     a command for a `skill`; the message is then its payload, so that no model ever sees a command [L-70].
+    `takes_commands`: a message may be one at all [O-31]. `history` is what was said before as the request tells
+    it; without it the session's own messages are taken [O-17]. `added` was said since and is stored with the
+    answer. `chain` is the chain hash of all that, where the conversation shall be recognised again [O-31];
+    `client_request` is kept with the turn as it is.
     """
 
     message: str
@@ -22,3 +30,9 @@ class TurnCall:
     choices: Choices = field(default_factory=Choices)
     base: KnowledgeBase | None = None
     is_streamed: bool = False
+    takes_commands: bool = True
+    history: tuple[HistoryMessage, ...] | None = None
+    added: tuple[HistoryMessage, ...] = ()
+    chain: str | None = None
+    client_request: Mapping[str, Any] | None = None
+    sampling: Sampling = field(default_factory=Sampling)

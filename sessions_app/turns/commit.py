@@ -8,8 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.conversation.answers import preview, response_document
+from mrpvm.conversation.chain import extend_chain
 from mrpvm.errors import TurnCancelled, TurnInterrupted
-from mrpvm.values import Selection, TurnOutcome
+from mrpvm.values import HistoryMessage, Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import (
@@ -21,7 +22,7 @@ from sessions_app.actions.context_units import (
 )
 from sessions_app.actions.sessions import preference_changes
 from sessions_app.actions.slots import relock_session
-from sessions_app.models import ExplainabilityTurn, Message, Session
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import EVENT_OF_ENDING, ending
@@ -55,7 +56,9 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
-    _add_messages(session, turn, call.message, outcome)
+    _add_messages(session, turn, call, outcome)
+    if call.chain is not None:
+        mark_conversation(session, call.chain, call.message, outcome.answer_text)
     trace.finish()
     record_ledger(turn, promotion, trace.ledger)
     changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
@@ -139,20 +142,29 @@ def _store_success(turn: ExplainabilityTurn) -> None:
 _ENTRY_FIELDS = (
     "status", "answer_status", "finished_at", "duration_ms", "lease_until", "assistant_preview", "planner_plugin",
     "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "command_result", "unit_changes",
-    "is_grounded",
+    "is_grounded", "client_request",
 )  # fmt: skip
 """What the end of a successful turn changes in its entry."""
 
 
-def _add_messages(session: Session, turn: ExplainabilityTurn, said: str, outcome: TurnOutcome) -> None:
-    first = session.message_sequence + 1
+def _add_messages(session: Session, turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> None:
+    said = [(item.role, item.content) for item in call.added]
+    said += [("user", call.message), ("assistant", outcome.answer_text)]
     insert_rows(
         [
-            Message(session=session, turn=turn, sequence=first, role="user", content=said),
-            Message(session=session, turn=turn, sequence=first + 1, role="assistant", content=outcome.answer_text),
+            Message(session=session, turn=turn, sequence=sequence, role=role, content=content)
+            for sequence, (role, content) in enumerate(said, start=session.message_sequence + 1)
         ]
     )
-    session.message_sequence = first + 1
+    session.message_sequence += len(said)
+
+
+def mark_conversation(session: Session, chain: str, message: str, answer: str) -> None:
+    """Let the conversation be recognised by all that was said up to now [O-31]."""
+    said = (HistoryMessage(role="user", content=message), HistoryMessage(role="assistant", content=answer))
+    insert_rows(
+        [ConversationPoint(session=session, chain=extend_chain(chain, said), sequence=session.message_sequence)]
+    )
 
 
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:

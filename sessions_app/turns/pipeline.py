@@ -3,11 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
 
+from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.commands import is_command
 from mrpvm.errors import MRPError, TurnCancelled
 from mrpvm.trace.events import Event
@@ -20,7 +21,7 @@ from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import TurnError, close_turn, undone
 from sessions_app.turns.commands import CommandTurn, answer_command
-from sessions_app.turns.commit import commit_turn, fail_turn
+from sessions_app.turns.commit import commit_turn, fail_turn, mark_conversation
 from sessions_app.turns.lessons import lessons
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, check_call, prepare
@@ -38,11 +39,15 @@ Reader = Callable[[ExplainabilityTurn, Mapping[str, Any]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnResult:
-    """A committed turn, what the machine gave, and the events that it emitted."""
+    """A committed turn, what the machine gave, and the events that it emitted.
+
+    `finish_reason` is `length` for an answer that was cut at the client's limit [O-30].
+    """
 
     turn: ExplainabilityTurn
     outcome: TurnOutcome
     records: Sequence[Record]
+    finish_reason: str = "stop"
 
 
 def run_turn(
@@ -67,9 +72,11 @@ def run_turn(
     """
     shutdown.refuse_new_turns()
     check_call(call)
-    if is_command(call.message):
+    if call.takes_commands and is_command(call.message):
         answered = waiting_for_slot(wait_ms, lambda: answer_command(session, call.message))
         if isinstance(answered, CommandTurn):
+            if call.chain is not None:
+                mark_conversation(answered.turn.session, call.chain, call.message, answered.outcome.answer_text)
             return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
         call = guided_call(call, answered)
     return _run_chat(session, call, wait_ms, listen, read)
@@ -84,13 +91,16 @@ def _run_chat(
         outcome = _run_machine(prepared, trace, listen, read)
     except Exception as defect:  # the trace cannot be written: the machine has no place of its own for that
         raise undone(prepared.turn, defect) from defect
+    outcome, finish_reason = _bounded(outcome, call, trace)
+    if finish_reason != "stop" and prepared.turn.client_request is not None:
+        prepared.turn.client_request["finish_reason"] = finish_reason
     error = outcome.error or _commit(prepared.turn, call, outcome, trace)
     if error is not None:
         _fail(prepared.turn, call, error, outcome, trace)
     _learn(prepared.turn, outcome, error)
     if error is not None:
         raise TurnError(prepared.turn, error, prepared.turn.command_result)
-    return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records)
+    return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records, finish_reason=finish_reason)
 
 
 def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:
@@ -113,6 +123,21 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
         watch.look()
 
     return machine().run_turn(prepared.request, prepared.knowledge, emit, tick, prepared.models)
+
+
+def _bounded(outcome: TurnOutcome, call: TurnCall, trace: TraceWriter) -> tuple[TurnOutcome, str]:
+    """Give the outcome with its answer within the client's limits, and why the answer ends [O-30].
+
+    A model was told the limits itself; whatever answers without one is cut here.
+    """
+    asked = call.sampling
+    if outcome.answer is None or not (asked.max_tokens or asked.stop):
+        return outcome, "stop"
+    if any(data.get("finishReason") == "length" for name, _, data in trace.records if name == "plugin.finished"):
+        return outcome, "length"
+    has_counted = any(item.stage == "goal-solver" and item.llm_calls for item in outcome.stages)
+    text, reason = cut_answer(outcome.answer_text, None if has_counted else asked.max_tokens, asked.stop)
+    return replace(outcome, answer_text=text), reason
 
 
 class _Watch:

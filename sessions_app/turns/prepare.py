@@ -1,7 +1,9 @@
 """Prepare: take the slot, clear leftovers, resolve selections, freeze what the turn may see [T-2 to T-6]."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import chain
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -30,6 +32,7 @@ from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
+_WINDOW_ROLES = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +87,7 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
             turn=turn,
             request=freeze_request(turn, call),
             knowledge=SessionKnowledge.of(turn.session),
-            models=model_source(turn.session.model_config),
+            models=model_source(turn.session.model_config, call.sampling),
         )
     except Exception as defect:
         raise undone(turn, defect) from defect
@@ -113,6 +116,7 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
         lease_until=timezone.now() + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
         deliberation_level=session.preferred_deliberation_level if level is None else level,
         model=call.choices.model or session.preferred_model,
+        client_request=call.client_request,
     )
     insert_keyed_rows([turn])
     delete_rows(ContextUnit, session_id=session.pk, state="pending")
@@ -125,17 +129,23 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     return turn
 
 
+def _said(session: Session, call: TurnCall) -> Iterable[HistoryMessage]:
+    """Give what was said before, the newest first: as the request tells it, else as it is stored [O-17]."""
+    if call.history is not None:
+        return (item for item in reversed(call.history) if item.role in _WINDOW_ROLES)
+    newest = select_rows(
+        Message, ("role", "content"), highest="sequence", limit=settings.MRPVM_MAX_HISTORY_MESSAGES,
+        session_id=session.pk, role=_WINDOW_ROLES,
+    )  # fmt: skip
+    stored = (HistoryMessage(role=role, content=content) for role, content in newest)
+    return chain((item for item in reversed(call.added) if item.role in _WINDOW_ROLES), stored)
+
+
 def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     """Give everything a turn may look at, as it stands now [T-2]; reads only."""
     session, choices = turn.session, call.choices
-    newest = select_rows(
-        Message, ("role", "content"), highest="sequence", limit=settings.MRPVM_MAX_HISTORY_MESSAGES,
-        session_id=session.pk, role=("user", "assistant"),
-    )  # fmt: skip
     history = history_window(
-        (HistoryMessage(role=role, content=content) for role, content in newest),
-        settings.MRPVM_MAX_HISTORY_MESSAGES,
-        settings.MRPVM_MAX_HISTORY_CHARS,
+        _said(session, call), settings.MRPVM_MAX_HISTORY_MESSAGES, settings.MRPVM_MAX_HISTORY_CHARS
     )
     return TurnRequest(
         request_id=turn.request_id,

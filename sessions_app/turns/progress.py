@@ -24,6 +24,9 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None
         case "frame.opened" if data["parentFrameId"] is not None:
             keys = {"purpose": data["purpose"]}
             return _payload(turn, data, "frame", "fanout", f"Working on part {data['frameId']}", keys)
+        case "branch.failed":
+            keys = {"pluginId": data["pluginId"], "status": "retry"}
+            return _payload(turn, data, "validation", "retry", f"What {data['pluginId']} gave did not hold", keys)
         case "backtrack.taken":
             return _payload(turn, data, "validation", "retry", f"Trying another {data['step']}", {"status": "retry"})
         case "answer.delta" if data["isDraft"]:

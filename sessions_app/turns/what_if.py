@@ -112,7 +112,7 @@ def _steps(run: TurnRun) -> Program[None]:
     frame = Frame(calls=run.budget.calls)
     run.open_frame(frame, None, {"message": run.request.message})
     detected, admitted = yield from detect(run, frame, run.request.message)
-    frame.intents, frame.goals = admitted.intents, admitted.goals
+    frame.intents, frame.goals = admitted.runnable, admitted.goals
     frame.seeds, frame.units = admitted.seeds, admitted.units
     resolve_intents(frame)
     planned: Planned | None = None

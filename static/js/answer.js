@@ -38,14 +38,14 @@ export class LiveAnswer {
   hear(data) {
     this.say(data.message);
     if (data.draft != null) this.addDraft(data);
-    if (data.event === "retry") this.setAside(data.frameId);
+    if (data.event === "retry") this.setAside(data.frameId, data.pluginId);
   }
 
   addDraft({ executionId, frameId, pluginId, draft }) {
     if (!this.drafts.has(executionId)) {
       const made = bubble("assistant", "", `Draft of ${pluginId}, not approved yet`);
       made.classList.add("bubble--draft", "is-streaming");
-      made.dataset.frameId = frameId;
+      Object.assign(made.dataset, { frameId, pluginId });
       this.drafts.set(executionId, made);
       this.place.append(made);
     }
@@ -53,13 +53,13 @@ export class LiveAnswer {
     scrollToLatest();
   }
 
-  /** Mark what another attempt is to replace. */
-  setAside(frameId) {
+  /** Mark what did not hold: what one plugin of the frame wrote, or everything in it. */
+  setAside(frameId, pluginId) {
     for (const draft of this.drafts.values()) {
-      if (draft.dataset.frameId !== frameId || draft.matches(".is-set-aside")) continue;
+      if (draft.dataset.frameId !== frameId || (pluginId && draft.dataset.pluginId !== pluginId)) continue;
       draft.classList.add("is-set-aside");
       draft.classList.remove("is-streaming");
-      draft.querySelector(".bubble__head").textContent = "Draft set aside, another is tried";
+      draft.querySelector(".bubble__head").textContent = `Draft of ${draft.dataset.pluginId}, set aside: it did not hold`;
     }
   }
 

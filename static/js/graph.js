@@ -10,6 +10,10 @@ import { noteAll, noteToggle, select, selectedId, withShown } from "./selection.
 const READABLE_ZOOM = 0.55;
 const FAR_ZOOM = 0.45;
 const FIT_PADDING = 16;
+// A small graph is not blown up, but a very large screen is read from farther away.
+const FIT_ZOOM = 1.25;
+const FIT_ZOOM_WIDE = 1.75;
+const WIDE_PX = 1800;
 const STEP_PX = 60;
 
 class GraphView {
@@ -69,6 +73,17 @@ class GraphView {
     this.map.update(view);
   }
 
+  /** Show all of it, as large as the paper allows. */
+  unroll() {
+    this.svg?.setAttribute("viewBox", `0 0 ${this.size.width} ${this.size.height}`);
+    this.viewport?.removeAttribute("transform");
+  }
+
+  rollUp() {
+    this.svg?.removeAttribute("viewBox");
+    if (this.pan.view) this.draw(this.pan.view);
+  }
+
   onResize() {
     if (!this.svg || !this.canvas.clientWidth) return;
     if (this.pan.view && this.pan.touched) this.map.update(this.pan.view);
@@ -93,7 +108,7 @@ class GraphView {
     if (!clientWidth || !this.size?.width) return;
     const across = (clientWidth - 2 * FIT_PADDING) / this.size.width;
     const down = (clientHeight - 2 * FIT_PADDING) / this.size.height;
-    let zoom = Math.min(across, down, 1.25);
+    let zoom = Math.min(across, down, clientWidth > WIDE_PX ? FIT_ZOOM_WIDE : FIT_ZOOM);
     if (readable && zoom < READABLE_ZOOM) zoom = Math.max(READABLE_ZOOM, Math.min(across, 1));
     zoom = Math.max(zoom, MIN_ZOOM);
     this.pan.show({
@@ -214,6 +229,8 @@ class GraphView {
     canvas.addEventListener("fragment:reload", () => this.reload());
     document.addEventListener("turn:folded", () => this.reload());
     document.addEventListener("turn:selected", (event) => this.onSelected(event.detail));
+    addEventListener("beforeprint", () => this.unroll());
+    addEventListener("afterprint", () => this.rollUp());
     canvas.closest(".stage")?.addEventListener("click", (event) => {
       const button = event.target.closest("[data-graph-action]");
       if (button) this.act(button.dataset.graphAction);

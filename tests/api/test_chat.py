@@ -8,11 +8,13 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from mrpvm import registry
+from mrpvm.contracts import CallContext, Solution, SolveInput
 from sessions_app.actions.sessions import delete_session
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns import shutdown
 from tests.api.conftest import Caller
-from tests.api.doubles import HeldSolver, RaisingDetector, WaitingSolver, registered
+from tests.api.doubles import HeldSolver, RaisingDetector, WaitingSolver, descriptor, registered
 
 CHAT = "/api/chat/completions"
 USER = {"role": "user", "content": "My dog is called Rex."}
@@ -263,3 +265,35 @@ def test_a_turn_that_takes_too_long_is_504(editor: Caller, settings: Settings) -
         answer = editor.chat("What is my dog called?", goal_solver_plugin="gs-waiting")
         solver.go_on.set()
     assert code_of(answer) == (504, "ENGINE_TIMEOUT")
+
+
+def test_an_explicit_history_comes_before_the_stored_one(editor: Caller) -> None:
+    """[O-17]: the window is the request's; what is stored stays."""
+    seen: list[list[str]] = []
+
+    class Reader(HeldSolver):
+        descriptor = descriptor("gs-reader", "gs-plugin")
+
+        def solve(self, request: SolveInput, context: CallContext) -> Solution:
+            seen.append([item.content for item in request.history])
+            return registry.installed.goal_solver("gs-symbolic").solve(request, context)
+
+    with registered(Reader()):
+        pinned = {"goal_solver_plugin": "gs-reader"}
+        session_id = editor.chat("My dog is called Rex.").json()["session_id"]
+        editor.chat("What is my dog called?", session_id, **pinned)
+        told = [{"role": "user", "content": "Mine."}, {"role": "tool", "content": "{}"}]
+        editor.chat("What is my dog called?", session_id, conversation_history=told, **pinned)
+        editor.chat("What is my dog called?", session_id, conversation_history=[], **pinned)
+    assert seen[0][0] == "My dog is called Rex."
+    assert seen[1] == ["Mine."]
+    assert seen[2][0] == "My dog is called Rex."
+
+
+def test_an_expired_session_under_the_clients_own_name_goes_on(editor: Caller) -> None:
+    editor.post(CHAT, {"messages": [USER]}, X_Session_Id="mine")
+    Session.objects.update(expired_at=timezone.now())
+    question = {"messages": [{"role": "user", "content": "What is my dog called?"}]}
+    answer = editor.post(CHAT, question, X_Session_Id="mine").json()
+    assert "Rex" in answer["choices"][0]["message"]["content"]
+    assert answer["session_id"] == Session.objects.get(fork_reason="expired").session_id

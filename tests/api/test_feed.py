@@ -15,7 +15,7 @@ LAST_WORDS: dict[str, Any] = {"error": {}}
 
 async def read(feed: Feed) -> bytes:
     """Give all that the stream sends."""
-    return b"".join([part async for part in _frames(feed, LAST_WORDS)])
+    return b"".join([part async for part in _frames(feed, lambda: [("error", LAST_WORDS)], frame)])
 
 
 @given(before=st.integers(0, 5), after=st.integers(0, 30))

@@ -158,5 +158,5 @@ def test_a_list_of_sources_costs_the_same_for_any_number(
 ) -> None:
     for number in range(3):
         editor.post(SOURCES, {"name": "a.txt", "content": f"Dogs travel on deck {number}."})
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             assert len(editor.get(SOURCES).json()["sources"]) == number + 1

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
@@ -17,6 +18,13 @@ from tests.browser.browsing import Browser, answer, browser, new_session, ready
 __all__ = ["browser"]
 
 SERIOUS = {"serious", "critical"}
+TURN_PARTS = {
+    "timeline": "view=timeline",
+    "outline": "view=outline",
+    "context": "tab=context",
+    "state": "tab=state",
+    "choice": "tab=choice",
+}
 
 
 @pytest.fixture
@@ -39,6 +47,10 @@ def addresses(browser: Browser) -> dict[str, str]:
         "empty session": reverse("session", args=[new_session(browser.project).session_id]),
         "turn": reverse("turn", args=[of, turns[1].request_id]) + "?sel=exec-0.1~1",
         "failed turn": reverse("turn", args=[of, turns[2].request_id]),
+        **{name: reverse("turn", args=[of, turns[1].request_id]) + f"?{query}" for name, query in TURN_PARTS.items()},
+        "unit": f"{reverse('unit', args=[of])}?{urlencode({'id': turns[0].unit_changes['added'][0]})}",
+        "lost unit": f"{reverse('unit', args=[of])}?{urlencode({'id': turns[2].unit_changes['discarded'][0]})}",
+        "what if": reverse("turn-what-if", args=[of, turns[1].request_id]),
         "knowledge": reverse("knowledge"),
         "knowledge base": reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
         "plugins": reverse("plugins"),

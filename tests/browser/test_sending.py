@@ -1,5 +1,6 @@
 """What becomes of a message after it was sent: stopped, refused, lost, drafted by a model and put right."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -12,6 +13,7 @@ from sessions_app.turns.pipeline import run_turn
 from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held, live, new_session, say
 from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import Asked, Behaviour, Provider
+from tests.llm.provider import say as say_text
 
 __all__ = ["beside", "browser", "held", "provider", "unvalidated"]
 
@@ -160,3 +162,26 @@ def test_a_draft_is_shown_as_one_until_it_is_approved(provider: Provider, browse
     expect(page.locator("[data-ended]")).to_have_count(2)
     expect(draft).to_have_count(0)
     expect(page.locator(".exchange").last).to_contain_text("It is Rex 1, your dog.")
+
+
+def test_a_draft_that_was_refused_is_set_aside_for_the_next(
+    provider: Provider, browser: Browser, told: Session
+) -> None:
+    refused = say_text('{"verdict": "rejected", "reason": "That is another dog."}')
+    second = in_two_parts("It is Rex [1], ", "your dog.")
+    provider.script.extend([say_text("It is Max [1]."), refused])
+    provider.otherwise = second
+    # A preference, not a pin: another solver may follow.
+    Session.objects.update(preferred_goal_solver_plugin="gs-llm-fast", preferred_seed_detector_plugin="sd-symbolic")
+    page = browser.open("session", told.session_id)
+    say(page, "What is my dog called?")
+    drafts = page.locator("[data-turn-answer] .bubble--draft")
+    expect(drafts).to_have_count(2)
+    expect(drafts.first).to_have_class(re.compile("is-set-aside"))
+    expect(drafts.first).to_contain_text("Draft of gs-llm-fast, set aside: it did not hold")
+    expect(drafts.last).to_contain_text("not approved yet")
+    expect(drafts.last.locator(".bubble__text")).to_have_text("It is Rex [1],")
+    provider.released.set()
+    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(drafts).to_have_count(0)
+    expect(page.locator(".exchange").last).not_to_contain_text("Max")

@@ -161,6 +161,24 @@ def test_a_running_turn_pulses_where_motion_is_wanted_and_moves_nothing_else(
     assert page.evaluate("window.shifted") < 0.02
 
 
+def test_on_paper_the_whole_graph_is_seen_and_on_screen_the_view_comes_back(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    for _ in range(5):
+        page.get_by_role("button", name="Zoom in").click()
+    expect(page.locator(".minimap")).to_be_visible()
+    view = page.locator(".viewport").get_attribute("transform")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    graph, frame = (page.locator(place).bounding_box() for place in ("svg.graph", "svg.graph .frame-ground >> nth=0"))
+    assert graph is not None
+    assert frame is not None
+    assert frame["width"] <= graph["width"] <= page.viewport_size["width"]  # type: ignore[index]
+    expect(page.get_by_role("button", name="Export")).to_be_hidden()
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(page.locator(".viewport")).to_have_attribute("transform", view or "")
+
+
 def test_a_huge_turn_stays_usable(browser: Browser) -> None:
     turn = aside(store_turn, browser.project, stored_batches(large_turn(3_000)))
     page = browser.open("turn", turn.session.session_id, turn.request_id)

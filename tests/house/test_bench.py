@@ -8,9 +8,13 @@ from itertools import islice
 
 import pytest
 from django.apps import apps
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bench.conversation import conversation
 from bench.floor.rows import RecordedConversation
+from bench.turn_page.turns import large_turn, stored_batches
+from mrpvm.trace.graph import fold_graph
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
 from sessions_app.turns.call import TurnCall
@@ -92,3 +96,17 @@ def test_a_conversation_asks_only_for_what_it_told() -> None:
         told += said.message
         assert said.expected is None or said.expected in told
     assert list(conversation(seed=4)) == list(conversation(seed=4))
+
+
+@given(st.integers(1, 400), st.integers(0, 5))
+def test_a_generated_turn_is_as_large_as_asked_and_well_formed(execution_count: int, seed: int) -> None:
+    records = large_turn(execution_count, seed)
+    assert records == large_turn(execution_count, seed)
+    assert [record for _, batch in stored_batches(records, 7) for record in batch] == records
+    graph = fold_graph(records)
+    assert len(graph["pluginExecutions"]) == execution_count
+    nodes = {node["id"] for node in (*graph["frames"], *graph["pluginExecutions"])}
+    assert all({edge["from"], edge["to"]} <= nodes for edge in graph["edges"])
+    held = [edge["to"] for edge in graph["edges"] if edge["kind"] == "contains"]
+    assert sorted(held) == sorted(nodes - {"frame-0"}), "everything has one place in the tree"
+    assert all(frame["durationMs"] is not None for frame in graph["frames"])

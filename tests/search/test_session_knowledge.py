@@ -232,9 +232,9 @@ def test_queries_do_not_grow_with_the_chain(depth: int, django_assert_max_num_qu
     _, journal = add_session(base)
     with django_assert_max_num_queries(1):
         view = EffectiveView.of_layer(journal)
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         hits = SessionKnowledge(view).search(query("pump valve"), 50)
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(3):
         SessionKnowledge(view).guidance(20)
     assert len(hits) == depth
     with django_assert_max_num_queries(4):  # units, postings, equal hashes, counts

@@ -164,6 +164,7 @@ def test_a_failed_turn_shows_its_units_struck_through_with_the_reason_in_words(
     turn = talk(create_session(live_project), "Why?")
     html = get(reader, turn)
     assert re.search(r"<del>Rex is a dog\.</del>", html)
+    assert re.search(r"<del>Rex is a dog\.</del>", get(reader, turn, sel="exec-0.1~1")), "whatever is chosen"
     change = re.search(r'<li class="unit is-discarded".*?</li>', get(reader, turn, "turn-state"), re.S)
     assert change is not None
     assert "Rex is a dog." in change[0]

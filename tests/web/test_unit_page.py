@@ -15,7 +15,7 @@ from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.ingest import load_source
+from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.fragments.place import AROUND_CHARS, find_place
 from tests.kernel.scripted import REJECT, plugin
@@ -53,7 +53,7 @@ def unit_page(client: Client, session: Session, unit_id: str) -> str:
 
 def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> None:
     base = create_base(live_project, "Handbook")
-    load_source(base, "ferry.md", HANDBOOK)
+    load_source(base, Upload(name="ferry.md", data=HANDBOOK.encode()))
     base.refresh_from_db()
     session = create_session(live_project, base=base)
     turn = talk(session, "Where do vehicles board?")

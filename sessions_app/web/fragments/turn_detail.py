@@ -68,7 +68,7 @@ def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]
         "size": bytes_in_words(detail.size),
         "is_pruned": detail.is_pruned,
         "cut_bytes": bytes_in_words(detail.cut_bytes) if detail.cut_bytes else "",
-        "error": _error(detail),
+        "node_error": _error(detail),
     }
 
 

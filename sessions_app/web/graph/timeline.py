@@ -131,7 +131,7 @@ def _frame(drawing: _Drawing, frame: Frame, depth: int) -> None:
     place = len(drawing.bands)
     drawing.rows += _frame_head(drawing, frame)
     drawing.y += FRAME_ROW
-    for item in frame.items:
+    for item in sorted(frame.items, key=lambda each: drawing.spans[each].start):
         if item in drawing.structure.frames:
             _frame(drawing, drawing.structure.frames[item], depth + 1)
         else:

@@ -1,0 +1,1 @@
+"""How well the product's own retrieval finds, beside plain BM25 of the same run."""

@@ -1,0 +1,39 @@
+"""`python -m bench.retrieval [DIRECTORY]`: how well questions find what answers them."""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import django
+
+from bench.databases import new_database
+
+OWN_DATA = Path(__file__).parent.parent / "data" / "retrieval"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print; collections that the directory does not hold are named as skipped."""
+    parser = argparse.ArgumentParser(prog="python -m bench.retrieval", description="Measure retrieval.")
+    parser.add_argument(
+        "directory", nargs="?", type=Path, help="where the collections' JSON files lie (MRPVM_BENCH_DATA, else our own)"
+    )
+    parser.add_argument("--only", help="one collection by its name")
+    given = parser.parse_args(arguments)
+    named = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
+    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
+        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        from bench.retrieval.report import report
+
+        for line in report(named, given.only):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

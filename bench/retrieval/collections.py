@@ -1,0 +1,132 @@
+"""What is searched and asked: test collections in five shapes, read from a directory of JSON files.
+
+A file that is not there is skipped, and the report says so. The shapes are described in docs/performance.md.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.units import content_hash
+from mrpvm.values import HistoryMessage, KnowledgeUnit
+
+_ROLES = {"u": "user", "a": "assistant"}
+_DATES = ("%I:%M %p on %d %B, %Y", "%Y-%m-%d")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something asked, what was said before it, and the names of the units that answer it."""
+
+    text: str
+    gold: frozenset[str]
+    group: str = ""
+    history: tuple[HistoryMessage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Units in one knowledge base, and questions to it; `plain` is each unit's text as plain BM25 reads it."""
+
+    units: Sequence[KnowledgeUnit]
+    plain: Mapping[str, str]
+    questions: Sequence[Question]
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A benchmark: its corpora and the names of the groups that count towards its figures, all when empty."""
+
+    name: str
+    corpora: Sequence[Corpus]
+    counted: frozenset[str] = field(default_factory=frozenset)
+
+
+def read_collections(directory: Path) -> Iterator[Collection]:
+    """Give the collections whose files the directory holds, in a fixed order."""
+    for name, (pattern, read) in _READERS.items():
+        corpora = [corpus for path in sorted(directory.glob(pattern)) for corpus in read(json.loads(path.read_text()))]
+        if corpora:
+            yield Collection(name, corpora, frozenset("1234") if name == "memory" else frozenset())
+
+
+def _memory(data: Mapping[str, Any]) -> list[Corpus]:
+    return [_conversation(item) for item in data["conversations"]]
+
+
+def _conversation(item: Mapping[str, Any]) -> Corpus:
+    units: list[KnowledgeUnit] = []
+    plain: dict[str, str] = {}
+    for place, said in enumerate(item["units"]):
+        text = said["text"] + (f" [{said['caption']}]" if said.get("caption") else "")
+        chunk = f"{item['id']}::chunk-{said['session']:03d}"
+        units.append(
+            _unit(
+                said["id"], text, topic=said["speaker"], source_id=item["id"], chunk_id=chunk, unit_index=place,
+                unit_type=UTTERANCE, role="Narrative", knowledge_date=_iso(said["date"]),
+            )
+        )  # fmt: skip
+        plain[said["id"]] = f"{said['speaker']}: {said['text']}"
+    questions = [Question(asked["q"], frozenset(asked["gold"]), str(asked["category"])) for asked in item["questions"]]
+    return Corpus(units, plain, questions)
+
+
+def _passages(data: Mapping[str, Any]) -> list[Corpus]:
+    questions = [
+        Question(asked["query"], frozenset(asked["gold"]), asked["set"], _history(asked)) for asked in data["queries"]
+    ]
+    return [Corpus([_unit(name, text) for name, text in data["passages"].items()], data["passages"], questions)]
+
+
+def _personal(data: Mapping[str, Any]) -> list[Corpus]:
+    return [
+        Corpus(
+            [_unit(name, text) for name, text in turn["statements"].items()],
+            turn["statements"],
+            [Question(turn["query"], frozenset(turn["gold"]), "", _history(turn))],
+        )
+        for turn in data["turns"]
+    ]
+
+
+def _documents(data: Mapping[str, Any]) -> list[Corpus]:
+    units = [_unit(name, found["text"], title=found["title"]) for name, found in data["docs"].items()]
+    plain = {name: _with_title(found) for name, found in data["docs"].items()}
+    return [Corpus(units, plain, [Question(asked["q"], frozenset(asked["gold"])) for asked in data["queries"]])]
+
+
+def _with_title(document: Mapping[str, str]) -> str:
+    title, text = document["title"], document["text"]
+    return text if text.startswith(title) else f"{title}\n{text}"
+
+
+def _unit(name: str, text: str, **more: Any) -> KnowledgeUnit:
+    role = more.pop("role", "Explanation")
+    unit = KnowledgeUnit(id=name, role=role, claim=text, **{"topic": "", "source_id": "bench", **more})
+    return replace(unit, hash=content_hash(replace(unit, topic=name)))  # equal texts stay units of their own
+
+
+def _history(asked: Mapping[str, Any]) -> tuple[HistoryMessage, ...]:
+    return tuple(HistoryMessage(role=_ROLES[role], content=text) for role, text in asked["history"] if role in _ROLES)
+
+
+def _iso(moment: str) -> str | None:
+    for form in _DATES:
+        try:
+            return datetime.strptime(moment, form).date().isoformat()
+        except ValueError:
+            continue
+    return None
+
+
+_READERS: Mapping[str, tuple[str, Callable[[Mapping[str, Any]], list[Corpus]]]] = {
+    "memory": ("locomo*.json", _memory),
+    "passages": ("convkb*.json", _passages),
+    "personal": ("ptkb*.json", _personal),
+    "cranfield": ("cranfield*.json", _documents),
+    "cisi": ("cisi*.json", _documents),
+}

@@ -1,0 +1,45 @@
+"""The product's own way from a question to ranked units: a base of layers, the KB plugin, its ledger."""
+
+from collections.abc import Sequence
+from itertools import count
+
+from bench.retrieval.collections import Corpus, Question
+from mrpvm.contracts import CallContext, KBRetriever, RetrieveInput
+from mrpvm.knowledge.decomposition import decompose, profile_for
+from mrpvm.testing import call_context
+from mrpvm.values import Intent
+from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.projects import ensure_default_project
+from sessions_app.models import KnowledgeLayer
+from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+
+DEPTH = 20
+"""Results asked for, so that a ranking can be judged to rank 10 and beyond whatever a question's own limit is."""
+_numbers = count(1)
+
+
+def stored(corpus: Corpus) -> KnowledgeLayer:
+    """Give the head of a new base that holds the corpus."""
+    base = create_base(ensure_default_project(), f"bench {next(_numbers)}")
+    add_source(base, "bench", "", corpus.units)
+    base.refresh_from_db()
+    return base.head
+
+
+def opened(head: KnowledgeLayer) -> CallContext:
+    """Give what a plugin call over the base gets."""
+    return call_context(SessionKnowledge(EffectiveView.of_layer(head)))
+
+
+def ranked(plugin: KBRetriever, question: Question, context: CallContext) -> Sequence[str]:
+    """Give the units that the plugin considered for a question, in its order."""
+    intent = Intent(id="i1", group_number=1, act="identify", target=question.text, output="answer")
+    decomposed = decompose(intent)
+    request = RetrieveInput(
+        intents=(intent,),
+        decomposed=(decomposed,),
+        profiles=(profile_for(decomposed, max_results=DEPTH),),
+        current_turn_units=(),
+    )
+    offered = [row for row in plugin.retrieve(request, context).ledger if row.step == "offered"]
+    return [row.unit_id for row in sorted(offered, key=lambda row: row.rank or 0)]

@@ -1,0 +1,76 @@
+"""The session that a conversation sent whole belongs to [O-31], and the one after an expiry [O-43]."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mrpvm.errors import Conflict
+from mrpvm.values import HistoryMessage
+from sessions_app.actions.histories import import_history
+from sessions_app.actions.session_forks import fork_session
+from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, KnowledgeBase, Project, Session
+from sessions_app.models.session import ForkReason
+from sessions_app.queries.conversations import continuation, recognised_point
+
+AMBIGUOUS = "conversation_ambiguous"
+EXPIRED = "session_expired_restarted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The session to talk in, how it was found, and what the client should know about that."""
+
+    session: Session
+    how: str
+    warnings: tuple[str, ...] = ()
+
+
+def recognise_session(
+    project: Project,
+    chain: str,
+    said: Sequence[HistoryMessage],
+    choices: Choices | None = None,
+    base: KnowledgeBase | None = None,
+) -> Found:
+    """Give the session whose conversation so far is `said`; a fork where it branches off an older turn.
+
+    An unknown conversation becomes a new session with that history; so does one that several sessions could have
+    had, because two people may begin alike. Nothing said is never recognised.
+
+    Args:
+        chain: the chain hash of `said`.
+
+    Raises:
+        whatever `create_session` and `import_history` raise.
+    """
+    point, is_ambiguous = recognised_point(chain) if said else (None, False)
+    if point is None:
+        session = create_session(project, choices, base=base)
+        if said:
+            import_history(session, [{"role": item.role, "content": item.content} for item in said])
+            session.refresh_from_db()
+            ConversationPoint.objects.create(session=session, chain=chain, sequence=session.message_sequence)
+        return Found(session=session, how="imported" if said else "new", warnings=(AMBIGUOUS,) if is_ambiguous else ())
+    if point.session.message_sequence != point.sequence:
+        return Found(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
+    found = resume_session(point.session)
+    return found if found.warnings else Found(session=found.session, how="recognised")
+
+
+def resume_session(session: Session) -> Found:
+    """Give the session, or if it has expired the one that goes on in its place, made now if need be [O-43]."""
+    latest = continuation(session)
+    if not latest.is_expired:
+        return Found(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
+    fork = fork_session(latest, latest.message_sequence, ForkReason.EXPIRED)
+    return Found(session=fork, how="restarted", warnings=(EXPIRED,))
+
+
+def continue_after(turn: ExplainabilityTurn) -> Found:
+    """Give the session that goes on from a succeeded turn: its own after the latest one, a fork after an older one."""
+    answered_at = turn.messages.order_by("-sequence").values_list("sequence", flat=True).first()
+    if answered_at is None:
+        raise Conflict("What this response said was taken out of its conversation.")
+    if turn.session.message_sequence != answered_at:
+        return Found(session=fork_session(turn.session, answered_at, ForkReason.EDITED), how="forked")
+    return resume_session(turn.session)

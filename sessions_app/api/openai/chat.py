@@ -1,0 +1,150 @@
+"""`/v1/chat/completions`: the conversation comes whole, and its session is recognised [O-31]."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from django.http import StreamingHttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.api.chat_sessions import SESSION_HEADER
+from sessions_app.api.completion import DELTA_CHARS
+from sessions_app.api.live_answer import voided
+from sessions_app.api.openai.errors import openai_error
+from sessions_app.api.openai.messages import said_in
+from sessions_app.api.openai.parameters import flag_of
+from sessions_app.api.openai.sessions import Asked, asked_in, found_session, settle
+from sessions_app.api.openai.usage import usage_of_turn
+from sessions_app.api.openai.views import OpenAIView
+from sessions_app.api.running_turns import running_turns
+from sessions_app.api.sse import Feed, StreamEvent
+from sessions_app.api.throttling import ChatThrottle
+from sessions_app.api.turn_stream import TurnStream
+from sessions_app.turns.pipeline import TurnResult, run_turn
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Session
+
+
+class ChatCompletions(OpenAIView):
+    """Answers the last user message of a conversation."""
+
+    throttle_classes = (ChatThrottle,)
+
+    def post(self, request: Request) -> Response | StreamingHttpResponse:
+        """Refuse what needs no session first, so that a refused request leaves none behind [T-1]."""
+        body = self.sent()
+        asked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
+        if flag_of(body, "stream"):
+            return self._stream(asked, with_usage=_wants_usage(body))
+        with running_turns.place():
+            session = self._session(asked)
+            result = run_turn(session, asked.call, wait_ms=asked.wait_ms)
+        self.request_id = result.turn.request_id
+        return Response(_completion(result, asked), headers={SESSION_HEADER: result.turn.session.session_id})
+
+    def _session(self, asked: Asked) -> "Session":
+        return settle(self, asked, found_session(self, asked, self.access))
+
+    def _stream(self, asked: Asked, *, with_usage: bool) -> StreamingHttpResponse:
+        feed = Feed()
+        chunks = Chunks(feed, asked, with_usage=with_usage)
+        stream = TurnStream(self, feed, chunks)
+        stream.begin(lambda: (self._session(asked), asked.call), asked.wait_ms)
+        self.request_id = chunks.request_id
+        return stream.response({SESSION_HEADER: self.session_id or ""}, chunk_frame)
+
+
+def _wants_usage(body: Mapping[str, Any]) -> bool:
+    options = body.get("stream_options")
+    return isinstance(options, dict) and options.get("include_usage") is True
+
+
+def chunk_frame(name: str, data: Mapping[str, Any]) -> bytes:
+    """Give one chunk as it goes over the wire: a line of JSON without a name, or the mark of the end."""
+    text = "[DONE]" if name == "done" else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"data: {text}\n\n".encode()
+
+
+def completion_id(request_id: str) -> str:
+    """Give a turn's id as this API knows it."""
+    return f"chatcmpl-{request_id.removeprefix('req-')}"
+
+
+def _beside(session_id: str, request_id: str, asked: Asked) -> dict[str, Any]:
+    """Give what stands beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
+    return {"session_id": session_id, "request_id": request_id, "warnings": list(asked.warnings)}
+
+
+def _completion(result: TurnResult, asked: Asked) -> dict[str, Any]:
+    turn = result.turn
+    text = result.outcome.answer_text
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": result.finish_reason}
+    return {
+        "id": completion_id(turn.request_id),
+        "object": "chat.completion",
+        "created": int(turn.created_at.timestamp()),
+        "model": asked.model,
+        "choices": [choice],
+        "usage": usage_of_turn(result.records, turn.user_message, text),
+        "service_tier": None,
+        "system_fingerprint": None,
+        **_beside(turn.session.session_id, turn.request_id, asked),
+    }
+
+
+class Chunks:
+    """The chunks of one streamed answer."""
+
+    def __init__(self, feed: Feed, asked: Asked, *, with_usage: bool) -> None:
+        self._feed = feed
+        self._asked = asked
+        self._with_usage = with_usage
+        self._sent = ""
+        self._created = int(time.time())
+        self.request_id = ""
+
+    def listen(self, payload: Mapping[str, Any]) -> None:
+        """Open the stream as soon as the turn has begun; this API knows no progress."""
+        if not self.request_id:
+            self._feed.put(*self._first(payload["requestId"], payload["sessionId"]))
+
+    def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
+        """Send a piece."""
+        self._sent += data["delta"]
+        self._feed.put("chunk", self._chunk({"content": data["delta"]}))
+
+    def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
+        """Give what was not sent yet, the end, and the tokens if they were asked for."""
+        text = result.outcome.answer_text
+        if not self.request_id:  # a command, which tells of nothing on its way
+            yield self._first(result.turn.request_id, result.turn.session.session_id)
+        start = len(self._sent) if text.startswith(self._sent) else len(text)
+        for place in range(start, len(text), DELTA_CHARS):
+            yield "chunk", self._chunk({"content": text[place : place + DELTA_CHARS]})
+        yield "chunk", self._chunk({}, result.finish_reason)
+        if self._with_usage:
+            usage = usage_of_turn(result.records, result.turn.user_message, text)
+            yield "chunk", {**self._chunk({}), "choices": [], "usage": usage}
+        yield "done", {}
+
+    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+        """Give the error, which ends the stream without the mark of a good end."""
+        yield "error", openai_error(voided(error, self._sent))
+
+    def _first(self, request_id: str, session_id: str) -> StreamEvent:
+        self.request_id = request_id
+        beside = _beside(session_id, request_id, self._asked)
+        return "chunk", {**self._chunk({"role": "assistant", "content": ""}), **beside}
+
+    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+        return {
+            "id": completion_id(self.request_id),
+            "object": "chat.completion.chunk",
+            "created": self._created,
+            "model": self._asked.model,
+            "choices": [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}],
+        }

@@ -1,0 +1,54 @@
+"""One stored response: read, deleted, cancelled, and what it was asked."""
+
+import time
+from typing import Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.client_requests import forget_response
+from sessions_app.api.openai.response_object import item_of
+from sessions_app.api.openai.responses import current_response, known_turn, stored_response
+from sessions_app.api.openai.views import OpenAIView, listed
+from sessions_app.queries.conversations import asked_messages
+from sessions_app.turns.cancel import request_cancel
+
+_CANCEL_SECONDS = 2.0
+_LOOK_SECONDS = 0.05
+
+
+class OneResponse(OpenAIView):
+    """A response."""
+
+    def get(self, request: Request, response_id: str) -> Response:
+        """Read it, also while its turn runs."""
+        return Response(stored_response(known_turn(self, response_id, "response_id")))
+
+    def delete(self, request: Request, response_id: str) -> Response:
+        """Take it out of this API; what the conversation said and learnt stays."""
+        forget_response(known_turn(self, response_id, "response_id"))
+        return Response({"id": response_id, "object": "response", "deleted": True})
+
+
+class CancelResponse(OpenAIView):
+    """Stopping a response that is being made."""
+
+    def post(self, request: Request, response_id: str) -> Response:
+        """Ask its turn to end and give it as it then stands; one that has ended is refused."""
+        turn = known_turn(self, response_id, "response_id")
+        request_cancel(turn)
+        deadline = time.monotonic() + _CANCEL_SECONDS
+        while True:
+            found: dict[str, Any] = current_response(self, turn.request_id)
+            if found["status"] != "in_progress" or time.monotonic() >= deadline:
+                return Response(found)
+            time.sleep(_LOOK_SECONDS)
+
+
+class InputItems(OpenAIView):
+    """What a response was asked."""
+
+    def get(self, request: Request, response_id: str) -> Response:
+        """List its input."""
+        turn = known_turn(self, response_id, "response_id")
+        return Response(listed(request, [item_of(message) for message in asked_messages(turn)]))

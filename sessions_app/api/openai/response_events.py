@@ -1,0 +1,88 @@
+"""The numbered events of one streamed response."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.api.completion import DELTA_CHARS
+from sessions_app.api.live_answer import voided
+from sessions_app.api.openai.response_object import output_item, output_text, response_of
+from sessions_app.api.sse import Feed, StreamEvent
+from sessions_app.queries.conversations import turn_of_request
+from sessions_app.turns.pipeline import TurnResult
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+_PLACE = {"output_index": 0, "content_index": 0}
+
+
+def response_frame(name: str, data: Mapping[str, Any]) -> bytes:
+    """Give one event as it goes over the wire: its name, then itself."""
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+
+
+class ResponseEvents:
+    """Tells of one turn; every event is numbered from 0."""
+
+    def __init__(self, feed: Feed, project_pk: int) -> None:
+        self._feed = feed
+        self._project_pk = project_pk
+        self._count = 0
+        self._sent = ""
+        self._begun: ExplainabilityTurn | None = None
+
+    def listen(self, payload: Mapping[str, Any]) -> None:
+        """Open the stream as soon as the turn has begun."""
+        if self._begun is None:
+            for event in self._first(turn_of_request(self._project_pk, payload["requestId"])):
+                self._feed.put(*event)
+
+    def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
+        """Send a piece."""
+        self._sent += data["delta"]
+        self._feed.put(*self._delta(turn.request_id, data["delta"]))
+
+    def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
+        """Give what was not sent yet and the ends of part, item and response."""
+        turn, text = result.turn, result.outcome.answer_text
+        if self._begun is None:  # a command, which tells of nothing on its way
+            yield from self._first(turn)
+        start = len(self._sent) if text.startswith(self._sent) else len(text)
+        for place in range(start, len(text), DELTA_CHARS):
+            yield self._delta(turn.request_id, text[place : place + DELTA_CHARS])
+        response = response_of(turn, text, list(result.records))
+        item = response["output"][0]
+        here = {**_PLACE, "item_id": item["id"]}
+        yield self._event("response.output_text.done", **here, text=text, logprobs=[])
+        yield self._event("response.content_part.done", **here, part=output_text(text))
+        yield self._event("response.output_item.done", output_index=0, item=item)
+        yield self._event(f"response.{response['status']}", response=response)
+
+    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+        """Give the end of a turn that failed, as the failed response where there is one."""
+        said = voided(error, self._sent)["error"]
+        if self._begun is None:
+            yield self._event("error", code=said["code"], message=said["message"], param=None)
+            return
+        failure = {"code": "server_error", "message": f"{said['code']}: {said['message']}"}
+        response = response_of(self._begun, None) | {"status": "failed", "error": failure}
+        yield self._event("response.failed", response=response)
+
+    def _delta(self, request_id: str, text: str) -> StreamEvent:
+        item_id = output_item(request_id, "")["id"]
+        return self._event("response.output_text.delta", **_PLACE, item_id=item_id, delta=text, logprobs=[])
+
+    def _first(self, turn: "ExplainabilityTurn") -> Iterator[StreamEvent]:
+        self._begun = turn
+        response = response_of(turn, None) | {"status": "in_progress"}
+        item = output_item(turn.request_id, "", "in_progress")
+        yield self._event("response.created", response=response)
+        yield self._event("response.in_progress", response=response)
+        yield self._event("response.output_item.added", output_index=0, item=item)
+        yield self._event("response.content_part.added", **_PLACE, item_id=item["id"], part=output_text(""))
+
+    def _event(self, name: str, **data: Any) -> StreamEvent:
+        event = {"type": name, "sequence_number": self._count, **data}
+        self._count += 1
+        return name, event

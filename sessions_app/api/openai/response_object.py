@@ -1,0 +1,106 @@
+"""A turn as a response of OpenAI's Responses API."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.api.openai.usage import response_usage, usage_of_turn
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Message
+
+_STATUSES = {"running": "in_progress", "succeeded": "completed", "cancelled": "cancelled"}
+
+
+def response_id(request_id: str) -> str:
+    """Give a turn's id as this API knows it."""
+    return f"resp_{request_id.removeprefix('req-')}"
+
+
+def request_id_of(response: str) -> str:
+    """Give the turn's own id; of anything else a text that names no turn."""
+    return f"req-{response.removeprefix('resp_')}" if response.startswith("resp_") else ""
+
+
+def conversation_id(session_id: str) -> str:
+    """Give a session's id as this API knows it; a client's own name stays as it is."""
+    return f"conv_{session_id.removeprefix('sess-')}" if session_id.startswith("sess-") else session_id
+
+
+def session_id_of(conversation: str) -> str:
+    """Give the session's own id."""
+    return f"sess-{conversation.removeprefix('conv_')}" if conversation.startswith("conv_") else conversation
+
+
+def output_item(request_id: str, text: str, status: str = "completed") -> dict[str, Any]:
+    """Give an answer as an output item."""
+    return {
+        "id": f"msg_{request_id.removeprefix('req-')}",
+        "type": "message",
+        "role": "assistant",
+        "status": status,
+        "content": [output_text(text)] if status != "in_progress" else [],
+    }
+
+
+def output_text(text: str) -> dict[str, Any]:
+    """Give a text as a part of an output item."""
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def item_of(message: "Message") -> dict[str, Any]:
+    """Give a stored message as a conversation item; an answer's id is that of its output item."""
+    if message.role == "assistant":
+        return output_item(message.turn.request_id if message.turn else str(message.sequence), message.content)
+    return {
+        "id": f"msg_{message.sequence}",
+        "type": "message",
+        "role": "developer" if message.role == "tool" else message.role,
+        "status": "completed",
+        "content": [{"type": "input_text", "text": message.content}],
+    }
+
+
+def response_of(turn: "ExplainabilityTurn", text: str | None, records: list[Any] | None = None) -> dict[str, Any]:
+    """Give the response of a turn, however it stands.
+
+    Args:
+        text: the answer, None while there is none.
+        records: the turn's events, for its tokens.
+    """
+    asked: Mapping[str, Any] = turn.client_request or {}
+    was_cut = asked.get("finish_reason") == "length"
+    status = "incomplete" if was_cut else _STATUSES.get(turn.status, "failed")
+    error = turn.error or {}
+    failed = {"code": "server_error", "message": f"{error.get('code')}: {error.get('message')}"}
+    output = [] if text is None else [output_item(turn.request_id, text, "incomplete" if was_cut else "completed")]
+    usage = None if text is None else response_usage(usage_of_turn(records or [], turn.user_message, text))
+    return {
+        "id": response_id(turn.request_id),
+        "object": "response",
+        "created_at": int(turn.created_at.timestamp()),
+        "completed_at": int(turn.finished_at.timestamp()) if turn.finished_at and status == "completed" else None,
+        "status": status,
+        "background": bool(asked.get("background")),
+        "error": failed if status == "failed" else None,
+        "incomplete_details": {"reason": "max_output_tokens"} if was_cut else None,
+        "instructions": asked.get("instructions"),
+        "max_output_tokens": asked.get("max_output_tokens"),
+        "model": asked.get("model") or "mrpvm",
+        "output": output,
+        "parallel_tool_calls": True,
+        "previous_response_id": asked.get("previous_response_id"),
+        "conversation": {"id": conversation_id(turn.session.session_id)},
+        "store": True,
+        "temperature": asked.get("temperature"),
+        "text": {"format": {"type": "text"}},
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": None,
+        "truncation": "auto",
+        "usage": usage,
+        "user": asked.get("user"),
+        "metadata": asked.get("metadata") or {},
+        "session_id": turn.session.session_id,
+        "request_id": turn.request_id,
+        "warnings": list(asked.get("warnings", ())),
+    }  # fmt: skip

@@ -1,0 +1,129 @@
+"""`/v1/responses`: a turn is a response; the one before it, or a conversation, says which session goes on."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django.http import StreamingHttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mrpvm.errors import NotFound
+from sessions_app.actions.recognition import Found, continue_after, resume_session
+from sessions_app.api.chat_sessions import SESSION_HEADER
+from sessions_app.api.openai.errors import invalid, missing, unsupported
+from sessions_app.api.openai.messages import said_as_input
+from sessions_app.api.openai.parameters import flag_of
+from sessions_app.api.openai.response_events import ResponseEvents, response_frame
+from sessions_app.api.openai.response_object import request_id_of, response_of, session_id_of
+from sessions_app.api.openai.sessions import Asked, asked_in, found_session, session_under, settle
+from sessions_app.api.openai.views import OpenAIView
+from sessions_app.api.running_turns import running_turns
+from sessions_app.api.sse import Feed
+from sessions_app.api.throttling import ChatThrottle
+from sessions_app.api.turn_stream import TurnStream
+from sessions_app.queries.conversations import response_turn, turn_of_request
+from sessions_app.queries.turns import answer_of, records
+from sessions_app.turns.pipeline import run_turn
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Session
+
+    Find = Callable[[], tuple[Session, Any]]
+
+
+class Responses(OpenAIView):
+    """Answers an input."""
+
+    throttle_classes = (ChatThrottle,)
+
+    def post(self, request: Request) -> Response | StreamingHttpResponse:
+        """Answer whole, as a stream, or in the background."""
+        body = self.sent()
+        asked = asked_in(self, body, said_as_input(body.get("input"), body.get("instructions")), "responses")
+        previous = self._previous(body)
+        noted = ("instructions", "previous_response_id", "max_output_tokens", "temperature", "background")
+        asked.call = replace(
+            asked.call,
+            client_request={**(asked.call.client_request or {}), **{name: body.get(name) for name in noted}},
+        )
+        conversation = _conversation(body)
+
+        def find() -> "tuple[Session, Any]":
+            found = self._found(asked, previous, conversation)
+            return settle(self, asked, found), asked.call
+
+        if flag_of(body, "background") or flag_of(body, "stream"):
+            return self._begin(find, asked, body)
+        with running_turns.place():
+            session, call = find()
+            result = run_turn(session, call, wait_ms=asked.wait_ms)
+        self.request_id = result.turn.request_id
+        return self._told(response_of(result.turn, result.outcome.answer_text, list(result.records)))
+
+    def _previous(self, body: dict[str, Any]) -> "ExplainabilityTurn | None":
+        previous = body.get("previous_response_id")
+        if previous is None:
+            return None
+        if body.get("conversation") is not None:
+            raise unsupported("conversation", "it names another place than previous_response_id.")
+        return known_turn(self, previous, "previous_response_id")
+
+    def _found(self, asked: Asked, previous: "ExplainabilityTurn | None", conversation: str | None) -> Found:
+        if previous is None and conversation is None:
+            return found_session(self, asked, self.access)
+        asked.call = replace(asked.call, added=asked.said.before)
+        if previous is not None:
+            return continue_after(previous)
+        try:
+            return resume_session(session_under(self, asked, session_id_of(conversation or "")))
+        except NotFound:
+            raise missing(
+                "conversation", "conversation_not_found", f"The conversation '{conversation}' does not exist."
+            ) from None
+
+    def _begin(self, find: "Find", asked: Asked, body: dict[str, Any]) -> Response | StreamingHttpResponse:
+        feed = Feed()
+        stream = TurnStream(self, feed, ResponseEvents(feed, self.project.pk))
+        _, first = stream.begin(find, asked.wait_ms)
+        self.request_id = first["response"]["request_id"]
+        if flag_of(body, "stream"):
+            return stream.response({SESSION_HEADER: self.session_id or ""}, response_frame)
+        feed.drop()
+        return self._told(dict(first["response"]))
+
+    def _told(self, response: dict[str, Any]) -> Response:
+        return Response(response, headers={SESSION_HEADER: response["session_id"]})
+
+
+def _conversation(body: dict[str, Any]) -> str | None:
+    given = body.get("conversation")
+    named = given.get("id") if isinstance(given, dict) else given
+    if named is not None and (not isinstance(named, str) or not named):
+        raise invalid("conversation", "must be a conversation's id.")
+    return named
+
+
+def known_turn(view: OpenAIView, response: Any, param: str) -> "ExplainabilityTurn":
+    """Give the turn behind a response of the caller's project.
+
+    Raises:
+        NotFound: `previous_response_not_found` or `response_not_found`; it was deleted, or there never was one.
+    """
+    found = response_turn(view.project, request_id_of(response)) if isinstance(response, str) else None
+    if found is None or (param == "previous_response_id" and found.status != "succeeded"):
+        code = "previous_response_not_found" if param == "previous_response_id" else "response_not_found"
+        raise missing(param, code, f"There is no response '{response}' to go on from or to read.")
+    view.session_id = found.session.session_id
+    return found
+
+
+def stored_response(turn: "ExplainabilityTurn") -> dict[str, Any]:
+    """Give the response of a stored turn."""
+    text = answer_of(turn) or (turn.command_result or {}).get("message")
+    return response_of(turn, text, None if text is None else records(turn))
+
+
+def current_response(view: OpenAIView, request_id: str) -> dict[str, Any]:
+    """Give the response of a turn as it stands now."""
+    return stored_response(turn_of_request(view.project.pk, request_id))

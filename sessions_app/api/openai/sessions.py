@@ -1,0 +1,134 @@
+"""Which session a request of the dialect talks in, and the call that it makes of it [O-31, O-42, O-43]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from mrpvm.conversation.chain import chain_start, extend_chain
+from sessions_app.actions.recognition import Found, recognise_session, resume_session
+from sessions_app.api.authentication import Access
+from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, usable_id
+from sessions_app.api.openai.messages import Said
+from sessions_app.api.openai.parameters import metadata_of, model_of, sampling_of, user_of, warnings_of
+from sessions_app.api.requests import ChatRequest, choices_of
+from sessions_app.api.views import ApiView
+from sessions_app.queries.knowledge import knowledge_base
+from sessions_app.turns import shutdown
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.prepare import check_call
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+COMMANDS_HEADER = "X-Commands"
+"""`on` lets a message that begins with a slash be a command [O-31]."""
+_NATIVE = (
+    "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
+    "grounding", "kb_id", "wait_ms",
+)  # fmt: skip
+
+
+@dataclass(slots=True, kw_only=True)
+class Asked:
+    """A checked request: the call to make, and what is said about it afterwards."""
+
+    call: TurnCall
+    said: Said
+    model: str
+    body: Mapping[str, Any]
+    native: Mapping[str, Any]
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def wait_ms(self) -> int:
+        """Give how long a busy session is waited for."""
+        return int(self.native["wait_ms"])
+
+
+def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> Asked:
+    """Check a request before anything exists of it [T-1].
+
+    Raises:
+        InvalidInput, NotFound, TooLarge, Unavailable: it is refused.
+    """
+    warnings = warnings_of(body)
+    model, wish = model_of(body, warnings)
+    native = _native(body, said)
+    if said.has_tail:
+        warnings.append("What follows the last user message was taken for history.")
+    kb_id = native.get("kb_id")
+    sampling = sampling_of(body)
+    call = TurnCall(
+        message=said.message,
+        system_prompt=said.system_prompt,
+        choices=replace(choices_of(dict(native)), model=wish),
+        base=None if kb_id is None else knowledge_base(view.project, kb_id),
+        # Words that a stop text would take back again must not go out while they are written.
+        is_streamed=bool(body.get("stream")) and not sampling.stop,
+        takes_commands=view.request.headers.get(COMMANDS_HEADER, "").strip().lower() == "on",
+        sampling=sampling,
+        client_request={
+            "api": api,
+            "model": model,
+            "metadata": metadata_of(body),
+            "user": user_of(body),
+            "warnings": warnings,
+        },
+    )
+    check_call(call)
+    shutdown.refuse_new_turns()
+    return Asked(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
+
+
+def _native(body: Mapping[str, Any], said: Said) -> dict[str, Any]:
+    """Read the native fields as the native API reads them."""
+    given = {name: body[name] for name in _NATIVE if name in body}
+    checked = ChatRequest(data={**given, "messages": [{"role": "user", "content": said.message}]})
+    checked.is_valid(raise_exception=True)
+    return dict(checked.validated_data)
+
+
+def named_session(view: ApiView, asked: Asked) -> Found | None:
+    """Give the session that the request names by header or field, None if it names none.
+
+    Raises:
+        NotFound: SESSION_NOT_FOUND for an unknown id of ours [C-3].
+    """
+    header = view.request.headers.get(SESSION_HEADER)
+    name = usable_id(asked.native.get("session_id")) or usable_id(header)
+    if name is None:
+        return None
+    return resume_session(session_under(view, asked, name))
+
+
+def session_under(view: ApiView, asked: Asked, name: str) -> "Session":
+    """Give the session of this id; a client's own name is made on its first use [O-42]."""
+    return chat_session(view.project, {}, name, asked.call.choices, asked.call.base)
+
+
+def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
+    """Give the session for a request that brings its whole conversation along, and have the call remember it.
+
+    A session that was recognised holds that conversation; one that was named may hold another, and the request's comes
+    first then [O-17].
+    """
+    named = named_session(view, asked)
+    before = asked.said.before
+    if named is not None:
+        asked.call = replace(asked.call, history=before or None)
+        return named
+    start = chain_start(str(view.project.pk), access.caller, user_of(asked.body))
+    chain = extend_chain(start, before)
+    asked.call = replace(asked.call, chain=chain)
+    return recognise_session(view.project, chain, before, asked.call.choices, asked.call.base)
+
+
+def settle(view: ApiView, asked: Asked, found: Found) -> "Session":
+    """Note which session it is, for the stored request, for errors and for the answer; gives the session."""
+    view.session_id = found.session.session_id
+    asked.warnings.extend(found.warnings)
+    asked.call = replace(
+        asked.call,
+        client_request={**(asked.call.client_request or {}), "session": found.how, "warnings": asked.warnings},
+    )
+    return found.session

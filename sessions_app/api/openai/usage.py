@@ -1,0 +1,32 @@
+"""Tokens as OpenAI's clients count them: the provider's own numbers, else estimates [O-32]."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mrpvm.llm.recorder import estimated_tokens
+from mrpvm.trace.graph import Record
+from sessions_app.api.completion import usage_of
+
+
+def usage_of_turn(records: Sequence[Record], message: str, answer: str) -> dict[str, Any]:
+    """Give the tokens of a turn's model calls; of a turn without any, those of what was said, estimated."""
+    usage = usage_of(records)
+    if usage["total_tokens"]:
+        return usage
+    prompt, completion = estimated_tokens(len(message)), estimated_tokens(len(answer))
+    return {
+        "prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion,
+        "estimated": True,
+    }  # fmt: skip
+
+
+def response_usage(usage: dict[str, Any]) -> dict[str, Any]:
+    """Give the usage of a response."""
+    return {
+        "input_tokens": usage["prompt_tokens"],
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": usage["completion_tokens"],
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": usage["total_tokens"],
+        **({"estimated": True} if usage.get("estimated") else {}),
+    }

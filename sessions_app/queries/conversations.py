@@ -1,0 +1,66 @@
+"""What clients of the OpenAI dialect name: conversations that they send whole or go on with, and responses [O-31]."""
+
+from django.db.models import QuerySet
+
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Project, Session
+from sessions_app.models.session import ForkReason
+
+_LOOKED_AT = 50
+"""Sessions that may begin alike before a conversation is taken for unknown without looking further."""
+
+
+def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
+    """Give the one place that the hash names, and whether there are several that do not belong together.
+
+    Forks of one conversation belong together; of those the one with the latest activity is meant.
+    """
+    points = list(
+        ConversationPoint.objects.filter(chain=chain, session__deleted_at__isnull=True)
+        .select_related("session")
+        .order_by("-session__last_activity_at", "-session_id")[: _LOOKED_AT + 1]
+    )
+    if len(points) > 1 and (len(points) > _LOOKED_AT or len({_root(point.session) for point in points}) > 1):
+        return None, True
+    return (points[0] if points else None), False
+
+
+def _root(session: Session) -> int:
+    while session.forked_from_id is not None:
+        earlier = Session.objects.filter(pk=session.forked_from_id).only("id", "forked_from_id").first()
+        if earlier is None:
+            break
+        session = earlier
+    return session.pk
+
+
+def continuation(session: Session) -> Session:
+    """Give the session that goes on where this one expired, itself if there is none [O-43]."""
+    while session.is_expired:
+        later = session.forks.filter(fork_reason=ForkReason.EXPIRED, deleted_at__isnull=True).order_by("-id").first()
+        if later is None:
+            break
+        session = later
+    return session
+
+
+def response_turn(project: Project, request_id: str) -> ExplainabilityTurn | None:
+    """Give one turn of the project with its session, None if there is none or its response was deleted."""
+    found = _of_request(project.pk, request_id).first()
+    return None if found is None or (found.client_request or {}).get("deleted") else found
+
+
+def turn_of_request(project_pk: int, request_id: str) -> ExplainabilityTurn:
+    """Give a turn that is known to exist, with its session."""
+    return _of_request(project_pk, request_id).get()
+
+
+def _of_request(project_pk: int, request_id: str) -> QuerySet[ExplainabilityTurn]:
+    return ExplainabilityTurn.objects.filter(
+        request_id=request_id, session__project_id=project_pk, session__deleted_at__isnull=True
+    ).select_related("session")
+
+
+def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
+    """Give what the turn was asked, in order: its messages without the answer, or of a failed one its question."""
+    stored = list(turn.messages.order_by("sequence"))
+    return stored[:-1] if stored else [Message(session=turn.session, role="user", content=turn.user_message)]

@@ -1,0 +1,82 @@
+"""BM25 over the postings of one search: each unit's score, and what each term gave to it [BP-20]."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from math import log
+from typing import Self
+
+from sessions_app.search.terms import WHOLE_FREQUENCY
+from sessions_app.search.windows import TermPostings
+
+K1, B = 1.2, 0.75
+"""BM25's constants [BP-20]."""
+SPEAKER_GAIN = 2.0
+"""What the words of somebody named in the question gain: as much as a rather rare term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a unit's frequency is held against: BM25's length norm is `constant + slope * length`."""
+
+    unit_count: int
+    constant: float
+    slope: float
+
+    @classmethod
+    def of(cls, unit_count: int, term_count: int, whole: int = 1) -> Self:
+        """Give the scale of a view with these counts, for frequencies and lengths in parts of which `whole` are one."""
+        average = term_count / unit_count
+        return cls(unit_count, K1 * (1 - B) * WHOLE_FREQUENCY * whole, K1 * B * WHOLE_FREQUENCY / average)
+
+    def gain(self, weight: float, document_frequency: int) -> float:
+        """Give what a term adds at most to a unit's score."""
+        rest = max(0, self.unit_count - document_frequency)
+        return weight * log((rest + 0.5) / (document_frequency + 0.5) + 1) * (K1 + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The scores of one search's units, and the terms' parts in them on demand."""
+
+    postings: Mapping[str, TermPostings]
+    gains: Mapping[str, float]
+    scale: Scale
+    speakers: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        postings: Mapping[str, TermPostings],
+        weights: Mapping[str, float],
+        scale: Scale,
+        speakers: Mapping[str, frozenset[int]] | None = None,
+    ) -> Self:
+        """Give the ranking of weighted terms; `speakers` are those the question names, with what each of them said."""
+        gains = {term: scale.gain(weight, len(postings[term])) for term, weight in weights.items()}
+        return cls(postings, gains, scale, speakers or {})
+
+    def scores(self) -> dict[int, float]:
+        """Give the score of every unit that has a term."""
+        scores: dict[int, float] = {}
+        constant, slope = self.scale.constant, self.scale.slope
+        for term, gain in self.gains.items():
+            for unit, frequency, length in self.postings[term]:
+                part = gain * frequency / (frequency + constant + slope * length)
+                scores[unit] = scores.get(unit, 0.0) + part
+        for said in self.speakers.values():
+            for unit in said & scores.keys():
+                scores[unit] += SPEAKER_GAIN
+        return scores
+
+    def parts(self, units: Collection[int]) -> dict[int, dict[str, float]]:
+        """Give what each term, and each speaker, contributed to these units' scores."""
+        parts: dict[int, dict[str, float]] = {unit: {} for unit in units}
+        constant, slope = self.scale.constant, self.scale.slope
+        for term, gain in self.gains.items():
+            for unit, frequency, length in self.postings[term]:
+                if unit in parts:
+                    parts[unit][term] = gain * frequency / (frequency + constant + slope * length)
+        for name, said in self.speakers.items():
+            for unit in said & parts.keys():
+                parts[unit][f"said by {name}"] = SPEAKER_GAIN
+        return parts

@@ -1,0 +1,183 @@
+"""Clients that send their whole conversation and know no session: found again, forked, imported, kept apart [O-31]."""
+
+from collections.abc import Callable
+
+import openai
+import pytest
+from django.utils import timezone
+from openai import OpenAI
+
+from sessions_app.models import ApiKey, ContextUnit, ConversationPoint, ExplainabilityTurn, Session
+from tests.api.conftest import Caller
+from tests.api.openai.conftest import key_of
+
+Say = Callable[..., str]
+Conversation = list[dict[str, str]]
+
+
+def how() -> list[str]:
+    """Give how the session of each turn was found, in order."""
+    return [turn.client_request["session"] for turn in ExplainabilityTurn.objects.order_by("pk")]
+
+
+def test_a_conversation_is_found_again(say: Say) -> None:
+    conversation: Conversation = [{"role": "system", "content": "It is Monday."}]
+    say(conversation, "My dog is called Rex.")
+    say(conversation, "My cat is called Tom.")
+    conversation[0]["content"] = "It is Tuesday."
+    assert "Rex" in say(conversation, "What is my dog called?")
+    session = Session.objects.get()
+    assert how() == ["new", "recognised", "recognised"]
+    assert session.messages.count() == 6
+    assert session.system_prompt == "It is Tuesday."
+
+
+def test_an_edited_message_becomes_a_fork_and_nothing_is_lost(say: Say) -> None:
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.")
+    before = list(conversation)
+    say(conversation, "My cat is called Tom.")
+    edited = list(before)
+    say(edited, "My cat is called Felix.")
+    assert "Felix" in say(edited, "What is my cat called?")
+    assert "Rex" in say(edited, "What is my dog called?")
+    assert "Tom" in say(conversation, "What is my cat called?")
+    first, fork = Session.objects.order_by("pk")
+    assert how() == ["new", "recognised", "forked", "recognised", "recognised", "recognised"]
+    assert (fork.forked_from, fork.forked_at, fork.fork_reason) == (first, 2, "edited")
+    assert [message.content for message in first.messages.all()] == [item["content"] for item in conversation]
+    assert [message.content for message in fork.messages.all()] == [item["content"] for item in edited]
+    assert not ContextUnit.objects.filter(session=fork, claim__contains="Tom").exists()
+
+
+def test_an_answer_asked_for_again_becomes_a_fork_each_time_and_goes_on_in_the_newest(say: Say) -> None:
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.")
+    before = list(conversation)
+    for _ in range(3):
+        conversation = list(before)
+        say(conversation, "What is my dog called?")
+    say(conversation, "Thank you.")
+    assert how() == ["new", "recognised", "forked", "forked", "recognised"]
+    assert Session.objects.count() == 3
+    assert ExplainabilityTurn.objects.latest("pk").session == Session.objects.latest("pk")
+
+
+def test_an_unknown_history_is_taken_over(say: Say, sdk: OpenAI) -> None:
+    conversation: Conversation = [
+        {"role": "user", "content": "My dog is called Rex."},
+        {"role": "assistant", "content": "Noted."},
+    ]
+    say(conversation, "My cat is called Tom.")
+    say(conversation, "What is my cat called?")
+    session = Session.objects.get()
+    assert how() == ["imported", "recognised"]
+    assert [message.content for message in session.messages.all()] == [item["content"] for item in conversation]
+
+
+def test_two_people_behind_one_key_who_begin_alike_never_share_a_session(say: Say) -> None:
+    people: list[Conversation] = [[], []]
+    for conversation in people:
+        say(conversation, "Good morning.")
+    say(people[0], "My name is Alice and my dog is called Rex.")
+    say(people[1], "My name is Bob and my dog is called Hasso.")
+    answers = [say(conversation, "What is my dog called?") for conversation in people]
+    assert "Rex" in answers[0]
+    assert "Hasso" in answers[1]
+    assert "Hasso" not in answers[0]
+    warned = [turn.client_request["warnings"] for turn in ExplainabilityTurn.objects.order_by("pk")]
+    assert warned == [[], [], ["conversation_ambiguous"], ["conversation_ambiguous"], [], []]
+    for session in Session.objects.all():
+        said = " ".join(message.content for message in session.messages.all())
+        assert not ("Alice" in said and "Bob" in said)
+
+
+@pytest.mark.parametrize("name", ["user", "safety_identifier"])
+def test_the_clients_own_name_for_its_user_keeps_people_apart(say: Say, name: str) -> None:
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.", **{name: "alice"})
+    say(list(conversation), "What is my dog called?", **{name: "bob"})
+    say(list(conversation), "What is my dog called?", **{name: "alice"})
+    assert how() == ["new", "imported", "recognised"]
+
+
+def test_another_key_is_another_caller(say: Say, sdk: OpenAI, caller: Callable[..., Caller]) -> None:
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.")
+    other = sdk.with_options(api_key=key_of(caller("editor")))
+    other.chat.completions.create(model="mrpvm", messages=[*conversation, {"role": "user", "content": "Well?"}])
+    assert ApiKey.objects.count() == 2
+    assert how() == ["new", "imported"]
+
+
+def test_texts_are_compared_in_nfc_and_without_blanks_around_them(say: Say) -> None:
+    conversation: Conversation = []
+    say(conversation, "My dog is called Ren\u00e9.")
+    conversation[0]["content"] = " My dog is called Rene\u0301.\n"
+    conversation[1] = {"role": "assistant", "content": [{"type": "text", "text": conversation[1]["content"] + " "}]}  # type: ignore[dict-item]
+    say(conversation, "What is my dog called?")
+    assert how() == ["new", "recognised"]
+
+
+def test_header_and_field_override_recognition(say: Say) -> None:
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.")
+    say(list(conversation), "And my cat is called Tom.", extra_headers={"X-Session-Id": "mine"})
+    say(list(conversation), "And my bird is called Pip.", extra_body={"session_id": "mine"})
+    assert how() == ["new", "named", "named"]
+    mine = Session.objects.get(session_id="mine")
+    assert mine.messages.count() == 4
+    assert ConversationPoint.objects.filter(session=mine).count() == 0
+
+
+def test_an_unknown_id_of_ours_is_never_silently_new(say: Say) -> None:
+    with pytest.raises(openai.NotFoundError) as raised:
+        say([], "Hello", extra_headers={"X-Session-Id": "sess-" + "0" * 32})
+    assert raised.value.code == "SESSION_NOT_FOUND"
+
+
+def test_an_expired_session_goes_on_in_a_fork_of_its_transcript(say: Say, sdk: OpenAI) -> None:
+    """[O-43]: a warning, never an error; the archive stays as it is."""
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.")
+    archive = Session.objects.get()
+    Session.objects.update(expired_at=timezone.now())
+    assert "Rex" in say(conversation, "What is my dog called?")
+    assert "Rex" in say(conversation, "What is my dog called?")
+    late = sdk.chat.completions.create(
+        model="mrpvm", messages=[{"role": "user", "content": "What is my dog called?"}],
+        extra_headers={"X-Session-Id": archive.session_id},
+    )  # fmt: skip
+    assert "Rex" in (late.choices[0].message.content or "")
+    assert late.model_extra
+    assert late.model_extra["warnings"] == ["session_expired_restarted"]
+    fork = Session.objects.exclude(pk=archive.pk).get()
+    assert (fork.forked_from, fork.fork_reason) == (archive, "expired")
+    assert late.model_extra["session_id"] == fork.session_id
+    assert archive.messages.count() == 2
+    assert how() == ["new", "restarted", "recognised", "named"]
+
+
+def test_a_failed_turn_leaves_the_conversation_where_it_was(say: Say) -> None:
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.")
+    with pytest.raises(openai.BadRequestError):
+        say(list(conversation), " ")
+    say(conversation, "What is my dog called?")
+    assert how() == ["new", "recognised"]
+
+
+def test_a_slash_is_a_command_only_where_the_client_says_so(say: Say) -> None:
+    """[O-31]: and a conversation with commands in it is found again, though they are no part of its history."""
+    headers = {"X-Commands": "on"}
+    conversation: Conversation = []
+    say(conversation, "My dog is called Rex.")
+    said = say(list(conversation), "/skills")
+    assert ExplainabilityTurn.objects.latest("pk").kind == "chat"
+    listed = say(conversation, "/style focus", extra_headers=headers)
+    assert listed == "Session style set to 'focus'."
+    assert said != listed
+    assert "Rex" in say(conversation, "What is my dog called?", extra_headers=headers)
+    last = ExplainabilityTurn.objects.latest("pk")
+    assert last.client_request["session"] == "recognised"
+    assert "/style focus" not in [message.content for message in last.session.messages.all()]

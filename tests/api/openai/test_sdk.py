@@ -1,0 +1,331 @@
+"""The official OpenAI SDK as the client of a live server: every method, sync, async and streaming [O-6, O-30]."""
+
+import asyncio
+
+import openai
+import pytest
+from openai import AsyncOpenAI, OpenAI
+from pytest_django import Settings
+
+from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+from tests.api.conftest import Caller
+from tests.api.doubles import HeldSolver, WaitingSolver, registered
+from tests.api.openai.conftest import PATIENCE_SECONDS, key_of
+from tests.live import LiveServer
+
+TOLD = {"role": "user", "content": "My dog is called Rex."}
+ASKED = {"role": "user", "content": "What is my dog called?"}
+
+
+def test_a_chat_completion_is_the_sdks_own_type_whole(sdk: OpenAI) -> None:
+    raw = sdk.chat.completions.with_raw_response.create(model="mrpvm", messages=[TOLD], metadata={"app": "walk"})
+    answer = raw.parse()
+    type(answer).model_validate(answer.model_dump(), strict=True)
+    assert answer.object == "chat.completion"
+    assert answer.choices[0].finish_reason == "stop"
+    assert answer.usage
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens > 0
+    turn = ExplainabilityTurn.objects.get()
+    assert answer.id == f"chatcmpl-{turn.request_id.removeprefix('req-')}"
+    assert answer._request_id == turn.request_id
+    assert raw.headers["x-session-id"] == turn.session.session_id
+    assert turn.client_request["metadata"] == {"app": "walk"}
+
+
+def test_a_streamed_chat_comes_as_chunks_with_usage_at_the_end(sdk: OpenAI) -> None:
+    sdk.chat.completions.create(model="mrpvm", messages=[TOLD], extra_headers={"X-Session-Id": "walk"})
+    chunks = list(
+        sdk.chat.completions.create(
+            model="mrpvm", messages=[ASKED], stream=True, stream_options={"include_usage": True},
+            extra_headers={"X-Session-Id": "walk"},
+        )
+    )  # fmt: skip
+    for chunk in chunks:
+        type(chunk).model_validate(chunk.model_dump(), strict=True)
+    assert chunks[0].choices[0].delta.role == "assistant"
+    text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+    assert text == Message.objects.filter(role="assistant").latest("pk").content
+    assert "Rex" in text
+    assert [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices][-1] == "stop"
+    assert chunks[-1].choices == []
+    assert chunks[-1].usage
+    assert chunks[-1].usage.total_tokens > 0
+    assert len({chunk.id for chunk in chunks}) == 1
+
+
+def test_without_include_usage_no_chunk_counts(sdk: OpenAI) -> None:
+    chunks = list(sdk.chat.completions.create(model="mrpvm", messages=[TOLD], stream=True))
+    assert all(chunk.choices for chunk in chunks)
+
+
+def test_models_are_listed_and_read(sdk: OpenAI) -> None:
+    assert [model.id for model in sdk.models.list()] == ["mrpvm"]
+    assert sdk.models.retrieve("mrpvm").owned_by == "mrpvm"
+    with pytest.raises(openai.NotFoundError) as raised:
+        sdk.models.retrieve("gpt-99")
+    assert raised.value.code == "model_not_found"
+
+
+def test_a_response_is_created_read_listed_and_deleted(sdk: OpenAI) -> None:
+    made = sdk.responses.create(
+        model="mrpvm", input="My dog is called Rex.", instructions="Be brief.", metadata={"a": "b"}
+    )
+    type(made).model_validate(made.model_dump(), strict=True)
+    assert made.status == "completed"
+    assert made.output_text == Message.objects.get(role="assistant").content
+    assert made.usage
+    assert made.usage.total_tokens > 0
+    read = sdk.responses.retrieve(made.id)
+    assert read == made
+    assert (read.instructions, read.metadata) == ("Be brief.", {"a": "b"})
+    (item,) = sdk.responses.input_items.list(made.id)
+    assert item.content[0].text == "My dog is called Rex."
+    sdk.responses.delete(made.id)
+    for gone in (lambda: sdk.responses.retrieve(made.id), lambda: sdk.responses.input_items.list(made.id)):
+        with pytest.raises(openai.NotFoundError):
+            gone()
+    assert Message.objects.count() == 2
+
+
+def test_a_streamed_response_numbers_its_events(sdk: OpenAI) -> None:
+    with sdk.responses.stream(model="mrpvm", input="My dog is called Rex.") as stream:
+        events = list(stream)
+        final = stream.get_final_response()
+    kinds = [event.type for event in events]
+    assert kinds[:4] == [
+        "response.created", "response.in_progress", "response.output_item.added", "response.content_part.added",
+    ]  # fmt: skip
+    deltas = [event for event in events if event.type == "response.output_text.delta"]
+    assert kinds[4 + len(deltas) :] == [
+        "response.output_text.done", "response.content_part.done", "response.output_item.done", "response.completed",
+    ]  # fmt: skip
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert (
+        "".join(event.delta for event in deltas) == final.output_text == Message.objects.get(role="assistant").content
+    )
+    assert sdk.responses.retrieve(final.id).output_text == final.output_text
+
+
+def test_the_latest_response_is_continued_and_an_older_one_forked(sdk: OpenAI) -> None:
+    first = sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
+    second = sdk.responses.create(model="mrpvm", input="My cat is called Tom.", previous_response_id=first.id)
+    assert second.conversation == first.conversation
+    assert second.previous_response_id == first.id
+    third = sdk.responses.create(model="mrpvm", input="What is my cat called?", previous_response_id=second.id)
+    assert "Tom" in third.output_text
+    forked = sdk.responses.create(model="mrpvm", input="What is my cat called?", previous_response_id=first.id)
+    assert forked.conversation != first.conversation
+    assert "Tom" not in forked.output_text
+    dog = sdk.responses.create(model="mrpvm", input="What is my dog called?", previous_response_id=forked.id)
+    assert "Rex" in dog.output_text
+    fork = Session.objects.get(forked_from__isnull=False)
+    assert (fork.forked_at, fork.fork_reason, fork.messages.count()) == (2, "edited", 6)
+    assert Session.objects.get(forked_from=None).messages.count() == 6
+
+
+def test_an_unknown_response_to_go_on_from_is_refused_as_openai_does(sdk: OpenAI) -> None:
+    with pytest.raises(openai.NotFoundError) as raised:
+        sdk.responses.create(model="mrpvm", input="Hi", previous_response_id="resp_0123")
+    assert (raised.value.code, raised.value.param) == ("previous_response_not_found", "previous_response_id")
+    assert not Session.objects.exists()
+
+
+def test_a_background_response_is_cancelled(sdk: OpenAI) -> None:
+    with registered(HeldSolver()) as solver:
+        made = sdk.responses.create(
+            model="mrpvm", input="My dog is called Rex.", background=True,
+            extra_body={"goal_solver_plugin": "gs-held"},
+        )  # fmt: skip
+        assert made.status == "in_progress"
+        assert solver.started.wait(PATIENCE_SECONDS)
+        cancelled = sdk.responses.cancel(made.id)
+        solver.go_on.set()
+    assert cancelled.status == "cancelled"
+    assert not Message.objects.exists()
+    with pytest.raises(openai.ConflictError):
+        sdk.responses.cancel(made.id)
+
+
+def test_a_conversation_lives_from_creation_to_deletion(sdk: OpenAI) -> None:
+    made = sdk.conversations.create(
+        metadata={"topic": "pets"},
+        items=[{"type": "message", "role": "user", "content": "Good morning."},
+               {"type": "message", "role": "assistant", "content": "Good morning."}],
+    )  # fmt: skip
+    assert sdk.conversations.retrieve(made.id) == made
+    assert sdk.conversations.update(made.id, metadata={"topic": "dogs"}).metadata == {"topic": "dogs"}
+    told = sdk.responses.create(model="mrpvm", input="My dog is called Rex.", conversation=made.id)
+    asked = sdk.responses.create(model="mrpvm", input="What is my dog called?", conversation={"id": made.id})
+    assert told.conversation
+    assert told.conversation.id == made.id
+    assert "Rex" in asked.output_text
+    roles = [item.role for item in sdk.conversations.items.list(made.id, order="asc")]
+    assert roles == ["user", "assistant"] * 3
+    (added,) = sdk.conversations.items.create(
+        made.id, items=[{"type": "message", "role": "user", "content": "Well then."}]
+    ).data
+    assert sdk.conversations.items.retrieve(added.id, conversation_id=made.id).content[0].text == "Well then."
+    assert sdk.conversations.items.retrieve(asked.output[0].id, conversation_id=made.id).role == "assistant"
+    sdk.conversations.items.delete(added.id, conversation_id=made.id)
+    with pytest.raises(openai.NotFoundError):
+        sdk.conversations.items.retrieve(added.id, conversation_id=made.id)
+    assert sdk.conversations.delete(made.id).deleted
+    with pytest.raises(openai.NotFoundError):
+        sdk.conversations.retrieve(made.id)
+
+
+def test_items_are_paged(sdk: OpenAI) -> None:
+    made = sdk.conversations.create(items=[{"role": "user", "content": f"Number {place}"} for place in range(7)])
+    first = sdk.conversations.items.list(made.id, limit=3, order="asc")
+    assert [item.content[0].text for item in first.data] == ["Number 0", "Number 1", "Number 2"]
+    assert first.has_more
+    assert [item.content[0].text for item in first] == [f"Number {place}" for place in range(7)]
+    assert [item.content[0].text for item in sdk.conversations.items.list(made.id, limit=2).data] == [
+        "Number 6", "Number 5",
+    ]  # fmt: skip
+
+
+def test_everything_works_for_the_async_client(project: Project, live_asgi: LiveServer, editor: Caller) -> None:
+    async def talk() -> tuple[str, str, str, list[int]]:
+        async with AsyncOpenAI(
+            base_url=f"{live_asgi.url}/v1", api_key=key_of(editor), max_retries=0, timeout=PATIENCE_SECONDS
+        ) as sdk:
+            told = await sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
+            asked = await sdk.responses.create(
+                model="mrpvm", input="What is my dog called?", previous_response_id=told.id
+            )
+            chunks = await sdk.chat.completions.create(model="mrpvm", messages=[TOLD], stream=True)
+            text = "".join([chunk.choices[0].delta.content or "" async for chunk in chunks])
+            events = await sdk.responses.create(model="mrpvm", input="Hello.", stream=True)
+            numbers = [event.sequence_number async for event in events]
+            conversation = await sdk.conversations.create()
+            await sdk.conversations.delete(conversation.id)
+            return asked.output_text, text, (await sdk.models.list()).data[0].id, numbers
+
+    answer, streamed, model, numbers = asyncio.run(talk())
+    assert "Rex" in answer
+    assert streamed
+    assert model == "mrpvm"
+    assert numbers == list(range(len(numbers)))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("n", 2),
+        ("tool_choice", "required"),
+        ("logprobs", True),
+        ("audio", {"voice": "alloy", "format": "wav"}),
+        ("response_format", {"type": "json_object"}),
+        (
+            "messages",
+            [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://x.example/a"}}]}],
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_refused_by_name(sdk: OpenAI, parameter: str, value: object) -> None:
+    with pytest.raises(openai.BadRequestError) as raised:
+        sdk.chat.completions.create(**{"model": "mrpvm", "messages": [TOLD], parameter: value})  # type: ignore[call-overload]
+    assert raised.value.code == "unsupported_parameter"
+    assert raised.value.param is not None
+    assert raised.value.param.startswith(parameter)
+    assert not Session.objects.exists()
+
+
+def test_what_has_no_effect_is_said(sdk: OpenAI) -> None:
+    answer = sdk.chat.completions.create(
+        model="mrpvm", messages=[TOLD], top_p=0.5, seed=7, presence_penalty=1, store=False, service_tier="flex",
+        parallel_tool_calls=False, reasoning_effort="low", n=1, extra_body={"invented": 1},
+    )  # fmt: skip
+    warnings = ExplainabilityTurn.objects.get().client_request["warnings"]
+    assert answer.model_extra
+    assert answer.model_extra["warnings"] == warnings
+    named = {warning.split()[0] for warning in warnings}
+    assert named == {"top_p", "seed", "presence_penalty", "store", "service_tier", "reasoning_effort", "invented"}
+
+
+def test_the_length_and_the_stop_of_an_answer_are_the_clients(sdk: OpenAI) -> None:
+    headers = {"X-Session-Id": "limits"}
+    sdk.chat.completions.create(model="mrpvm", messages=[TOLD], extra_headers=headers)
+    whole = sdk.chat.completions.create(model="mrpvm", messages=[ASKED], extra_headers=headers)
+    text = whole.choices[0].message.content or ""
+    cut = sdk.chat.completions.create(model="mrpvm", messages=[ASKED], max_tokens=2, extra_headers=headers)
+    assert (cut.choices[0].message.content, cut.choices[0].finish_reason) == (text[:8], "length")
+    assert Message.objects.latest("pk").content == text[:8]
+    ended = sdk.chat.completions.create(model="mrpvm", messages=[ASKED], stop=["Rex"], extra_headers=headers)
+    assert ended.choices[0].message.content == text.split("Rex")[0]
+    made = sdk.responses.create(model="mrpvm", input="What is my dog called?", max_output_tokens=2,
+                                conversation="limits")  # fmt: skip
+    assert made.status == "incomplete"
+    assert made.incomplete_details
+    assert made.incomplete_details.reason == "max_output_tokens"
+    assert sdk.responses.retrieve(made.id) == made
+
+
+def test_an_unknown_model_is_refused_where_models_are_named(sdk: OpenAI, settings: Settings) -> None:
+    answer = sdk.chat.completions.create(model="gpt-4o", messages=[TOLD])
+    assert answer.model == "gpt-4o"
+    assert "gpt-4o" in ExplainabilityTurn.objects.get().client_request["warnings"][0]
+    settings.MRPVM_OPENAI_ANY_MODEL = "0"
+    with pytest.raises(openai.NotFoundError) as raised:
+        sdk.chat.completions.create(model="gpt-4o", messages=[TOLD])
+    assert (raised.value.code, raised.value.param) == ("model_not_found", "model")
+
+
+def test_a_wrong_key_a_viewer_and_a_stranger_are_told_so(
+    sdk: OpenAI, live_asgi: LiveServer, caller: object, stranger: Caller
+) -> None:
+    with pytest.raises(openai.AuthenticationError) as raised:
+        sdk.with_options(api_key="mrp_" + "x" * 40).models.list()
+    assert raised.value.code == "invalid_api_key"
+    viewer = sdk.with_options(api_key=key_of(caller("viewer")))  # type: ignore[operator]
+    assert viewer.models.list().data
+    with pytest.raises(openai.PermissionDeniedError):
+        viewer.responses.create(model="mrpvm", input="Hi")
+    made = sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
+    foreign = sdk.with_options(api_key=key_of(stranger))
+    assert made.conversation is not None
+    for read in (
+        lambda: foreign.responses.retrieve(made.id),
+        lambda: foreign.responses.delete(made.id),
+        lambda: foreign.conversations.retrieve(made.conversation.id),
+        lambda: foreign.conversations.items.list(made.conversation.id),
+        lambda: foreign.responses.create(model="mrpvm", input="Hi", previous_response_id=made.id),
+        lambda: foreign.responses.create(model="mrpvm", input="Hi", conversation=made.conversation.id),
+    ):
+        with pytest.raises(openai.NotFoundError):
+            read()
+
+
+def test_a_busy_session_is_said_and_not_tried_again(sdk: OpenAI) -> None:
+    with registered(HeldSolver()) as solver:
+        made = sdk.responses.create(
+            model="mrpvm", input="My dog is called Rex.", background=True, conversation="busy",
+            extra_body={"goal_solver_plugin": "gs-held"},
+        )  # fmt: skip
+        assert solver.started.wait(PATIENCE_SECONDS)
+        with pytest.raises(openai.ConflictError) as raised:
+            sdk.with_options(max_retries=2).responses.create(model="mrpvm", input="And now?", conversation="busy")
+        assert raised.value.response.headers["x-should-retry"] == "false"
+        assert raised.value.code == "TURN_IN_PROGRESS"
+        sdk.responses.cancel(made.id)
+        solver.go_on.set()
+
+
+def test_a_turn_that_fails_says_why_whole_and_streamed(sdk: OpenAI) -> None:
+    with registered(WaitingSolver()) as solver:
+        solver.go_on.set()
+        pinned = {"goal_solver_plugin": "gs-waiting"}
+        with pytest.raises(openai.UnprocessableEntityError) as raised:
+            sdk.chat.completions.create(model="mrpvm", messages=[ASKED], extra_body=pinned)
+        assert raised.value.code == "PLUGIN_STAGE_EXHAUSTED"
+        with pytest.raises(openai.APIError, match="solver"):
+            list(sdk.chat.completions.create(model="mrpvm", messages=[ASKED], stream=True, extra_body=pinned))
+        events = list(sdk.responses.create(model="mrpvm", input="Who?", stream=True, extra_body=pinned))
+    failed = events[-1]
+    assert failed.type == "response.failed"
+    assert failed.response.error
+    assert "PLUGIN_STAGE_EXHAUSTED" in failed.response.error.message
+    assert sdk.responses.retrieve(failed.response.id).status == "failed"
+    with pytest.raises(openai.NotFoundError):
+        sdk.responses.create(model="mrpvm", input="And?", previous_response_id=failed.response.id)

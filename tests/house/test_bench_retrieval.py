@@ -1,0 +1,35 @@
+"""The retrieval bench prints every figure, says what it skipped, and scores as its measures are defined."""
+
+import re
+import subprocess
+import sys
+from math import isclose
+
+from bench.retrieval.scores import discounted_gain, recall, reciprocal_rank
+from tests.server import ROOT
+
+
+def test_it_measures_our_own_data_and_names_what_is_missing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.retrieval"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split(",")[0] for line in lines if line.endswith(" questions")] == ["memory", "passages", "personal"]
+    assert [line.split(":")[0] for line in lines if "skipped" in line] == ["cranfield", "cisi"]
+    figures = [line for line in lines if line.startswith("  ") and ("@" in line or "MRR" in line)]
+    assert len(figures) == 5
+    for line in figures:
+        plain, fast, balanced = (float(found) for found in re.findall(r"\d\.\d{3}", line))
+        assert 0 <= plain <= 1
+        assert 0 < fast <= 1
+        assert 0 < balanced <= 1
+
+
+def test_scores_are_those_of_their_definitions() -> None:
+    ranked, gold = ["a", "x", "b"], {"a", "b", "c", "d"}
+    assert recall(ranked, gold, 2) == 0.25
+    assert recall(ranked, gold, 10) == 0.5
+    assert reciprocal_rank(["x", "a"], gold) == 0.5
+    assert reciprocal_rank(["x"], gold) == 0
+    assert isclose(discounted_gain(ranked, {"a", "b"}, 3), (1 + 1 / 2) / (1 + 1 / 1.584962500721156))
