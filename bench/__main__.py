@@ -10,6 +10,7 @@ import django
 from django.db import connections
 
 from bench.databases import Database, copied, new_database
+from bench.ingest import chat_beside_ingest
 from bench.machine import machine_cost
 from bench.measurements import QUICK, Requests, Sizes, deep_session, talk, turn_and_floor
 from bench.report import Report
@@ -22,7 +23,8 @@ def main() -> None:
     1. the machine is measured alone, in this process
     2. one conversation is held, and its rows are what the floor writes
     3. rounds of turns and of the floor alternate, each on a database that began as a copy of that one
-    4. one session is made long, and its last turns alternate with those of short ones
+    4. chat goes on beside the ingest of a large source
+    5. one session is made long, and its last turns alternate with those of short ones
     """
     sizes = _sizes()
     machine = machine_cost(sizes.rounds)
@@ -36,11 +38,12 @@ def main() -> None:
             MeasuredServer(floors, "--no-bootstrap", DJANGO_SETTINGS_MODULE="bench.floor.settings") as floor,
         ):
             turns, written = turn_and_floor(server, floor, sizes)
+            beside = chat_beside_ingest(server, sizes.ingest_rounds, sizes.ingest_paragraphs)
             deep, shallow, stored = deep_session(server, sizes)
             connections.close_all()
     report = Report(
         product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
-        rows_a_turn=row_count, machine=machine,
+        rows_a_turn=row_count, machine=machine, beside=beside,
     )  # fmt: skip
     print("\n".join(report.lines()))
 
@@ -69,6 +72,8 @@ def _sizes() -> Sizes:
         turns_a_round=default.turns_a_round,
         deep_turns=given.deep_turns or default.deep_turns,
         pairs=default.pairs,
+        ingest_rounds=default.ingest_rounds,
+        ingest_paragraphs=default.ingest_paragraphs,
     )
 
 

@@ -20,9 +20,11 @@ class Sizes:
     turns_a_round: int = 25
     deep_turns: int = 1_000
     pairs: int = 30
+    ingest_rounds: int = 5
+    ingest_paragraphs: int = 1_000
 
 
-QUICK = Sizes(rounds=1, turns_a_round=11, deep_turns=20, pairs=4)
+QUICK = Sizes(rounds=1, turns_a_round=11, deep_turns=20, pairs=4, ingest_rounds=1, ingest_paragraphs=120)
 """Enough to see that everything runs; too little to tell anything."""
 SHALLOW_TURN = 10
 WINDOWS = 10
@@ -116,12 +118,12 @@ def deep_session(server: MeasuredServer, sizes: Sizes) -> tuple[Requests, Reques
     """
     deep, shallow = Requests(), Requests()
     with server.client() as client:
-        long = _Talk(client, seed=1_000_000)
+        long = Talk(client, seed=1_000_000)
         stored = list(_windows(long, sizes.deep_turns - sizes.pairs // 2))
-        short = _Talk(client, seed=1_000_001)
+        short = Talk(client, seed=1_000_001)
         for number in range(sizes.pairs):
             if number % SHALLOW_TURN == 0:
-                short = _Talk(client, seed=1_000_001 + number)
+                short = Talk(client, seed=1_000_001 + number)
                 for _ in range(SHALLOW_TURN // 2):
                     short.turn()
             deep.send(server, *long.next_request())
@@ -129,7 +131,7 @@ def deep_session(server: MeasuredServer, sizes: Sizes) -> tuple[Requests, Reques
     return deep, shallow, stored
 
 
-class _Talk:
+class Talk:
     """A session and the conversation that is held in it."""
 
     def __init__(self, client: Client, seed: int) -> None:
@@ -145,7 +147,7 @@ class _Talk:
         self.next_request()[0]()
 
 
-def _windows(long: _Talk, turns: int) -> Iterator[Stored]:
+def _windows(long: Talk, turns: int) -> Iterator[Stored]:
     """Hold `turns` turns and give what each tenth of them stored."""
     before = _sizes()
     for window in range(WINDOWS):

@@ -5,10 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from bench.ingest import Beside
 from bench.machine import SESSION_UNITS, MachineCost
 from bench.measurements import SHALLOW_TURN, Requests, Sizes, Stored
 
 _FLOOR_TARGETS = {"SQLite": 3.0, "PostgreSQL": 3.5}
+_INGEST_TARGETS = {"SQLite": 3.0, "PostgreSQL": 2.0}
 _FLOOR_AIM = 2.0
 _DEPTH_TARGET = 1.2
 _STORED_TARGET = 1.1
@@ -29,6 +31,7 @@ class Report:
     stored: Sequence[Stored]
     rows_a_turn: float
     machine: MachineCost
+    beside: Beside
 
     def lines(self) -> Iterator[str]:
         """Give the report, line by line."""
@@ -44,6 +47,8 @@ class Report:
         yield from self._stored_figures()
         yield ""
         yield from self._machine_figures()
+        yield ""
+        yield from self._ingest_figures()
         yield ""
         yield from self._ratios()
 
@@ -71,6 +76,16 @@ class Report:
         rate = self.machine.statements_a_second
         verdict = f"aim at least {_ADMISSION_AIM:,}: {_met(rate >= _ADMISSION_AIM)}"
         yield f"{'statements admitted a second':42}{rate:>9,.0f}   {verdict}"
+
+    def _ingest_figures(self) -> Iterator[str]:
+        quiet, busy = self.beside.quiet, self.beside.busy
+        yield _figures("turn with nothing beside it", quiet, median(quiet.cpu_ms))
+        yield _figures("turn beside the ingest of a source", busy, median(busy.cpu_ms))
+        slowed = busy.percentile_ms(95) / quiet.percentile_ms(95)
+        target = _INGEST_TARGETS[self.product]
+        yield _ratio("beside ingest / alone, latency p95", slowed, _verdict(slowed, target))
+        yield _ratio("beside ingest / alone, latency p50", busy.percentile_ms(50) / quiet.percentile_ms(50))
+        yield f"{'units taken in a second, chat beside':42}{self.beside.units_a_second:>9,.0f}"
 
     def _ratios(self) -> Iterator[str]:
         rounds = zip(self.turns.block_cpu_ms, self.floor.block_cpu_ms, strict=True)

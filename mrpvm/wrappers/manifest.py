@@ -51,7 +51,7 @@ def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
     admitted: list[tuple[Manifest, Path]] = []
     problems: list[str] = []
     found: set[str] = set()
-    for path in sorted(directory.glob(f"*/{MANIFEST}")) if allowed else ():
+    for path in sorted(directory.glob(f"*/{MANIFEST}")):
         try:
             manifest = read_manifest(path.parent)
         except InvalidManifest as refused:

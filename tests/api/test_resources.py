@@ -1,6 +1,7 @@
 """Knowledge bases, plugins, models and probes over the API."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from sessions_app.models import KnowledgeBase, Project
 from sessions_app.turns import readiness
 from sessions_app.turns.ingest import Upload, load_source
 from tests.api.conftest import Caller
+from tests.wrappers.programs import wrapper
 
 
 def test_a_base_is_made_and_read(editor: Caller, project: Project) -> None:
@@ -59,6 +61,17 @@ def test_bases_come_default_first_then_by_name(editor: Caller, django_assert_num
     assert len(whole) == 5
 
 
+def test_external_programs_are_listed_without_how_they_are_started(
+    editor: Caller, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(registry.installed, "wrappers", [wrapper(tmp_path, capabilities=["verify"])])
+    answer = editor.get("/api/plugins")
+    (listed,) = answer.json()["wrappers"]
+    assert (listed["id"], listed["capabilities"], listed["keywords"]) == ("calculator", ["verify"], ["product"])
+    assert str(tmp_path) not in answer.content.decode()
+    assert editor.get("/api/plugins?type=gs-plugin").json()["wrappers"] == []
+
+
 def test_plugins_by_type(editor: Caller) -> None:
     every = editor.get("/api/plugins").json()["plugins"]
     assert [(row["type"], row["id"]) for row in every] == sorted((row["type"], row["id"]) for row in every)
@@ -67,7 +80,7 @@ def test_plugins_by_type(editor: Caller) -> None:
     assert [row["id"] for row in detectors] == ["sd-llm-deep", "sd-llm-fast", "sd-symbolic"]
     assert [row["available"] for row in detectors] == [False, False, True]
     assert detectors[0]["unavailableReason"] == "No language model is configured."
-    assert editor.get("/api/plugins?type=nope").json() == {"plugins": []}
+    assert editor.get("/api/plugins?type=nope").json() == {"plugins": [], "wrappers": []}
     assert len(editor.get("/api/plugins?type=").json()["plugins"]) == len(every)
     assert all(row["available"] or row["usesLLM"] for row in every)
 

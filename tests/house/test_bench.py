@@ -30,6 +30,13 @@ MACHINE = (
     "CPU ms of a question, 12 units, level 0",
     "statements admitted a second",
 )
+INGEST = (
+    "turn with nothing beside it",
+    "turn beside the ingest of a source",
+    "beside ingest / alone, latency p95",
+    "beside ingest / alone, latency p50",
+    "units taken in a second",
+)
 RATIOS = (
     "turn / floor, CPU",
     "turn 20 / turn 10, latency",
@@ -45,13 +52,13 @@ def test_a_quick_run_prints_every_row() -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    for name in (*FIGURES, *STORED, *MACHINE, *RATIOS):
+    for name in (*FIGURES, *STORED, *MACHINE, *INGEST, *RATIOS):
         row = next((line for line in lines if line.startswith(name)), "")
         numbers = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", row[42:])]
         assert numbers, f"no row '{name}' in:\n{done.stdout}"
         assert all(number > 0 for number in numbers)
     verdicts = [line for line in lines if re.search(r"at (?:most|least) [\d.,]+.*: (not )?met$", line)]
-    assert len(verdicts) == 5
+    assert len(verdicts) == 6
     assert re.search(r"^questions answered rightly +\d+ of \d+$", lines[-1])
 
 

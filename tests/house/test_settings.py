@@ -8,12 +8,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.core import checks
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
 from mrpvm import registry
-from sessions_app.checks import check_processes
+from sessions_app.checks import check_processes, check_wrappers
 from sessions_app.environment import Environment
 from sessions_app.logs import without_secrets
 from sessions_app.turns.machine import install_plugins
@@ -213,3 +214,14 @@ def test_a_log_line_holds_no_secret(line: str, secret: str) -> None:
 def test_a_log_line_without_secrets_is_unchanged() -> None:
     line = "session sess-abc: turn 3 succeeded in 12 ms at http://127.0.0.1:8000/sessions"
     assert without_secrets(line) == line
+
+
+def test_external_programs_that_are_skipped_are_warnings(settings: Any, tmp_path: Path) -> None:
+    """[PL-35]"""
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / "manifest.json").write_text("{")
+    settings.MRPVM_WRAPPERS_DIR, settings.MRPVM_WRAPPERS = tmp_path, ["calculator"]
+    found = check_wrappers(None)
+    assert [type(message) for message in found] == [checks.Warning, checks.Warning]
+    assert "'odd' is skipped" in found[0].msg
+    assert "names 'calculator'" in found[1].msg

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.contracts import CallContext, Solution, SolveInput
+from mrpvm.contracts import CallContext, HelperOutput, Solution, SolveInput
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT
 from mrpvm.errors import ModelFailed, RegistryError
 from mrpvm.llm.prompts import load_prompt
 from mrpvm.plugins.goal_solvers.llm import deep_solver, fast_solver
 from mrpvm.plugins.goal_solvers.llm.plugin import UNGROUNDED
+from mrpvm.plugins.goal_solvers.llm.question import HELPER_NOTE
 from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader, Reading
 from mrpvm.testing import ScriptedModel, call_context, unit
 from mrpvm.testing.conformance import evidence_for, intent_of, solve_input
@@ -65,6 +66,37 @@ def test_strict_uses_no_answer_without_a_source() -> None:
     assert group(solution).answer_markdown == NO_CONTEXT_TEXT
     assert group(solution).warnings
     assert shown == []
+
+
+HELPED = HelperOutput(intent_ref=1, plugin="Calculator", status="success", result="It is 42.", confidence="0.9")
+
+
+def test_what_a_program_worked_out_may_carry_an_answer_without_evidence() -> None:
+    """[R-7, R-9, R-10]"""
+    shown: list[str] = []
+    solution, model = solved("The product is 42.", shown=shown, helpers=(HELPED,))
+    assert (solution.status, group(solution).answer_markdown) == ("success", "The product is 42.")
+    assert (group(solution).grounded, group(solution).warnings) == (True, ())
+    assert group(solution).plugin_output == {"plugin": "Calculator", "confidence": "0.9", "result": "It is 42."}
+    assert "".join(shown) == "The product is 42."
+    asked = json.loads(model.prompts[0].messages[-1].content)["intents"][0]
+    assert asked["helper"]["result"] == "It is 42."
+    assert HELPER_NOTE in asked["guidance"]
+    silent, _ = solved("UNANSWERABLE", helpers=(HELPED,))
+    assert (silent.status, group(silent).answer_markdown) == ("success", "It is 42.")
+
+
+def test_a_program_that_failed_carries_nothing() -> None:
+    """[R-3, R-10]"""
+    failed = replace(HELPED, status="error", result="", error_message="it did not answer in time.")
+    solution, model = solved("The product is 42.", helpers=(failed,))
+    assert (solution.status, group(solution).status, model.prompts) == ("no-context", "plugin-error", [])
+    assert group(solution).answer_markdown.startswith("Calculator was asked and failed.")
+    told, model = solved("Rex [1].", REX, helpers=(failed,))
+    assert (group(told).status, group(told).warnings) == (
+        "answered", ("Calculator failed: it did not answer in time.",)
+    )  # fmt: skip
+    assert "helper" not in json.loads(model.prompts[0].messages[-1].content)["intents"][0]
 
 
 def test_strict_asks_nothing_without_evidence() -> None:

@@ -1,6 +1,7 @@
 """What the server can work with: the catalogue of plugins, and which model answers in which role [L-1 to L-5]."""
 
 import re
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -17,6 +18,7 @@ from sessions_app.turns.machine import install_plugins
 from tests.configured_model import provider
 from tests.llm.provider import KEY, Provider
 from tests.web.page_scene import HOSTILE, check_html, counted_queries, member_client, project
+from tests.wrappers.programs import wrapper
 
 __all__ = ["project", "provider"]
 
@@ -75,6 +77,17 @@ def test_a_plugin_shows_what_was_learned_of_it_in_this_project(admin: Client, pr
     assert "Not tried in this project yet" in card(html, "kb-balanced")
     stranger = member_client(Project.objects.create(name="Other"))
     assert "<dd>17</dd>" not in shown(stranger, "plugins")
+
+
+def test_external_programs_are_shown_as_they_describe_themselves(
+    admin: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = wrapper(tmp_path, description="<b>Multiplies.</b>")
+    monkeypatch.setattr(registry.installed, "wrappers", [hostile])
+    html = shown(admin, "plugins")
+    assert "External programs" in html
+    assert "&lt;b&gt;Multiplies.&lt;/b&gt;" in html
+    assert str(tmp_path) not in html
 
 
 def test_frozen_statistics_and_switched_off_plugins_are_named(admin: Client, settings: Settings) -> None:

@@ -83,6 +83,9 @@ def test_only_what_is_allowed_is_admitted_and_the_rest_is_told(tmp_path: Path) -
     assert [manifest.id for manifest, _ in by_name.admitted] == ["second"]
 
 
-def test_without_an_allowlist_nothing_is_looked_at(tmp_path: Path) -> None:
+def test_without_an_allowlist_nothing_is_admitted(tmp_path: Path) -> None:
     write_wrapper(tmp_path)
-    assert admit_wrappers(tmp_path, []) == admit_wrappers(tmp_path / "none", [])
+    found = admit_wrappers(tmp_path, [])
+    assert found.admitted == ()
+    assert found.problems == ("The wrapper 'calculator' is skipped: it is not named in MRPVM_WRAPPERS.",)
+    assert admit_wrappers(tmp_path / "none", []).problems == ()
