@@ -18,6 +18,10 @@ from tests.llm.provider import say as say_text
 __all__ = ["beside", "browser", "held", "provider", "unvalidated"]
 
 
+MODEL_TIMEOUT_MS = 20_000
+"""The first call of a process loads the provider's SDK, which takes seconds on a busy machine."""
+
+
 @pytest.fixture
 def session(browser: Browser) -> Session:
     return new_session(browser.project)
@@ -143,7 +147,7 @@ def test_words_appear_while_the_model_writes(provider: Provider, browser: Browse
     page = browser.open("session", told.session_id)
     ask_the_model(page)
     written = page.locator("[data-turn-answer] .bubble--assistant")
-    expect(written).to_have_text("It is **Rex** [1],")
+    expect(written).to_have_text("It is **Rex** [1],", timeout=MODEL_TIMEOUT_MS)
     expect(page.locator("[data-ended]")).to_have_count(1)
     provider.released.set()
     expect(page.locator("[data-ended]")).to_have_count(2)
@@ -156,7 +160,7 @@ def test_a_draft_is_shown_as_one_until_it_is_approved(provider: Provider, browse
     page = browser.open("session", told.session_id)
     ask_the_model(page)
     draft = page.locator("[data-turn-answer] .bubble--draft")
-    expect(draft).to_contain_text("Draft of gs-llm-fast, not approved yet")
+    expect(draft).to_contain_text("Draft of gs-llm-fast, not approved yet", timeout=MODEL_TIMEOUT_MS)
     expect(draft.locator(".bubble__text")).to_have_text("It is Rex [1],")
     provider.released.set()
     expect(page.locator("[data-ended]")).to_have_count(2)
@@ -176,7 +180,7 @@ def test_a_draft_that_was_refused_is_set_aside_for_the_next(
     page = browser.open("session", told.session_id)
     say(page, "What is my dog called?")
     drafts = page.locator("[data-turn-answer] .bubble--draft")
-    expect(drafts).to_have_count(2)
+    expect(drafts).to_have_count(2, timeout=MODEL_TIMEOUT_MS)
     expect(drafts.first).to_have_class(re.compile("is-set-aside"))
     expect(drafts.first).to_contain_text("Draft of gs-llm-fast, set aside: it did not hold")
     expect(drafts.last).to_contain_text("not approved yet")
