@@ -98,6 +98,27 @@ def test_a_socket_that_moves_to_the_other_process_misses_nothing(nodes: tuple[No
     assert numbers == sorted(set(numbers))
 
 
+def test_pages_that_join_in_the_other_process_while_events_are_sent_get_each_once(nodes: tuple[Node, Node]) -> None:
+    """No page waits for its heartbeat, and none is told twice."""
+    here, there = nodes
+    session_id = here.new_session()
+    renames = 40
+    with ThreadPoolExecutor(9) as pool:
+        readers = [pool.submit(numbers_until, there, session_id, last=2 + renames) for _ in range(8)]
+        for place in range(renames):
+            here.http.patch(f"/api/sessions/{session_id}", json={"title": f"name {place}"}).raise_for_status()
+        assert [reader.result() for reader in readers] == [list(range(1, 3 + renames))] * 8
+
+
+def numbers_until(node: Node, session_id: str, last: int) -> list[int]:
+    """Give the numbers that a page which opens now gets, up to the last."""
+    with node.socket(session_id) as socket:
+        seen: list[int] = []
+        while not seen or seen[-1] != last:
+            seen.append(json.loads(socket.recv(timeout=30))["sequence"])
+        return seen
+
+
 def test_what_one_process_learnt_the_other_knows(nodes: tuple[Node, Node]) -> None:
     here, there = nodes
     session_id = here.new_session()

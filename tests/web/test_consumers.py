@@ -5,16 +5,21 @@ from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
+from channels.layers import InMemoryChannelLayer, get_channel_layer
 from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 
 from sessions_app import events
 from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session, delete_session
+from sessions_app.actions.sessions import create_session, delete_session, rename_session
 from sessions_app.models import Membership, Project, Role, Session
 from sessions_app.web import consumers
 
+PATIENCE_SECONDS = 30
+"""How long a test waits for what must come; a busy machine needs some of it, a lost message all of it."""
+RENAMES = 25
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.asyncio]
 
 
@@ -48,19 +53,17 @@ def socket(session: Session, cookie: str | None, since: int = 0) -> WebsocketCom
 
 @sync_to_async
 def rename(session: Session, count: int = 1) -> None:
-    from sessions_app.actions.sessions import rename_session
-
     for place in range(count):
         rename_session(session, f"name {place}")
 
 
 async def received(communicator: WebsocketCommunicator, count: int) -> list[Any]:
-    return [await communicator.receive_json_from(timeout=5) for _ in range(count)]
+    return [await communicator.receive_json_from(timeout=PATIENCE_SECONDS) for _ in range(count)]
 
 
 async def closing_code(communicator: WebsocketCommunicator) -> int:
     while True:
-        message = await communicator.receive_output(timeout=5)
+        message = await communicator.receive_output(timeout=PATIENCE_SECONDS)
         if message["type"] == "websocket.close":
             return int(message["code"])
 
@@ -120,6 +123,49 @@ async def test_many_events_at_once_arrive_in_order_and_once() -> None:
     await asyncio.gather(*(rename(session) for _ in range(20)))
     assert [message["sequence"] for message in await received(communicator, 20)] == list(range(3, 23))
     await communicator.disconnect()
+
+
+async def test_who_joins_while_events_are_sent_misses_none_and_doubles_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heartbeat is far away: every event comes by its message, or by the rows that the message sent back to."""
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    session, _, cookie = await sync_to_async(world)()
+    events.use_server_loop(asyncio.get_running_loop())
+    last = 2 + RENAMES
+    writing = asyncio.get_running_loop().run_in_executor(None, rename_on_a_thread_of_its_own, session)
+    sockets = []
+    while not writing.done() and len(sockets) < 8:
+        sockets.append(socket(session, cookie))
+        await sockets[-1].connect(timeout=PATIENCE_SECONDS)
+        await asyncio.sleep(0.005)
+    await writing
+    for communicator in sockets:
+        seen = [(await communicator.receive_json_from(timeout=PATIENCE_SECONDS))["sequence"] for _ in range(last)]
+        assert seen == list(range(1, last + 1))
+        assert communicator.output_queue.empty()
+        await communicator.disconnect()
+
+
+def rename_on_a_thread_of_its_own(session: Session) -> None:
+    try:
+        for place in range(RENAMES):
+            rename_session(session, f"name {place}")
+    finally:
+        connection.close()
+
+
+async def test_where_no_page_listens_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, _, _ = await sync_to_async(world)()
+    sent: list[str] = []
+
+    async def group_send(group: str, message: Any) -> None:
+        sent.append(message["message"]["kind"])
+
+    monkeypatch.setattr(get_channel_layer(), "group_send", group_send)
+    await rename(session)
+    if isinstance(get_channel_layer(), InMemoryChannelLayer):
+        assert sent == []
+    else:
+        assert sent == ["session.renamed"], "a page of another process may listen"
 
 
 async def test_without_a_login_the_socket_closes() -> None:
