@@ -260,7 +260,6 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/",
     "SERVE_INCLUDE_SCHEMA": False,
-    "ENUM_NAME_OVERRIDES": {"SessionStatusEnum": ["active", "running", "failed", "expired"]},
     "PREPROCESSING_HOOKS": ["sessions_app.api.schema_hooks.api_only"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 from pytest_django import Settings
 
 from sessions_app.models import Session
+from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, answer, browser, new_session
 from tests.conversation.skill_files import front, write_skill
 
@@ -79,6 +79,4 @@ def test_the_skills_page_reloads_and_is_accessible(browser: Browser, session: Se
     expect(page.locator("#session-skills")).to_contain_text("added")
     page.get_by_role("button", name="Reload skills").click()
     expect(page.locator("#session-skills")).to_contain_text("snapshot 2")
-    browser.is_measured = True
-    found = Axe().run(page).response["violations"]
-    assert [item["id"] for item in found if item["impact"] in ("serious", "critical")] == []
+    assert problems(browser) == []

@@ -2,8 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -13,11 +11,11 @@ from playwright.sync_api import expect
 
 from sessions_app.actions.api_keys import create_key
 from sessions_app.actions.forks import fork_base
+from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, answer, browser, new_session, ready
 
 __all__ = ["browser"]
 
-SERIOUS = {"serious", "critical"}
 TURN_PARTS = {
     "timeline": "view=timeline",
     "outline": "view=outline",
@@ -67,22 +65,6 @@ def test_a_complaint_would_be_noticed(browser: Browser) -> None:
     assert browser.policy_breaches()
     assert browser.complaints
     browser.is_measured = True
-
-
-@cache
-def axe() -> str:
-    """Give the checker's source; its licence and version lie beside it."""
-    return (Path(__file__).parent / "vendor/axe-core/axe.min.js").read_text()
-
-
-def problems(browser: Browser) -> list[str]:
-    """Give what would keep somebody from using the page as it is shown now."""
-    browser.is_measured = True
-    browser.page.evaluate(axe())
-    found = browser.page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
-    return [
-        f"{item['id']}: {node['html'][:150]}" for item in found if item["impact"] in SERIOUS for node in item["nodes"]
-    ]
 
 
 def test_a_barrier_would_be_noticed(browser: Browser) -> None:

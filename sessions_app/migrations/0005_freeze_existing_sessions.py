@@ -30,5 +30,5 @@ def freeze(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("sessions_app", "0002_frozen_sessions")]
+    dependencies = [("sessions_app", "0004_frozen_sessions")]
     operations = [migrations.RunPython(freeze, migrations.RunPython.noop, elidable=True)]

@@ -9,7 +9,7 @@ import sessions_app.models.remembered_text
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0002_turn_rating"),
+        ("sessions_app", "0003_turn_rating"),
     ]
 
     operations = [

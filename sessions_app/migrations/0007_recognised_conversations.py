@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0004_sessions_are_frozen"),
+        ("sessions_app", "0006_sessions_are_frozen"),
     ]
 
     operations = [

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0003_freeze_existing_sessions"),
+        ("sessions_app", "0005_freeze_existing_sessions"),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0004_sessions_are_frozen"),
+        ("sessions_app", "0007_recognised_conversations"),
     ]
 
     operations = [

@@ -1,0 +1,24 @@
+"""What would keep somebody from using a page, as the axe checker sees it."""
+
+from functools import cache
+from pathlib import Path
+
+from tests.browser.browsing import Browser
+
+SERIOUS = {"serious", "critical"}
+
+
+@cache
+def axe() -> str:
+    """Give the checker's source; its licence and version lie beside it."""
+    return (Path(__file__).parent / "vendor/axe-core/axe.min.js").read_text()
+
+
+def problems(browser: Browser) -> list[str]:
+    """Give what would keep somebody from using the page as it is shown now."""
+    browser.is_measured = True
+    browser.page.evaluate(axe())
+    found = browser.page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    return [
+        f"{item['id']}: {node['html'][:150]}" for item in found if item["impact"] in SERIOUS for node in item["nodes"]
+    ]
