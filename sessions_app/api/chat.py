@@ -6,6 +6,7 @@ from django.http import StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mrpvm.conversation.flags import flags_in
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.recognition import resume_session
 from sessions_app.api import schemas
@@ -56,6 +57,7 @@ class ChatCompletions(ApiView):
             choices=choices_of(body),
             base=None if kb_id is None else knowledge_base(self.project, kb_id),
             is_streamed=body["stream"],
+            flags=flags_in(dict(self.request.data)),
             history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
         )
 

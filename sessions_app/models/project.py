@@ -39,6 +39,7 @@ class Project(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     is_default = models.BooleanField(default=False)
     grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
+    flags = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

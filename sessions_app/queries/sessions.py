@@ -49,6 +49,7 @@ def session_reference(project: Project, session_id: str) -> Session:
     found = get_row(Session, project_id=project.pk, deleted_at=None, session_id=session_id)
     if found is None:
         raise _unknown(session_id)
+    found.project = project
     return found
 
 

@@ -21,6 +21,7 @@ class TurnCall:
     it; without it the session's own messages are taken [O-17]. `added` was said since and is stored with the
     answer. `chain` is the chain hash of all that, where the conversation shall be recognised again [O-31];
     `client_request` is kept with the turn as it is.
+    `flags` are the request's own choices of policies.
     """
 
     message: str
@@ -36,3 +37,4 @@ class TurnCall:
     chain: str | None = None
     client_request: Mapping[str, Any] | None = None
     sampling: Sampling = field(default_factory=Sampling)
+    flags: Mapping[str, Any] = field(default_factory=dict)

@@ -26,6 +26,7 @@ from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, 
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import EVENT_OF_ENDING, ending
+from sessions_app.turns.context import report_evidence
 from sessions_app.turns.skills import skill_answer, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -54,6 +55,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.assistant_preview = preview(outcome.answer_text)
     turn.command_result = skill_answer(call.skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
+    report_evidence(turn, outcome)
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
     _add_messages(session, turn, call, outcome)
@@ -67,8 +69,9 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     touch(session)
     events.append_to_locked(session, _news_of_success(turn, outcome, promotion, changed))
     save_columns(
-        session, "system_prompt", "message_sequence", "event_sequence", "unit_count", *changed, *ACTIVITY_FIELDS
-    )
+        session, "system_prompt", "summary", "message_sequence", "event_sequence", "unit_count", *changed,
+        *ACTIVITY_FIELDS,
+    )  # fmt: skip
     trim_registry(turn)
     announce_promotion(session, promotion)
 
@@ -105,10 +108,11 @@ def fail_turn(
     A turn that was closed by somebody else meanwhile stays as it is.
     """
     session = Session.objects.select_for_update().get(pk=turn.session_id)
+    report = turn.context_report
     turn.refresh_from_db(from_queryset=ExplainabilityTurn.objects.select_for_update())
     if not turn.is_running:
         return
-    turn.session = session
+    turn.session, turn.context_report = session, report
     discarded = discard_pending(turn, session, error["code"])
     trace.finish()
     turn.error = dict(error)
@@ -142,7 +146,7 @@ def _store_success(turn: ExplainabilityTurn) -> None:
 _ENTRY_FIELDS = (
     "status", "answer_status", "finished_at", "duration_ms", "lease_until", "assistant_preview", "planner_plugin",
     "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "command_result", "unit_changes",
-    "is_grounded", "client_request",
+    "is_grounded", "client_request", "context_report",
 )  # fmt: skip
 """What the end of a successful turn changes in its entry."""
 

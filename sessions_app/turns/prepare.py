@@ -1,9 +1,7 @@
 """Prepare: take the slot, clear leftovers, resolve selections, freeze what the turn may see [T-2 to T-6]."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import chain
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -11,28 +9,28 @@ from django.utils import timezone
 
 from mrpvm.contracts import KnowledgePort
 from mrpvm.conversation.guardrails import denial
-from mrpvm.conversation.window import history_window
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import ModelSource
-from mrpvm.values import HistoryMessage, Selection, SessionState, TurnRequest
+from mrpvm.values import Selection, SessionState, TurnRequest
 from sessions_app import events
 from sessions_app.actions import kb_mounts
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions import check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
-from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Session
-from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns, select_rows
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
+from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import undone
+from sessions_app.turns.context import conversation_context
+from sessions_app.turns.flags import flags_of
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
-_WINDOW_ROLES = ("user", "assistant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,16 +95,18 @@ def _take_slot(session: Session, call: TurnCall) -> ExplainabilityTurn:
     """Give the running row; the database's constraint on it says whether the slot was free [T-3]."""
     while True:
         try:
-            return _insert_turn(session.pk, call)
+            return _insert_turn(session, call)
         except IntegrityError as error:
             if not recover_abandoned(session):
                 raise turn_in_progress(running_turn(session)) from error
 
 
 @transaction.atomic
-def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
+def _insert_turn(named: Session, call: TurnCall) -> ExplainabilityTurn:
     limits = turn_limits()
-    session = lock_session(session_pk)
+    session = lock_session(named.pk)
+    if "project" in named._state.fields_cache:
+        session.project = named.project  # whoever called has read it
     session.turn_sequence += 1
     level = call.choices.deliberation_level
     turn = ExplainabilityTurn(
@@ -129,30 +129,17 @@ def _insert_turn(session_pk: int, call: TurnCall) -> ExplainabilityTurn:
     return turn
 
 
-def _said(session: Session, call: TurnCall) -> Iterable[HistoryMessage]:
-    """Give what was said before, the newest first: as the request tells it, else as it is stored [O-17]."""
-    if call.history is not None:
-        return (item for item in reversed(call.history) if item.role in _WINDOW_ROLES)
-    newest = select_rows(
-        Message, ("role", "content"), highest="sequence", limit=settings.MRPVM_MAX_HISTORY_MESSAGES,
-        session_id=session.pk, role=_WINDOW_ROLES,
-    )  # fmt: skip
-    stored = (HistoryMessage(role=role, content=content) for role, content in newest)
-    return chain((item for item in reversed(call.added) if item.role in _WINDOW_ROLES), stored)
-
-
 def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     """Give everything a turn may look at, as it stands now [T-2]; reads only."""
     session, choices = turn.session, call.choices
-    history = history_window(
-        _said(session, call), settings.MRPVM_MAX_HISTORY_MESSAGES, settings.MRPVM_MAX_HISTORY_CHARS
-    )
+    instructions = told_before(session, call.message, call.system_prompt, call.skill)
+    context = conversation_context(turn, call, flags_of(session, call.flags), instructions)
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
-        system_prompt=told_before(session, call.message, call.system_prompt, call.skill),
+        system_prompt=instructions,
         skill=skill_use(call.skill),
-        history=history,
+        history=context.history,
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
         ),

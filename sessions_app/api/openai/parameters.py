@@ -5,6 +5,8 @@ from typing import Any
 
 from django.conf import settings
 
+from mrpvm.conversation.flags import ALIASES
+from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.llm.port import Sampling
 from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import invalid, missing, unsupported
@@ -12,7 +14,7 @@ from sessions_app.turns.language_model import is_configured, model_names
 
 _OURS = {
     "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
-    "grounding", "kb_id", "wait_ms",
+    "grounding", "kb_id", "wait_ms", *FLAGS, *ALIASES,
 }  # fmt: skip
 """Fields of the native API that the dialect takes too [O-42]."""
 _HONOURED = {

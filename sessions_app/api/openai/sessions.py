@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.conversation.chain import chain_start, extend_chain
+from mrpvm.conversation.flags import flags_in
 from sessions_app.actions.recognition import Found, recognise_session, resume_session
 from sessions_app.api.authentication import Access
 from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, usable_id
@@ -67,6 +68,7 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> As
         is_streamed=bool(body.get("stream")) and not sampling.stop,
         takes_commands=view.request.headers.get(COMMANDS_HEADER, "").strip().lower() == "on",
         sampling=sampling,
+        flags=flags_in(body),
         client_request={
             "api": api,
             "model": model,

@@ -1,0 +1,174 @@
+"""The one builder of what a model gets to see, with a report of what it was made of and what was cut [X2, H20 to H24].
+
+Sections come in a fixed order: instructions, memory, summary, conversation, evidence, message. What the window left
+out and what the summary tells stand in one system message before the conversation [K43].
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mrpvm.conversation.summary import Summary
+from mrpvm.conversation.window import Window
+from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
+
+HEADING = "## Conversation so far"
+USER_TITLE = "## User message"
+USER_TITLE_AFTER = "## User message (latest reply in the conversation above)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of the context: where it comes from, how large it is, and what was left out of it by which rule.
+
+    `text` is None where it can be had from its source: `places` then names the first and last stored message.
+    """
+
+    name: str
+    source: str
+    chars: int
+    text: str | None = None
+    kept_count: int | None = None
+    omitted_count: int = 0
+    rule: str | None = None
+    note: str = ""
+    places: tuple[int, int] | None = None
+    unit_ids: tuple[str, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """Give the estimate [O-32]."""
+        return -(-self.chars // CHARS_PER_TOKEN)
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the section as stored data, without what says nothing."""
+        record: dict[str, Any] = {"name": self.name, "source": self.source, "chars": self.chars, "tokens": self.tokens}
+        for name in ("text", "kept_count", "omitted_count", "rule", "note", "places", "unit_ids"):
+            value = getattr(self, name)
+            if value or (value == 0 and name == "kept_count"):
+                record[name] = list(value) if isinstance(value, tuple) else value
+        return record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What goes to the machine: `history` begins with a system message if there is something to tell [KV42]."""
+
+    history: tuple[HistoryMessage, ...]
+    sections: tuple[Section, ...]
+    conversation_source: str
+    warnings: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def report(self) -> dict[str, Any]:
+        """Give the report as stored data."""
+        return {
+            "conversationSource": self.conversation_source,
+            "chars": sum(section.chars for section in self.sections),
+            "tokens": sum(section.tokens for section in self.sections),
+            "sections": [section.as_record() for section in self.sections],
+            "warnings": list(self.warnings),
+            **self.extra,
+        }
+
+
+def build_context(
+    *,
+    message: str,
+    instructions: str | None,
+    window: Window,
+    summary: Summary,
+    memory: str = "",
+    source: str,
+    places: tuple[int, int] | None = None,
+    warnings: Iterable[str] = (),
+    requests: Sequence[Mapping[str, Any]] = (),
+) -> Context:
+    """Give the context of a turn before anything was retrieved.
+
+    Args:
+        window: without the current message, on every path [H5].
+        source: where the conversation comes from: `request`, `stored` or `none` [H24].
+        places: the first and last stored message of the window, None for one that is not stored so.
+        requests: what preparing the context sent to models, redacted.
+    """
+    note = window.note if not summary.text else _summarised(summary)
+    told = [line for line in (memory, f"Session summary: {summary.text}" if summary.text else "", note) if line]
+    lead = (HistoryMessage(role="system", content="\n".join(told)),) if told else ()
+    sections = [
+        _whole("instructions", "session and request", instructions),
+        _whole("memory", "session memory", memory),
+        _summary_section(summary),
+        _window_section(window, note, source, places),
+        _whole("message", "request", message),
+    ]
+    return Context(
+        history=(*lead, *window.messages),
+        sections=tuple(section for section in sections if section is not None),
+        conversation_source=source if window.messages else "none",
+        warnings=tuple(warnings),
+        extra={"requests": list(requests)} if requests else {},
+    )
+
+
+def with_evidence(report: Mapping[str, Any], unit_ids: Sequence[str], chars: int) -> dict[str, Any]:
+    """Give the report with what was retrieved for the answer, before the message's section."""
+    if not unit_ids:
+        return dict(report)
+    section = Section(name="evidence", source="retrieval", chars=chars, kept_count=len(unit_ids))
+    record = replace(section, unit_ids=tuple(unit_ids)).as_record()
+    sections = [*report["sections"][:-1], record, report["sections"][-1]]
+    return {
+        **report,
+        "sections": sections,
+        "chars": sum(item["chars"] for item in sections),
+        "tokens": sum(item["tokens"] for item in sections),
+    }
+
+
+def context_pack(history: Sequence[HistoryMessage], message: str, note: str = "") -> str:
+    """Give conversation and message as one text, as a person reads what was sent [H20 to H22]."""
+    if not history:
+        return f"{USER_TITLE}\n\n{message}"
+    turns = [f"**{item.role}**: {item.content}" for item in history]
+    return "\n\n".join([HEADING, *([note] if note else []), *turns, USER_TITLE_AFTER, message])
+
+
+def _summarised(summary: Summary) -> str:
+    return f"({summary.through} older messages summarised)"
+
+
+def _whole(name: str, source: str, text: str | None) -> Section | None:
+    return Section(name=name, source=source, chars=len(text), text=text) if text else None
+
+
+def _summary_section(summary: Summary) -> Section | None:
+    if not summary.text:
+        return None
+    return Section(
+        name="summary",
+        source="a model" if summary.origin == "model" else "rules",
+        chars=len(summary.text),
+        text=summary.text,
+        omitted_count=summary.through,
+        rule="summarised",
+        note="; ".join(filter(None, (_summarised(summary), summary.note))),
+        places=(1, summary.through),
+    )
+
+
+def _window_section(window: Window, note: str, source: str, places: tuple[int, int] | None) -> Section | None:
+    if not window.messages:
+        return None
+    shown = "\n\n".join(f"**{item.role}**: {item.content}" for item in window.messages)
+    return Section(
+        name="conversation",
+        source=source,
+        chars=len(shown),
+        text=None if places else shown,
+        kept_count=len(window.messages),
+        omitted_count=window.omitted_count,
+        rule=window.rule,
+        note=note,
+        places=places,
+    )

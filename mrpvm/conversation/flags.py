@@ -1,0 +1,72 @@
+"""Which policies look at a turn's context: set for the server, a project, a session or one request [K50, K51]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from mrpvm.errors import InvalidInput
+
+DocumentBias = Literal["off", "follow-ups", "always"]
+DOCUMENT_BIAS = ("off", "follow-ups", "always")
+ALIASES: Mapping[str, str] = {
+    "query_rewriting_enabled": "enable_query_rewriting",
+    "session_memory_enabled": "enable_session_memory",
+    "history_summarization_enabled": "enable_history_summarization",
+}
+"""Names of the same switches elsewhere."""
+_MOST = {"history_max_turns": 500, "session_memory_ttl_hours": 24 * 365}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flags:
+    """The policies of one turn. A policy that is off leaves no trace: the turn is the one without the feature.
+
+    `history_max_turns` counts exchanges of two messages each [K12]; memory lives `session_memory_ttl_hours` after its
+    last use [K32].
+    """
+
+    enable_query_rewriting: bool = True
+    enable_session_memory: bool = True
+    enable_history_summarization: bool = True
+    history_max_turns: int = 10
+    session_memory_ttl_hours: float = 4.0
+    document_bias: DocumentBias = "follow-ups"
+
+
+NAMES = tuple(item.name for item in fields(Flags))
+
+
+def resolve_flags(default: Flags, *levels: Mapping[str, Any] | None) -> Flags:
+    """Give the flags of a turn: each as the last of the levels that names it says [L-19, X7]."""
+    for level in levels:
+        if level:
+            default = replace(default, **level)
+    return default
+
+
+def flags_in(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the flags that a body names; null is no choice, other keys are not looked at.
+
+    Raises:
+        InvalidInput: a value is not one of the flag's.
+    """
+    named = {ALIASES.get(name, name): value for name, value in given.items()}
+    return {name: _checked(name, named[name]) for name in NAMES if named.get(name) is not None}
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name == "document_bias":
+        if value in DOCUMENT_BIAS:
+            return value
+        raise InvalidInput(f"document_bias must be one of {', '.join(DOCUMENT_BIAS)}.")
+    if name.startswith("enable_"):
+        if isinstance(value, bool):
+            return value
+        raise InvalidInput(f"{name} must be true or false.")
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if name == "history_max_turns" and isinstance(value, float):
+        is_number = False
+    lowest = 1 if name == "history_max_turns" else 0
+    if is_number and lowest <= value <= _MOST[name]:
+        return value
+    raise InvalidInput(f"{name} must be a number from {lowest} to {_MOST[name]}.")

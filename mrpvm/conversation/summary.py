@@ -1,0 +1,175 @@
+"""The rolling summary: what the model still knows of the messages that it no longer sees [K40 to K46, H73].
+
+It grows by whole exchanges, so it never begins anew, and it stays within its length: what is told least, goes first.
+Each sentence keeps the place of the message it was taken from.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mrpvm.conversation.facts import facts_in
+
+VERBATIM_MESSAGES = 8
+"""As many stay as they were said [K41]."""
+BATCH_MESSAGES = 4
+"""So many are summarised at once [K41]."""
+MAX_CHARS = 1_000
+"""[K41], about 200 words [K40]."""
+SHOWN_CHARS = 300
+"""How much of a message a model gets to summarise [K41]."""
+FALLBACK_CHARS = 150
+_SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*", re.UNICODE)
+_WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
+_FACT_WEIGHT, _QUESTION_WEIGHT, _NEWS_WEIGHT, _MAX_SENTENCE = 4.0, 0.25, 1.05, 240
+_COMMON = frozenset(
+    """a about after all also am an and any are as at be been but by can could did do does for from had has have he
+    her his how i if in into is it its just like me more my no not of on one or our out she so some that the their
+    them there they this to too up us was we were what when where which who will with would you your""".split()  # noqa: SIM905  easier to read
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """One message to be summarised; `sequence` is its place in the conversation."""
+
+    sequence: int
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What was said up to the message `through`: `(place, sentence)` in order; a model's text has the place of its end.
+
+    `origin` is `rules`, or `model` with `note` saying what had to be added to the model's words.
+    """
+
+    through: int = 0
+    sentences: tuple[tuple[int, str], ...] = ()
+    origin: str = "rules"
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """Give the summary as it is told."""
+        return "; ".join(sentence for _, sentence in self.sentences)
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the summary as stored data."""
+        sentences = [[place, text] for place, text in self.sentences]
+        return {"through": self.through, "sentences": sentences, "origin": self.origin, "note": self.note}
+
+
+def summary_of(record: Mapping[str, Any] | None) -> Summary:
+    """Give a stored summary; an empty one for none."""
+    if not record:
+        return Summary()
+    sentences = tuple((place, text) for place, text in record["sentences"])
+    return Summary(through=record["through"], sentences=sentences, origin=record["origin"], note=record.get("note", ""))
+
+
+def due_through(message_count: int, through: int) -> int:
+    """Give up to where the summary should reach, so that at most eight messages stay verbatim [K41, K42]."""
+    while message_count - through > VERBATIM_MESSAGES:
+        through += BATCH_MESSAGES
+    return through
+
+
+def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int = MAX_CHARS) -> Summary:
+    """Give the summary that takes these messages up too: the sentences that tell most, old and new alike [K44 to K46].
+
+    Sentences are chosen one by one for the facts and rare words that no chosen one has; nothing worth telling gives
+    the beginnings of the messages [K45].
+    """
+    old = summary.sentences
+    fresh = [(item.sequence, sentence) for item in messages for sentence in _sentences(item.content)]
+    candidates = list({sentence.lower(): (place, sentence) for place, sentence in [*old, *fresh]}.values())
+    chosen = _chosen(candidates, max_chars, summary.through) or _beginnings(messages, max_chars)
+    through = messages[-1].sequence if messages else summary.through
+    return Summary(through=through, sentences=tuple(sorted(chosen)))
+
+
+def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
+    """Give what a model is asked to summarise."""
+    lines = [f"{item.role.capitalize()}: {item.content[:SHOWN_CHARS]}" for item in messages]
+    return "\n".join(["Summary so far:", summary.text or "(none yet)", "", "New messages:", *lines])
+
+
+def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_chars: int = MAX_CHARS) -> Summary:
+    """Give the summary in a model's words, with the facts that it left out put behind them [K44].
+
+    Args:
+        reply: what the model wrote; an empty one leaves the rules to it.
+    """
+    text = " ".join(reply.split())
+    by_rules = extend_by_rules(summary, messages, max_chars)
+    if not text:
+        return by_rules
+    known = f"{summary.text} {' '.join(item.content for item in messages)}"
+    missing = [fact for fact in facts_in(known) if fact not in text]
+    tail = f" Also: {', '.join(missing)}." if missing else ""
+    room = max(0, max_chars - len(tail))
+    whole = (_cut(text, room) + tail)[:max_chars]
+    note = f"{len(missing)} facts were put behind the model's words" if missing else ""
+    return Summary(through=by_rules.through, sentences=((by_rules.through, whole),), origin="model", note=note)
+
+
+def _sentences(text: str) -> list[str]:
+    found = (" ".join(part.split()).strip(" ;") for part in _SENTENCE.findall(text))
+    return [_cut(sentence, _MAX_SENTENCE) for sentence in found if len(sentence) > 2]
+
+
+def _cut(text: str, limit: int) -> str:
+    """Give a text whole, or up to a word's end with a mark that it goes on."""
+    return text if len(text) <= limit else text[: max(0, limit - 1)].rsplit(" ", 1)[0] + "…"
+
+
+def _beginnings(messages: Sequence[Said], max_chars: int) -> list[tuple[int, str]]:
+    chosen: list[tuple[int, str]] = []
+    for item in messages:
+        text = _cut(" ".join(item.content.split()), FALLBACK_CHARS)
+        if text and sum(len(known) + 2 for _, known in chosen) + len(text) <= max_chars:
+            chosen.append((item.sequence, text))
+    return chosen
+
+
+def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: int) -> list[tuple[int, str]]:
+    """Choose greedily by what a sentence adds for its length; what is new counts a little more, of equals the later."""
+    terms = [_weights(sentence) for _, sentence in candidates]
+    counts = Counter(term for found in terms for term in found)
+    weights = [{term: weight / counts[term] ** 0.5 for term, weight in found.items()} for found in terms]
+    waiting = set(range(len(candidates)))
+    covered: set[str] = set()
+    chosen: list[tuple[int, str]] = []
+    room = max_chars
+    while waiting:
+        gains = {
+            place: sum(weight for term, weight in weights[place].items() if term not in covered)
+            * (_NEWS_WEIGHT if candidates[place][0] > known_through else 1.0)
+            / (len(candidates[place][1]) + 20)
+            for place in waiting
+            if len(candidates[place][1]) <= room
+        }
+        best = max(gains, key=lambda place: (gains[place], candidates[place][0]), default=None)
+        if best is None or gains[best] <= 0:
+            break
+        waiting.discard(best)
+        covered |= weights[best].keys()
+        chosen.append(candidates[best])
+        room -= len(candidates[best][1]) + 2
+    return chosen
+
+
+def _weights(sentence: str) -> dict[str, float]:
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    factor = _QUESTION_WEIGHT if sentence.endswith("?") else 1.0
+    weights = {word: factor for word in words if word not in _COMMON}
+    return weights | {fact.lower(): _FACT_WEIGHT * factor for fact in facts_in(sentence)}
+
+
+def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
+    """Give the numbers, dates and names of these texts that the summary no longer tells."""
+    return [fact for fact in facts_in(" ".join(texts)) if fact not in summary.text]

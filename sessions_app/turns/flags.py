@@ -1,0 +1,26 @@
+"""Which policies a turn follows: the server's, unless project, session or request say otherwise [K50, X7]."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from django.conf import settings
+
+from mrpvm.conversation.flags import DocumentBias, Flags, resolve_flags
+from sessions_app.models import Session
+
+
+def server_flags() -> Flags:
+    """Give the server's own."""
+    return Flags(
+        enable_query_rewriting=settings.MRPVM_QUERY_REWRITING,
+        enable_session_memory=settings.MRPVM_SESSION_MEMORY,
+        enable_history_summarization=settings.MRPVM_HISTORY_SUMMARIZATION,
+        history_max_turns=settings.MRPVM_HISTORY_MAX_TURNS,
+        session_memory_ttl_hours=settings.MRPVM_SESSION_MEMORY_TTL_HOURS,
+        document_bias=cast(DocumentBias, settings.MRPVM_DOCUMENT_BIAS),
+    )
+
+
+def flags_of(session: Session, requested: Mapping[str, Any]) -> Flags:
+    """Give the flags of a turn in this session."""
+    return resolve_flags(server_flags(), session.project.flags, session.flags, requested)

@@ -1,0 +1,208 @@
+"""What the model gets to see, through the public endpoint: window, summary, flags, and the stored report [X2, K50]."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from mrpvm.conversation.flags import Flags
+from sessions_app.actions.histories import append_messages
+from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.context import conversation_context
+from tests.api.conftest import Caller
+from tests.configured_model import acting, provider, unvalidated
+from tests.llm.provider import Provider, refuse, say
+
+__all__ = ["provider", "unvalidated"]
+
+CHAT = "/api/chat/completions"
+PLAIN = {"enable_history_summarization": False, "enable_session_memory": False, "enable_query_rewriting": False}
+
+
+def begun(editor: Caller, count: int) -> Session:
+    """Give a session with so many messages in it."""
+    session_id = editor.post("/api/sessions", {}).json()["session_id"]
+    session = Session.objects.get(session_id=session_id)
+    append_messages(
+        session,
+        [
+            {"role": ("user", "assistant")[place % 2], "content": f"Thing {place} costs ${place}00."}
+            for place in range(count)
+        ],
+    )
+    session.refresh_from_db()
+    return session
+
+
+def ask(editor: Caller, session: Session, **more: Any) -> dict[str, Any]:
+    """Ask something and give the turn's report."""
+    answer = editor.chat("What is my dog called?", session.session_id, **more)
+    assert answer.status_code == 200, answer.content
+    turn = ExplainabilityTurn.objects.get(request_id=answer.json()["request_id"])
+    assert turn.context_report is not None
+    return dict(turn.context_report)
+
+
+def section(report: dict[str, Any], name: str) -> dict[str, Any]:
+    """Give one section of a report."""
+    return next(item for item in report["sections"] if item["name"] == name)
+
+
+def sent(provider: Provider) -> list[dict[str, str]]:
+    """Give the messages of the last request that a model was to answer."""
+    asked = [body for body in provider.bodies if "=== GROUP" in str(body) or "intents" in str(body["messages"][-1])]
+    return list(asked[-1]["messages"])
+
+
+def test_the_window_is_20_messages_with_a_note_when_summaries_are_off(editor: Caller) -> None:
+    session = begun(editor, 45)
+    conversation = section(ask(editor, session, **PLAIN), "conversation")
+    assert (conversation["kept_count"], conversation["omitted_count"], conversation["rule"]) == (20, 25, "messages")
+    assert conversation["note"] == "(older messages omitted; showing last 20 messages)"
+    assert conversation["places"] == [26, 45]
+    assert "text" not in conversation
+
+
+def test_a_turn_of_its_own_flags_cuts_elsewhere(editor: Caller) -> None:
+    session = begun(editor, 45)
+    conversation = section(ask(editor, session, history_max_turns=2, **PLAIN), "conversation")
+    assert (conversation["kept_count"], conversation["places"]) == (4, [42, 45])
+
+
+def test_older_messages_are_summarised_and_the_rest_stays_verbatim(editor: Caller) -> None:
+    session = begun(editor, 10)
+    report = ask(editor, session)
+    summary, conversation = section(report, "summary"), section(report, "conversation")
+    assert (summary["places"], conversation["places"]) == ([1, 4], [5, 10])
+    assert "$300" in summary["text"]
+    assert conversation["note"] == "(4 older messages summarised)"
+    session.refresh_from_db()
+    assert session.summary["through"] == 4
+
+
+def test_an_imported_conversation_is_summarised_whole_at_once(editor: Caller) -> None:
+    session = begun(editor, 101)
+    report = ask(editor, session)
+    assert section(report, "summary")["places"] == [1, 96]
+    assert section(report, "conversation")["places"] == [97, 101]
+
+
+def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: Project) -> None:
+    """[K40]: about 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
+    from sessions_app.actions.sessions import create_session
+
+    sizes = []
+    for exchanges in (8, 50, 500):
+        session = create_session(project)
+        told = [
+            {"role": role, "content": f"On day {place} the {place}th ship sailed with {place * 7} crates of tea. " * 6}
+            for place in range(exchanges)
+            for role in ("user", "assistant")
+        ]
+        append_messages(session, told)
+        session.refresh_from_db()
+        turn = ExplainabilityTurn(session=session, turn_index=1, user_message="And then?")
+        report = conversation_context(turn, TurnCall(message="And then?"), Flags(), None).report()
+        sizes.append(report["tokens"])
+    assert max(sizes) <= 1_400
+    assert sizes[0] <= sizes[1] >= 0.95 * sizes[2]
+
+
+def test_the_model_gets_summary_and_note_before_the_conversation(
+    editor: Caller, provider: Provider, unvalidated: None
+) -> None:
+    session = begun(editor, 10)
+    provider.otherwise = acting(say("Thing 3 costs $300, thing 0 costs $000, thing 1 costs $100 and thing 2 $200."))
+    report = ask(editor, session, goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")
+    summary = section(report, "summary")
+    assert summary["source"] == "a model"
+    lead, *rest = sent(provider)[1:-1]
+    assert lead["role"] == "system"
+    assert lead["content"].startswith("Session summary: Thing 3 costs $300")
+    assert lead["content"].endswith("(4 older messages summarised)")
+    assert [item["content"] for item in rest] == [f"Thing {place} costs ${place}00." for place in range(4, 10)]
+    assert [request["body"]["messages"][0]["role"] for request in report["requests"]] == ["system"]
+
+
+def test_a_model_that_does_not_summarise_leaves_it_to_the_rules(editor: Caller, provider: Provider) -> None:
+    session = begun(editor, 10)
+    provider.otherwise = refuse(400)
+    report = ask(editor, session, goal_solver_plugin="gs-symbolic", seed_detector_plugin="sd-symbolic")
+    assert section(report, "summary")["source"] == "rules"
+    assert report["warnings"] == ["summary_failed"]
+
+
+def test_a_history_of_the_request_comes_first_and_loses_the_current_message(editor: Caller) -> None:
+    session = begun(editor, 10)
+    history = [{"role": "user", "content": "Mine."}, {"role": "user", "content": "What is my dog called?"}]
+    report = ask(editor, session, conversation_history=history)
+    assert report["conversationSource"] == "request"
+    assert section(report, "conversation")["text"] == "**user**: Mine."
+    assert not any(item["name"] == "summary" for item in report["sections"])
+
+
+def test_a_first_message_has_no_conversation(editor: Caller) -> None:
+    report = ask(editor, begun(editor, 0))
+    assert [item["name"] for item in report["sections"]] == ["message"]
+    assert report["conversationSource"] == "none"
+
+
+def test_a_failed_turn_has_its_report_and_leaves_the_summary_alone(editor: Caller) -> None:
+    from tests.api.doubles import WaitingSolver, registered
+
+    session = begun(editor, 10)
+    with registered(WaitingSolver()) as solver:
+        solver.go_on.set()
+        answer = editor.chat("What is my dog called?", session.session_id, goal_solver_plugin="gs-waiting")
+    assert answer.status_code == 422
+    turn = ExplainabilityTurn.objects.get()
+    assert section(turn.context_report, "summary")
+    session.refresh_from_db()
+    assert session.summary is None
+
+
+def test_evidence_has_a_section_of_its_own(editor: Caller) -> None:
+    session = begun(editor, 0)
+    editor.chat("My dog is called Rex.", session.session_id)
+    evidence = section(ask(editor, session), "evidence")
+    assert evidence["kept_count"] == len(evidence["unit_ids"]) >= 1
+    assert evidence["chars"] > 0
+
+
+@pytest.mark.parametrize("level", ["project", "session", "request"])
+def test_each_level_outranks_the_ones_before_it(editor: Caller, project: Project, level: str) -> None:
+    session = begun(editor, 30)
+    project.flags = {"history_max_turns": 3, **PLAIN}
+    session.flags = {"history_max_turns": 4} if level != "project" else {}
+    project.save()
+    session.save()
+    chosen = {"history_max_turns": 5} if level == "request" else {}
+    expected = {"project": 6, "session": 8, "request": 10}[level]
+    assert section(ask(editor, session, **chosen), "conversation")["kept_count"] == expected
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"history_max_turns": 0}, {"history_max_turns": 2.5}, {"enable_session_memory": 1}, {"document_bias": "some"},
+     {"session_memory_ttl_hours": "4"}, {"query_rewriting_enabled": "yes"}],
+)  # fmt: skip
+def test_a_flag_of_the_wrong_kind_is_refused(editor: Caller, wrong: dict[str, Any]) -> None:
+    answer = editor.chat("Hello", **wrong)
+    assert answer.status_code == 400
+    assert not Session.objects.exists()
+
+
+def test_with_everything_off_every_combination_is_the_path_without_the_feature(editor: Caller) -> None:
+    """[C4]: a short conversation without follow-ups gives no policy anything to do, so all of them answer alike."""
+    answers = set()
+    for values in itertools.product((True, False), repeat=3):
+        flags = dict(zip(PLAIN, values, strict=True))
+        session = begun(editor, 0)
+        editor.chat("My dog is called Rex.", session.session_id, **flags)
+        answer = editor.chat("What is my dog called?", session.session_id, **flags).json()
+        answers.add(answer["choices"][0]["message"]["content"])
+        if not flags["enable_history_summarization"]:
+            session.refresh_from_db()
+            assert session.summary is None
+    assert len(answers) == 1

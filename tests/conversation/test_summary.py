@@ -1,0 +1,148 @@
+"""The rolling summary: when, of what, how long, and what must not be lost [K40 to K46, H73]."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.conversation.facts import facts_in
+from mrpvm.conversation.summary import (
+    BATCH_MESSAGES,
+    MAX_CHARS,
+    VERBATIM_MESSAGES,
+    Said,
+    Summary,
+    due_through,
+    extend_by_model,
+    extend_by_rules,
+    missing_facts,
+    request_for_model,
+    summary_of,
+)
+
+FACTS = (
+    "$500,000,000",
+    "Deutsche Bank National Trust Company",
+    "3 May 2021",
+    "12.5%",
+    "Anna Karlsson",
+    "Form 8-K",
+    "2.01",
+)
+TALK = [
+    "The initial principal is $500,000,000.",
+    "Noted. Is there anything else that I should know?",
+    "Trustee: Deutsche Bank National Trust Company. The closing is on 3 May 2021, says Anna Karlsson.",
+    "I see. So the closing is on 3 May 2021.",
+    "The rate is 12.5% of what is outstanding, see Section 2.01.",
+    "That is a good rate, is it not?",
+    "They file Form 8-K every quarter, and nobody ever reads it.",
+    "Hello again! What would you like to talk about next?",
+]
+
+
+def said(texts: list[str], first: int = 1) -> list[Said]:
+    """Give messages in turn."""
+    return [
+        Said(sequence=place, role="user" if place % 2 else "assistant", content=text)
+        for place, text in enumerate(texts, start=first)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "through"), [(1, 0), (4, 0), (5, 4), (6, 4), (7, 8), (8, 8), (9, 12), (500, 992)]
+)
+def test_k42_it_covers_whole_batches_of_exchanges(exchanges: int, through: int) -> None:
+    steps = 0
+    for count in range(1, exchanges + 1):
+        steps = due_through(2 * count, steps)
+    assert steps == through == due_through(2 * exchanges, 0)
+
+
+@given(st.integers(0, 2_000))
+def test_what_stays_verbatim_is_never_more_than_eight_messages(count: int) -> None:
+    waiting = count - due_through(count, 0)
+    assert waiting <= VERBATIM_MESSAGES
+    assert count <= VERBATIM_MESSAGES or waiting > VERBATIM_MESSAGES - BATCH_MESSAGES
+
+
+def test_kv36_ten_messages_leave_six() -> None:
+    assert 10 - due_through(10, 0) == 6
+
+
+def test_kv40_amounts_are_kept_without_a_model() -> None:
+    summary = extend_by_rules(Summary(), said(["The initial principal is $500,000,000."]))
+    assert "$500,000,000" in summary.text
+    assert summary.origin == "rules"
+
+
+def test_every_fact_of_what_was_compressed_is_in_the_summary() -> None:
+    """[K44]: numbers, dates and names, exactly as they were said."""
+    summary = Summary()
+    for start in range(0, len(TALK), BATCH_MESSAGES):
+        summary = extend_by_rules(summary, said(TALK[start : start + BATCH_MESSAGES], start + 1))
+    assert missing_facts(summary, TALK) == []
+    assert all(fact in summary.text for fact in FACTS)
+    assert summary.through == len(TALK)
+
+
+def test_a_sentence_says_which_message_it_comes_from() -> None:
+    summary = extend_by_rules(Summary(), said(TALK))
+    assert all(sentence in TALK[place - 1] for place, sentence in summary.sentences)
+    assert [place for place, _ in summary.sentences] == sorted(place for place, _ in summary.sentences)
+
+
+def test_new_facts_are_not_lost_when_the_summary_is_full() -> None:
+    """[K46]: the source kept its old summary whole and cut the newest facts off."""
+    summary = Summary()
+    for place in range(0, 400, 4):
+        summary = extend_by_rules(
+            summary,
+            said([f"The value of item {place + step} is {1_000 + place + step}." for step in range(4)], place + 1),
+        )
+    assert len(summary.text) <= MAX_CHARS
+    assert "1399" in summary.text
+
+
+def test_nothing_worth_telling_gives_the_beginnings() -> None:
+    summary = extend_by_rules(Summary(), said(["and so on and so it is " * 20, "it is so"]))
+    assert summary.text.startswith("and so on")
+    assert len(summary.text) <= 400
+
+
+def test_kv37_a_long_model_text_is_cut_with_its_facts_kept() -> None:
+    reply = "The parties talked about many things. " * 60
+    summary = extend_by_model(Summary(), said(TALK[:4]), reply)
+    assert len(summary.text) <= MAX_CHARS
+    assert (summary.origin, summary.through) == ("model", 4)
+    assert missing_facts(summary, TALK[:4]) == []
+    assert summary.note
+
+
+def test_a_faithful_model_is_left_alone_and_an_empty_one_replaced() -> None:
+    told = "The principal is $500,000,000; trustee is Deutsche Bank National Trust Company."
+    reply = f"{told} Closing on 3 May 2021, says Anna Karlsson. Trustee and Noted."
+    assert extend_by_model(Summary(), said(TALK[:4]), reply).text == reply
+    assert extend_by_model(Summary(), said(TALK[:4]), " \n") == extend_by_rules(Summary(), said(TALK[:4]))
+
+
+def test_k41_a_model_sees_the_summary_so_far_and_300_characters_a_message() -> None:
+    first = request_for_model(Summary(), said(["x" * 400]))
+    assert "(none yet)" in first
+    assert "User: " + "x" * 300 + "\n" in first + "\n"
+    assert "x" * 301 not in first
+    later = request_for_model(Summary(through=4, sentences=((1, "It was Anna."),)), said(["y"], 5))
+    assert "It was Anna." in later
+
+
+@given(st.lists(st.text(max_size=120), min_size=1, max_size=8))
+def test_it_stays_within_its_length_and_survives_storage(texts: list[str]) -> None:
+    summary = extend_by_rules(Summary(), said(texts))
+    assert len(summary.text) <= MAX_CHARS
+    assert summary_of(summary.as_record()) == summary
+
+
+def test_names_numbers_and_dates_are_facts_and_beginnings_of_sentences_are_not() -> None:
+    found = facts_in(
+        "What did Anna pay on May 4, 2022? The price was €12.50. Because it rained, Rex slept. But Rex woke."
+    )
+    assert found == ["Anna", "May 4, 2022", "€12.50", "Rex"]

@@ -1,0 +1,126 @@
+"""The window: both caps, the note that names the one that bit, and the pack as a person reads it [H4 to H22]."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.conversation.context import build_context, context_pack
+from mrpvm.conversation.summary import Summary
+from mrpvm.conversation.window import Window, cost_of, cut_window, without_current
+from mrpvm.values import HistoryMessage
+
+ROLES = ("user", "assistant")
+
+
+def talk(count: int, text: str = "message {}") -> list[HistoryMessage]:
+    """Give so many messages in turn, oldest first."""
+    return [HistoryMessage(role=ROLES[place % 2], content=text.format(place)) for place in range(count)]
+
+
+def cut(messages: list[HistoryMessage], max_messages: int = 20, max_chars: int = 12_000) -> Window:
+    """Cut a window as HAL does."""
+    return cut_window(reversed(messages), len(messages), max_messages, max_chars)
+
+
+def pack(window: Window, message: str = "X") -> str:
+    """Give the pack of a window."""
+    return context_pack(window.messages, message, window.note)
+
+
+def test_hv1_a_first_message_has_no_conversation() -> None:
+    assert pack(cut([])) == "## User message\n\nX"
+
+
+def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
+    said = (*talk(2), HistoryMessage(role="user", content=" X\n"))
+    assert without_current(said, "X") == tuple(talk(2))
+    assert without_current(tuple(talk(2)), "X") == tuple(talk(2))
+    packed = pack(cut(list(without_current(said, "X"))))
+    assert packed.count("X") == 1
+    assert packed.index("## Conversation so far") < packed.index("## User message (latest reply") < packed.index("X")
+
+
+def test_what_was_said_twice_is_not_taken_for_the_current_message() -> None:
+    said = (HistoryMessage(role="user", content="X"), HistoryMessage(role="assistant", content="Y"))
+    assert without_current(said, "X") == said
+
+
+def test_hv4_twenty_messages_have_no_note() -> None:
+    window = cut(talk(20))
+    assert (len(window.messages), window.note, window.omitted_count) == (20, "", 0)
+
+
+def test_hv6_of_45_the_last_20_are_kept_in_order_with_one_note() -> None:
+    window = cut(talk(45))
+    assert [item.content for item in window.messages] == [f"message {place}" for place in range(25, 45)]
+    assert window.note == "(older messages omitted; showing last 20 messages)"
+    assert (window.rule, window.omitted_count) == ("messages", 25)
+    assert pack(window).count(window.note) == 1
+
+
+def test_hv7_nothing_said_gives_nothing() -> None:
+    assert cut([], max_messages=1_000) == Window()
+
+
+def test_hv9_a_message_that_costs_the_whole_budget_stands_alone() -> None:
+    messages = [HistoryMessage(role="user", content="a"), HistoryMessage(role="assistant", content="b" * 11_979)]
+    window = cut(messages)
+    assert window.messages == (messages[1],)
+    assert cost_of(messages[1]) == 12_000
+    assert (window.omitted_count, window.rule) == (1, "characters")
+    assert window.note == "(older messages omitted; showing recent conversation within 12,000 characters)"
+
+
+def test_hv10_the_newest_message_is_kept_over_any_cap() -> None:
+    window = cut([HistoryMessage(role="user", content="a" * 20_000)])
+    assert (len(window.messages), window.omitted_count, window.note) == (1, 0, "")
+
+
+def test_hv12_the_budget_counts_roles_and_overhead() -> None:
+    messages = [
+        HistoryMessage(role=role, content=text)
+        for role, text in (("user", "First"), ("assistant", "Second"), ("user", "Third"))
+    ]
+    assert len(cut(messages, max_chars=69).messages) == 3
+    assert len(cut(messages, max_chars=68).messages) == 2
+
+
+def test_hv13_of_a_thousand_short_messages_585_fit() -> None:
+    window = cut(talk(1_000, "ab"), max_messages=10_000)
+    assert (len(window.messages), window.omitted_count) == (585, 415)
+
+
+@given(st.lists(st.text(max_size=40), max_size=30), st.integers(1, 25), st.integers(1, 600))
+def test_a_window_is_a_tail_within_both_caps(texts: list[str], most: int, chars: int) -> None:
+    """[C5]: and only the newest message alone may be over the budget."""
+    messages = [HistoryMessage(role=ROLES[place % 2], content=text) for place, text in enumerate(texts)]
+    window = cut(messages, most, chars)
+    kept = window.messages
+    assert list(kept) == messages[len(messages) - len(kept) :]
+    assert len(kept) + window.omitted_count == len(messages)
+    assert len(kept) <= most
+    assert len(kept) <= 1 or sum(map(cost_of, kept)) <= chars
+    assert bool(window.note) == bool(window.rule) == bool(window.omitted_count)
+
+
+def test_kv42_a_summary_stands_first_in_the_role_system() -> None:
+    summary = Summary(through=4, sentences=((1, "The closing is on 3 May."),))
+    context = build_context(message="X", instructions=None, window=cut(talk(8)), summary=summary, source="stored")
+    assert context.history[0].role == "system"
+    assert context.history[0].content == "Session summary: The closing is on 3 May.\n(4 older messages summarised)"
+    assert context.history[1:] == tuple(talk(8))
+
+
+def test_the_report_names_every_section_with_its_source_and_size() -> None:
+    window = cut(talk(45))
+    context = build_context(message="X", instructions="Be brief.", window=window, summary=Summary(), source="request")
+    report = context.report()
+    assert [section["name"] for section in report["sections"]] == ["instructions", "conversation", "message"]
+    conversation = report["sections"][1]
+    assert (conversation["rule"], conversation["omitted_count"], conversation["kept_count"]) == ("messages", 25, 20)
+    assert conversation["note"] == window.note
+    assert conversation["chars"] == len(conversation["text"])
+    assert conversation["tokens"] == -(-conversation["chars"] // 4)
+    assert report["chars"] == sum(section["chars"] for section in report["sections"])
+    assert report["conversationSource"] == "request"
+    first = build_context(message="X", instructions=None, window=cut([]), summary=Summary(), source="stored")
+    assert first.report()["conversationSource"] == "none"
