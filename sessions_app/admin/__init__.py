@@ -10,6 +10,7 @@ from django.contrib import admin
 from sessions_app.admin import (
     api_keys,
     context_units,
+    conversation_points,
     frozen_contents,
     kb_mounts,
     knowledge_bases,
@@ -28,6 +29,7 @@ from sessions_app.admin.login import go_to_login
 __all__ = [
     "api_keys",
     "context_units",
+    "conversation_points",
     "frozen_contents",
     "kb_mounts",
     "knowledge_bases",

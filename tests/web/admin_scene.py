@@ -14,6 +14,7 @@ from sessions_app.actions.sessions import create_session
 from sessions_app.models import (
     ApiKey,
     ContextUnit,
+    ConversationPoint,
     ExplainabilityTurn,
     HiddenUnit,
     KnowledgeBase,
@@ -94,6 +95,7 @@ def _add_conversation(session: Session) -> None:
     Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
     TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
     RememberedText.objects.create(session=session, content=HOSTILE)
+    ConversationPoint.objects.create(session=session, sequence=1, chain="0" * 64)
     value = make_unit("session::1", HOSTILE)
     ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
     UnitEvent.objects.create(session=session, turn=turn, unit_id="session::1", step="staged", text=HOSTILE)
