@@ -124,12 +124,20 @@ async function refresh(element, state) {
     } else {
       // Morphing keeps focus, scroll position and what a reader opened.
       await loadFragment(withCounts(element.dataset.refreshUrl, element), element, "outerMorph");
+      askAgain(element);
     }
   } catch {
     // A failed refresh is made good by the next event.
   }
   state.busy = false;
   if (state.again) refreshSoon(element);
+}
+
+/** A filter that was typed while the answer was on its way is not in it, and the morph has ended its waiting. */
+function askAgain(element) {
+  for (const input of element.querySelectorAll("[data-filtered] input[name]")) {
+    if (input.value.trim() !== input.defaultValue.trim()) input.form.requestSubmit();
+  }
 }
 
 /** Ask for as many items as the reader has loaded: a list says by data-count-as how its length is called. */
