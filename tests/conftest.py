@@ -72,13 +72,14 @@ def kept_permissions() -> Iterator[None]:
     from django.db import connection
 
     kept = {"django_content_type", "auth_permission"}
-    names = connection.introspection.django_table_names
+    introspection = type(connection.introspection)  # every thread has a connection of its own, and some of them flush
+    names = introspection.django_table_names
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flush, "emit_post_migrate_signal", lambda *arguments, **options: None)
         patch.setattr(
-            connection.introspection,
+            introspection,
             "django_table_names",
-            lambda **options: [name for name in names(**options) if name not in kept],
+            lambda self, **options: [name for name in names(self, **options) if name not in kept],
         )
         yield
 

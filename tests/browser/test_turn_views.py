@@ -166,6 +166,7 @@ def test_on_paper_the_whole_graph_is_seen_and_on_screen_the_view_comes_back(brow
     for _ in range(5):
         page.get_by_role("button", name="Zoom in").click()
     expect(page.locator(".minimap")).to_be_visible()
+    page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     view = page.locator(".viewport").get_attribute("transform")
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
