@@ -8,6 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
 from typing import Any
 
 from mrpvm.conversation.facts import facts_in
@@ -141,29 +143,36 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
     terms = [_weights(sentence) for _, sentence in candidates]
     counts = Counter(term for found in terms for term in found)
     weights = [{term: weight / counts[term] ** 0.5 for term, weight in found.items()} for found in terms]
-    waiting = set(range(len(candidates)))
     covered: set[str] = set()
+
+    def gain(number: int) -> float:
+        place, sentence = candidates[number]
+        told: float = sum(weight for term, weight in weights[number].items() if term not in covered)
+        news = _NEWS_WEIGHT if place > known_through else 1.0
+        return told * news / (len(sentence) + 20)
+
+    # A gain only shrinks while others are chosen: the first whose gain is still what it was is the best of all.
+    waiting = [(-gain(number), -place, number) for number, (place, _) in enumerate(candidates)]
+    heapify(waiting)
     chosen: list[tuple[int, str]] = []
     room = max_chars
     while waiting:
-        gains = {
-            place: sum(weight for term, weight in weights[place].items() if term not in covered)
-            * (_NEWS_WEIGHT if candidates[place][0] > known_through else 1.0)
-            / (len(candidates[place][1]) + 20)
-            for place in waiting
-            if len(candidates[place][1]) <= room
-        }
-        best = max(gains, key=lambda place: (gains[place], candidates[place][0]), default=None)
-        if best is None or gains[best] <= 0:
+        expected, place, number = heappop(waiting)
+        if len(candidates[number][1]) > room:
+            continue
+        if gain(number) < -expected:
+            heappush(waiting, (-gain(number), place, number))
+            continue
+        if expected >= 0:
             break
-        waiting.discard(best)
-        covered |= weights[best].keys()
-        chosen.append(candidates[best])
-        room -= len(candidates[best][1]) + 2
+        covered |= weights[number].keys()
+        chosen.append(candidates[number])
+        room -= len(candidates[number][1]) + 2
     return chosen
 
 
-def _weights(sentence: str) -> dict[str, float]:
+@lru_cache(maxsize=4096)
+def _weights(sentence: str) -> Mapping[str, float]:
     words = [word.lower() for word in _WORD.findall(sentence)]
     factor = _QUESTION_WEIGHT if sentence.endswith("?") else 1.0
     weights = {word: factor for word in words if word not in _COMMON}
