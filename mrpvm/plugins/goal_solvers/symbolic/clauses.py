@@ -1,6 +1,7 @@
 """A sentence cut into what it says one after the other; each part is read with its own subject."""
 
 import re
+from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS, NUMBER_WORDS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, is_past, read
@@ -18,6 +19,7 @@ _TIME_LINK = re.compile(r"\s(?:until|after|while)\s", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "they", "he", "she"))
 
 
+@lru_cache(maxsize=8_192)
 def clauses_of(text: str) -> tuple[Reading, ...]:
     """Give the clauses of a sentence, none if it is one; one that goes on with a verb has the subject of the first."""
     bare = text.rstrip()

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
 
@@ -49,6 +50,7 @@ class Voiced:
         return self.is_marked or bool(self.denied)
 
 
+@lru_cache(maxsize=8_192)
 def voiced(text: str) -> Voiced:
     """Give what a sentence says and whose words it is."""
     voice: frozenset[str] = frozenset()
