@@ -18,7 +18,7 @@ from sessions_app.actions.activity import touch
 from sessions_app.actions.frozen_content import freeze_files
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
-from sessions_app.actions.slots import lock_session
+from sessions_app.actions.slots import lock_idle_session, lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from sessions_app.queries.model_roles import shared_config
 
@@ -151,8 +151,13 @@ def clean_title(title: str | None) -> str | None:
 
 @transaction.atomic
 def rename_session(session: Session, title: str | None) -> Session:
-    """Give the session its title, or take it away; allowed while a turn runs, because no turn reads it."""
-    locked = lock_session(session.pk)
+    """Give the session its title, or take it away.
+
+    Raises:
+        InvalidInput: the title is too long [O-16].
+        Conflict, Expired, NotFound: the session is busy or over [O-47].
+    """
+    locked = lock_idle_session(session.pk)
     locked.title = clean_title(title)
     locked.save(update_fields=["title"])
     events.append(locked, "session.renamed", {"title": locked.title})

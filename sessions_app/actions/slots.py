@@ -27,7 +27,7 @@ def lock_session(session_pk: int) -> Session:
     return session
 
 
-_CHANGE_DURING_TURNS = ("title", "event_sequence", "expires_at", "expired_at", "deleted_at")
+_CHANGE_DURING_TURNS = ("event_sequence", "expires_at", "expired_at", "deleted_at")
 
 
 def relock_session(session: Session) -> None:

@@ -102,6 +102,7 @@ session_patch = _operation(
     "Gives the session a title, or takes it away.",
     {200: skill_responses.SessionRecord},
     404,
+    409,
     410,
     request=requests.SessionPatchRequest,
 )

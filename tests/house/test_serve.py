@@ -65,7 +65,9 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
         code, seconds, rest = server.stop(signal.SIGINT)
     assert (code, rest.strip()) == (0, "")
     assert seconds < STOP_SECONDS
-    assert stat.S_IMODE((tmp_path / "secret_key").stat().st_mode) == 0o600
+    private = {path.name: stat.S_IMODE(path.stat().st_mode) & 0o077 for path in tmp_path.iterdir()}
+    assert set(private.values()) == {0}
+    assert {"secret_key", "db.sqlite3"} <= set(private)
 
     with ServerProcess(tmp_path) as server:
         assert server.api_key is None, "a key is printed once"

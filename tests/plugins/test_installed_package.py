@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.test_docs import ROOT, blocks
+from tests.house.pages import ROOT, blocks
 
 METADATA = "Metadata-Version: 2.1\nName: brevity\nVersion: 1.0.0\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n"

@@ -64,6 +64,17 @@ def test_titles_are_trimmed_and_bounded(session):
         rename_session(session, "x" * 201)
 
 
+def test_a_session_is_not_renamed_under_a_turn(session, plugins):
+    """[O-47]"""
+    plugins()
+    prepare(session, TurnCall(message="hello"))
+    with pytest.raises(Conflict) as caught:
+        rename_session(session, "Pets")
+    assert caught.value.code == "TURN_IN_PROGRESS"
+    session.turns.update(lease_until=timezone.now())
+    assert rename_session(session, "Pets").title == "Pets"
+
+
 def test_the_label_is_the_title_or_how_the_conversation_began(session, plugins):
     plugins()
     run_turn(session, TurnCall(message="Why   is the\nsky blue?"))

@@ -1,5 +1,6 @@
 """`manage.py serve`: from an empty directory to a server with a login link, in one command."""
 
+import os
 import sys
 from argparse import ArgumentParser
 from typing import Any, NoReturn
@@ -42,6 +43,7 @@ class Command(BaseCommand):
 
         Effects: the database's tables; on the first start the default project, an admin, a key and the demo.
         """
+        os.umask(0o077)  # conversations are read by whoever may, through the server
         self._check(ENVIRONMENT_TAG)
         try:
             claim = None if settings.REDIS_URL else claim_data_directory(settings.MRPVM_DATA_DIR)
