@@ -46,6 +46,7 @@ RATIOS = (
 )
 
 
+@pytest.mark.bench
 def test_a_quick_run_prints_every_row() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bench", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False

@@ -5,10 +5,13 @@ import subprocess
 import sys
 from math import isclose
 
+import pytest
+
 from bench.retrieval.scores import discounted_gain, recall, reciprocal_rank
 from tests.server import ROOT
 
 
+@pytest.mark.bench
 def test_it_measures_our_own_data_and_names_what_is_missing() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "bench.retrieval"], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
