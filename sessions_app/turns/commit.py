@@ -53,7 +53,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
-    turn.command_result = skill_answer(call.skill, outcome.answer_text)
+    turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     report_evidence(turn, outcome)
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
@@ -116,7 +116,7 @@ def fail_turn(
     discarded = discard_pending(turn, session, error["code"])
     trace.finish()
     turn.error = dict(error)
-    turn.command_result = skill_failure(call.skill, error["code"])
+    turn.command_result = skill_failure(call.commanded_skill, error["code"])
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
     status = ending(error)
     _finish(turn, status, "failed", used)

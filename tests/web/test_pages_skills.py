@@ -132,3 +132,35 @@ def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Proj
     exported = client.get(f"/api/sessions/{session.session_id}/export?format=json").json()
     assert exported["turns"][0]["command_result"]["code"] == "style_set"
     assert exported["session"]["skill_snapshot"]["version"] == 1
+
+
+def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Project) -> None:
+    """[L-60]: what a command meant, which skill ran, and why."""
+    session = create_session(live_project)
+    turn = run_turn(session, TurnCall(message="/calc 6*7")).turn
+    html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
+    assert "&#x27;calc&#x27; is the alias of the skill &#x27;arithmetic&#x27; from bundled." in html
+    assert "Resolved with snapshot 1" in html
+    assert "builtin:calculate" in html
+    unknown = run_turn(session, TurnCall(message="/nothing")).turn
+    html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{unknown.request_id}/choice")
+    assert "is neither a built-in command nor an alias" in html
+    assert "<dd>none</dd>" in html
+
+
+def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Project) -> None:
+    """[L-114]"""
+    session = create_session(live_project)
+    turn = run_turn(session, TurnCall(message="My dog is called Rex.")).turn
+    address = f"/sessions/{session.session_id}/turns/{turn.request_id}/choice"
+    assert "choice-skill" not in shown(member_client(live_project), address)
+    batch = turn.event_batches.get(first_sequence=0)
+    batch.events.append(["skill.considered", 0, {
+        "frameId": "frame-0", "offered": ["compare", HOSTILE], "leftOutCount": 2, "skill": None, "reason": HOSTILE,
+        "problem": "The model named 'x', which was not offered.",
+    }])  # fmt: skip
+    batch.save()
+    html = shown(member_client(live_project), address)
+    assert "and 2 more that were left out" in html
+    assert "which was not offered." in html
+    assert HOSTILE not in html

@@ -57,11 +57,18 @@ def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     return {
         "turn": turn,
         "session": turn.session,
+        "skill": _first(found, "skill.invoked"),
+        "skill_choice": _first(found, "skill.considered"),
+        "command": _first(found, "command.resolved"),
         "stages": stages,
         "plans_left_out": left_out,
         "selectors": _selectors(begun.get("pins") or {}),
         "message": turn.user_message,
     }
+
+
+def _first(found: Sequence[Record], name: str) -> Mapping[str, Any] | None:
+    return next((data for kind, _, data in found if kind == name), None)
 
 
 def stages_of(found: Sequence[Record]) -> tuple[list[Stage], int]:
