@@ -25,6 +25,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import undone
 from sessions_app.turns.context import conversation_context
 from sessions_app.turns.flags import flags_of
+from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
@@ -87,12 +88,13 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
         request = freeze_request(turn, call)
         if asked_for_skill and turn.context_report is not None:
             turn.context_report["requests"] = [*asked_for_skill, *turn.context_report.get("requests", ())]
+        models = model_source(turn.session.model_config, call.sampling)
         return Prepared(
             turn=turn,
             call=call,
             request=request,
             knowledge=SessionKnowledge.of(turn.session),
-            models=model_source(turn.session.model_config, call.sampling),
+            models=GuardedModels(models) if settings.MRPVM_GUARDRAILS else models,
         )
     except Exception as defect:
         raise undone(turn, defect) from defect

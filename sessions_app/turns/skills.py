@@ -69,6 +69,7 @@ _FAILURES = {
     "LLM_PROVIDER_ERROR": ("llm_backend_unavailable", "Error: LLM backend is unavailable."),
     "LLM_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
     "ENGINE_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
+    "ANSWER_DENIED": ("llm_backend_policy_blocked", "Error: response blocked by LLM policy."),
 }
 _OTHER_FAILURE = ("llm_backend_invalid_response", "Error: LLM backend returned invalid response.")
 

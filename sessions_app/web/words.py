@@ -15,6 +15,7 @@ CODES: Mapping[str, str] = {
     "LLM_NOT_AVAILABLE": "a plugin needs a language model and none is set",
     "LLM_PROVIDER_ERROR": "the language model's provider failed",
     "LLM_TIMEOUT": "the language model took too long",
+    "ANSWER_DENIED": "the language model's answer was one that policy denies",
     "SERVER_INTERNAL_ERROR": "the server met an error of its own",
 }
 
