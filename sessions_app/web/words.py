@@ -49,8 +49,10 @@ def why(reason: str) -> str:
     return CODES.get(reason, reason)
 
 
-def ending(status: str, answer_status: str | None) -> str:
+def ending(status: str, answer_status: str | None, kind: str = "chat") -> str:
     """Give how a turn ended, in one or two words."""
+    if kind == "command":
+        return "Command"
     if status == "succeeded" and answer_status == "no-context":
         return "No answer found"
     return END_WORDS.get(status, status)

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from sessions_app.actions.model_roles import set_model_roles
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
@@ -164,3 +165,48 @@ def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Pr
     assert "and 2 more that were left out" in html
     assert "which was not offered." in html
     assert HOSTILE not in html
+
+
+def test_the_page_of_a_command_claims_no_plugin(live_project: Project) -> None:
+    """Nothing was planned, so nothing is said to have been skipped."""
+    session = create_session(live_project)
+    turn = run_turn(session, TurnCall(message="/calc 6*7")).turn
+    client, address = member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}"
+    choice = shown(client, f"{address}/choice")
+    assert "skipped" not in choice
+    assert "what-if-title" not in choice
+    page = shown(client, address)
+    assert "none delivered" not in page
+    assert "tool_ok" in page
+    assert ">42</pre>" in page
+
+
+def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) -> None:
+    write_skill(files / "skills", "own", front(summary="Old words", requires_tools="[add]", body="Same."))
+    session = create_session(project)
+    write_skill(files / "skills", "own", front(summary="New words", command="own", body="Same."))
+    html = shown(member_client(project), f"/sessions/{session.session_id}/skills")
+    told = [(name, side) for name in ("summary", "command", "requires_tools") for side in ("before", "after")]
+    for name, side in told:
+        assert f'aria-label="{name} {side}"' in html
+    for text in ("Old words", "New words", ">(none)<", ">add<"):
+        assert text in html
+    assert 'aria-label="instructions before"' not in html
+
+
+def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(project: Project) -> None:
+    """[O-46]"""
+    session = create_session(project)
+    set_model_roles(project, {"roles": {"goal-fast": {"model": "newest"}}, "temperature": 0.7, "verbosity": "low"})
+    client = member_client(project)
+    address = f"/sessions/{session.session_id}"
+    before = shown(client, address)
+    assert "newest" not in before
+    assert "<dt>Temperature</dt><dd>0.1</dd>" in before
+    assert member_client(project, "viewer").post(f"{address}/models").status_code == 403
+    assert client.post(f"{address}/models").status_code == 302
+    after = shown(client, address)
+    assert "<dt>goal-fast</dt><dd>newest</dd>" in after
+    assert "<dt>Temperature</dt><dd>0.7</dd>" in after
+    assert session.events.filter(kind="model-config.changed").count() == 1
+    assert "Take the project" not in shown(member_client(project, "viewer"), address)

@@ -9,6 +9,7 @@ from mrpvm.conversation.commands import BUILTINS
 from mrpvm.conversation.personas import Persona, resolve_style
 from mrpvm.conversation.personas.style import ResolvedStyle
 from mrpvm.conversation.skills import SkillSnapshot, difference
+from mrpvm.conversation.skills.difference import ChangedSkill
 from mrpvm.errors import MRPError
 from sessions_app.queries.frozen_content import active_persona_of, agents_of, personas_of, skills_of
 from sessions_app.queries.skill_files import current_skills
@@ -82,6 +83,17 @@ def skills_context(session: "Session") -> dict[str, Any]:
     }
 
 
+def _changed_fields(item: ChangedSkill) -> list[tuple[str, str, str]]:
+    """Give name, text before and text after of every field that differs."""
+    return [(name, _text(getattr(item.before, name)), _text(getattr(item.after, name))) for name in item.fields]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else str(value)
+
+
 def _findings(snapshot: SkillSnapshot) -> list[tuple[str, str, list[Any]]]:
     shadowed = [item for item in snapshot.diagnostics if item.code == "precedence_conflict"]
     remarks = [item for item in snapshot.diagnostics if not item.excludes and item not in shadowed]
@@ -95,6 +107,7 @@ def _findings(snapshot: SkillSnapshot) -> list[tuple[str, str, list[Any]]]:
 
 def _change(session: "Session", snapshot: SkillSnapshot) -> dict[str, Any]:
     try:
-        return {"change": difference(snapshot, current_skills(session.project)), "problem": ""}
+        change = difference(snapshot, current_skills(session.project))
     except MRPError as error:
-        return {"change": None, "problem": error.message}
+        return {"change": None, "changed": [], "problem": error.message}
+    return {"change": change, "changed": [(item, _changed_fields(item)) for item in change.changed], "problem": ""}
