@@ -1,6 +1,8 @@
 """The page of a session's skills, its frozen state on the session page, commands in the conversation."""
 
+import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from django.test import Client
@@ -8,6 +10,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.model_roles import set_model_roles
 from sessions_app.actions.sessions import create_session
+from sessions_app.events import EventKind
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -210,3 +213,10 @@ def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(projec
     assert "<dt>Temperature</dt><dd>0.7</dd>" in after
     assert session.events.filter(kind="model-config.changed").count() == 1
     assert "Take the project" not in shown(member_client(project, "viewer"), address)
+
+
+def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project) -> None:
+    """[O-50]: but those after which the page is another one."""
+    html = shown(member_client(project), f"/sessions/{create_session(project).session_id}")
+    heard = {kind for kinds in re.findall(r'data-refresh-on="([^"]+)"', html) for kind in kinds.split()}
+    assert set(get_args(EventKind)) - heard == {"session.created", "session.deleted", "session.restored"}
