@@ -95,7 +95,7 @@ def test_commands_mean_the_same_in_both_processes(
 
 
 def test_a_restart_changes_nothing(nodes: tuple[Node, Node], own_services: dict[str, str], tmp_path: Path) -> None:
-    """[LV49, LV51, C-7, L-124]: another process finds every session as it was, whatever has become of the files."""
+    """[LV49, C-7, L-124]: another process finds every session as it was, whatever has become of the files."""
     here = nodes[0]
     session_id = here.new_session()
     for text in ("/persona use coach", "/style focus", "/agent reader", "/remember The key hangs left.", "/calc 6*7"):
