@@ -220,3 +220,13 @@ def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project)
     html = shown(member_client(project), f"/sessions/{create_session(project).session_id}")
     heard = {kind for kinds in re.findall(r'data-refresh-on="([^"]+)"', html) for kind in kinds.split()}
     assert set(get_args(EventKind)) - heard == {"session.created", "session.deleted", "session.restored"}
+
+
+def test_an_answer_names_the_skill_that_guided_it(live_project: Project) -> None:
+    session = create_session(live_project)
+    run_turn(session, TurnCall(message="My dog is called Rex."))
+    client = member_client(live_project)
+    assert "Guided by" not in shown(client, f"/sessions/{session.session_id}")
+    session.turns.update(command_result={"status": "ok", "code": "llm_ok", "message": "x", "data": {"skill": HOSTILE}})
+    html = shown(client, f"/sessions/{session.session_id}")
+    assert "Guided by the skill &lt;" in html
