@@ -26,6 +26,11 @@ def remembered(session: "Session", query: MemoryQuery) -> QuerySet[RememberedTex
     return found.filter(content__icontains=query.text) if query.text else found
 
 
+def all_remembered(session: "Session") -> QuerySet[RememberedText]:
+    """Give every text, conflicted ones too, in the order in which they came."""
+    return session.remembered_texts.order_by("id")
+
+
 def remembered_texts(session: "Session") -> list[Remembered]:
     """Give the newest texts that hold, to choose from."""
     found = session.remembered_texts.exclude(status=_CONFLICTED).filter(confidence__gte=LEAST_CONFIDENCE)

@@ -57,6 +57,26 @@ def test_a_command_is_completed_answered_and_seen_by_the_state(browser: Browser,
     expect(page.locator("svg.graph")).to_contain_text("command /calc")
 
 
+def test_arguments_are_completed_from_what_the_session_holds(browser: Browser, session: Session, files: Path) -> None:
+    write_skill(files / "skills", "later", front())
+    page = browser.open("session", session.session_id)
+    field, options = page.get_by_label("Message", exact=True), page.get_by_role("option")
+    for typed, names in (
+        ("/help ", ["arithmetic", "checklist", "compare", "summarise"]),
+        ("/skill s", ["summarise"]),
+        ("/agent use ", ["default", "reader"]),
+        ("/persona use co", ["coach", "companion"]),
+        ("/style ", ["focus", "balanced", "playful"]),
+    ):
+        field.fill("")
+        field.press_sequentially(typed)
+        expect(options.locator("code")).to_have_text([f"{typed.rpartition(' ')[0]} {name}" for name in names])
+    page.keyboard.press("Tab")
+    expect(field).to_have_value("/style focus")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble--command")).to_contain_text("Session style set to 'focus'.")
+
+
 def test_what_another_client_commands_shows_without_a_reload(browser: Browser, session: Session, files: Path) -> None:
     """[O-50]"""
     page = browser.open("session", session.session_id)

@@ -1,13 +1,13 @@
 """What a session has frozen, as pages show it: identity, snapshot, findings, and what can be typed after a slash."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.conversation.agents import Agent
 from mrpvm.conversation.commands import BUILTINS
-from mrpvm.conversation.personas import Persona, resolve_style
-from mrpvm.conversation.personas.style import ResolvedStyle
+from mrpvm.conversation.personas import STYLES, Persona, resolve_style
+from mrpvm.conversation.personas.style import INSTRUCTIONS, ResolvedStyle
 from mrpvm.conversation.skills import SkillSnapshot, difference
 from mrpvm.conversation.skills.difference import ChangedSkill
 from mrpvm.errors import MRPError
@@ -30,11 +30,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Something that can be typed: how it is written, what is put into the field, what it does."""
+    """Something that can be typed: how it is written, what is put into the field, what it does.
+
+    One with `after` is an argument: it is offered once that much of the command is there.
+    """
 
     usage: str
     insert: str
     summary: str
+    after: str = ""
 
 
 def frozen_context(session: "Session") -> dict[str, Any]:
@@ -50,11 +54,25 @@ def frozen_context(session: "Session") -> dict[str, Any]:
 
 
 def completion_context(session: "Session") -> dict[str, Any]:
-    """Give the built-in commands, then the skills of this session's snapshot."""
+    """Give the built-in commands, the skills of this session's snapshot, and what commands take of what it holds."""
     builtins = [
         Completion(usage=item.usage, insert=f"/{name} ", summary=item.summary) for name, item in BUILTINS.items()
     ]
-    return {"session": session, "completions": [*builtins, *_skill_completions(skills_of(session))]}
+    skills = skills_of(session)
+    return {"session": session, "completions": [*builtins, *_skill_completions(skills), *_arguments(session, skills)]}
+
+
+def _arguments(session: "Session", skills: SkillSnapshot) -> Iterator[Completion]:
+    taken = (
+        ("/skill ", " ", ((item.skill_name, item.summary) for item in skills.skills if item.command)),
+        ("/help ", "", ((item.skill_name, item.summary) for item in skills.skills)),
+        ("/agent use ", "", ((item.id, item.summary) for item in agents_of(session).agents)),
+        ("/persona use ", "", ((item.id, item.summary) for item in personas_of(session).personas)),
+        ("/style ", "", ((name, INSTRUCTIONS[name].partition(". ")[2]) for name in STYLES)),
+    )
+    for after, end, items in taken:
+        for name, summary in items:
+            yield Completion(usage=f"{after}{name}", insert=f"{after}{name}{end}", summary=summary, after=after)
 
 
 def _skill_completions(snapshot: SkillSnapshot) -> Sequence[Completion]:
