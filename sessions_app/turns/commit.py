@@ -174,15 +174,15 @@ def mark_conversation(session: Session, chain: str, message: str, answer: str) -
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
     """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
 
-    A skill asked for its own solver, so it leaves none [C-1].
+    A command for a skill leaves none [C-1], a skill that a model chose none of the solver that it asked for.
     """
-    if call.skill is not None:
+    if call.commanded_skill is not None:
         return []
     return [
         ("preferred_planner_plugin", used.planner),
         ("preferred_seed_detector_plugin", used.seed_detector),
         ("preferred_kb_plugin", used.kb),
-        ("preferred_goal_solver_plugin", used.goal_solver),
+        ("preferred_goal_solver_plugin", None if call.skill is not None else used.goal_solver),
         ("preferred_deliberation_level", level),
         ("preferred_model", call.choices.model),
     ]

@@ -23,7 +23,7 @@ from sessions_app.queries.frozen_content import skills_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.flags import flags_of
 from sessions_app.turns.language_model import is_configured, model_source
-from sessions_app.turns.skills import guided_by
+from sessions_app.turns.skills import GUIDED_SOLVER, guided_by
 
 logger = logging.getLogger(__name__)
 
@@ -34,9 +34,9 @@ TIMEOUT_MS = 10_000
 def consider_skills(turn: ExplainabilityTurn, call: TurnCall) -> tuple[TurnCall, list[dict[str, Any]]]:
     """Give the call with the skill that a model chose for it, and what was sent for that, redacted.
 
-    Nobody is asked where the choice is switched off, a command named the skill, the request pins a solver that no
-    skill could guide, or the snapshot offers none: the turn is then the one without the feature. A model that fails
-    chooses none, and the choice says so.
+    Nobody is asked where the choice is switched off, a command named the skill, no skill could guide the
+    solver, or the snapshot offers none: the turn is then the one without the feature. A model that fails chooses none,
+    and the choice says so.
     """
     offered = [] if call.skill is not None or not _is_asked(turn, call) else offered_skills(skills_of(turn.session))
     if not offered:
@@ -53,10 +53,8 @@ def consider_skills(turn: ExplainabilityTurn, call: TurnCall) -> tuple[TurnCall,
 def _is_asked(turn: ExplainabilityTurn, call: TurnCall) -> bool:
     if not is_configured() or not flags_of(turn.session, call.flags).enable_skill_selection:
         return False
-    pinned = call.choices.goal_solver
-    return pinned is None or any(
-        item.id == pinned and item.uses_llm for item in registry.installed.descriptors("gs-plugin")
-    )
+    solver = call.choices.goal_solver or GUIDED_SOLVER
+    return any(item.id == solver and item.uses_llm for item in registry.installed.descriptors("gs-plugin"))
 
 
 def _choice(turn: ExplainabilityTurn, call: TurnCall, offered: list[SkillEntry], recorder: Recorder) -> SkillChoice:

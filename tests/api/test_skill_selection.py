@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from mrpvm import registry
 from sessions_app.models import ExplainabilityTurn, Session
 from tests.api.conftest import Caller
 from tests.configured_model import acting, provider, unvalidated
@@ -82,6 +83,25 @@ def test_the_chosen_skill_guides_the_turn_and_the_trace_says_why(
     assert turn.context_report is not None
     assert turn.context_report["requests"][0]["body"] == first.body
     assert Session.objects.get().preferred_goal_solver_plugin == preferred
+
+
+def test_what_the_request_chose_itself_is_kept(provider: Provider, editor: Caller, session_id: str) -> None:
+    """[O-46]: the skill's solver is not, it was nobody's wish."""
+    choosing(provider, say(CHOSEN))
+    preferred = Session.objects.get().preferred_goal_solver_plugin
+    ask(editor, session_id, model="named", deliberation_level=1)
+    session = Session.objects.get()
+    assert (session.preferred_model, session.preferred_deliberation_level) == ("named", 1)
+    assert (session.preferred_seed_detector_plugin, session.preferred_goal_solver_plugin) == ("sd-symbolic", preferred)
+
+
+def test_where_no_solver_could_follow_a_skill_nobody_is_asked(
+    provider: Provider, editor: Caller, session_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = {key: item for key, item in registry.installed._plugins.items() if key != ("gs-plugin", "gs-llm-fast")}
+    monkeypatch.setattr(registry.installed, "_plugins", left)
+    choosing(provider, say(CHOSEN))
+    assert ask(editor, session_id)["execution_trace"]["skillChoice"] is None
 
 
 @pytest.mark.parametrize(
