@@ -61,3 +61,4 @@ def test_what_is_left_out_of_the_offer_is_counted() -> None:
     choice = read_choice(many, '{"skill": "s102"}')
     assert (choice.left_out_count, len(choice.offered), choice.skill) == (3, MOST_OFFERED, None)
     assert "s102" not in request_for_choice(many, "x")
+    assert request_for_choice(many, "x" * 4_005).endswith("xxx\n[5 more characters are left out]")

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrpvm.conversation.answers import preview
 from mrpvm.conversation.skills.document import LLM_ORCHESTRATION
 from mrpvm.conversation.skills.snapshot import SkillEntry, SkillSnapshot
 
 MOST_OFFERED = 100
 """How many skills are offered, in the order of their names."""
-SUMMARY_CHARS, REASON_CHARS = 300, 300
-"""How much of a summary is told, and of a reason kept; a cut text ends with an ellipsis."""
+SUMMARY_CHARS, REASON_CHARS, NAME_CHARS = 300, 300, 64
+"""How much of a summary is told, of a reason and of an unknown name kept; a cut text ends with an ellipsis."""
 MESSAGE_CHARS = 4_000
-"""How much of the message is told."""
+"""How much of the message is told; what is left out is counted."""
 INSTRUCTIONS = (
     "You decide whether one of the listed skills fits what the user asks for. A skill is a set of instructions for one"
     " kind of task. Choose one only if the message asks for exactly what its description promises; most messages need"
@@ -55,8 +56,10 @@ def offered_skills(snapshot: SkillSnapshot) -> list[SkillEntry]:
 
 def request_for_choice(offered: Sequence[SkillEntry], message: str) -> str:
     """Give what the model is asked: the index and the message."""
-    index = [f"- {item.skill_name}: {_cut(item.summary, SUMMARY_CHARS)}" for item in offered[:MOST_OFFERED]]
-    return "\n".join(("Skills:", *index, "", "Message:", _cut(message, MESSAGE_CHARS)))
+    index = [f"- {item.skill_name}: {preview(item.summary, SUMMARY_CHARS)}" for item in offered[:MOST_OFFERED]]
+    left_out = len(message) - MESSAGE_CHARS
+    cut = [f"[{left_out} more characters are left out]"] if left_out > 0 else []
+    return "\n".join(("Skills:", *index, "", "Message:", message[:MESSAGE_CHARS], *cut))
 
 
 def read_choice(offered: Sequence[SkillEntry], reply: str) -> SkillChoice:
@@ -66,9 +69,9 @@ def read_choice(offered: Sequence[SkillEntry], reply: str) -> SkillChoice:
     if told is None or not isinstance(told.get("skill"), str):
         return not_chosen(offered, "The model's reply names no skill in the form asked for.")
     name, reason = told["skill"], told.get("reason")
-    reason = _cut(" ".join(reason.split()), REASON_CHARS) if isinstance(reason, str) else ""
+    reason = preview(reason, REASON_CHARS) if isinstance(reason, str) else ""
     if name != NONE and name not in names:
-        return not_chosen(offered, f"The model named '{_cut(name, 64)}', which was not offered.", reason)
+        return not_chosen(offered, f"The model named '{preview(name, NAME_CHARS)}', which was not offered.", reason)
     return SkillChoice(
         offered=tuple(names), left_out_count=max(0, len(offered) - MOST_OFFERED), skill=names.get(name), reason=reason
     )
@@ -92,7 +95,3 @@ def _object_in(reply: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
