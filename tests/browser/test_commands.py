@@ -95,8 +95,17 @@ def test_the_skills_page_reloads_and_is_accessible(browser: Browser, session: Se
     expect(page.get_by_role("heading", name="Excluded")).to_be_visible()
     expect(page.get_by_role("heading", name="Shadowed")).to_be_visible()
     write_skill(files / "skills", "fresh", front(summary="Fresh"))
+    write_skill(files / "skills", "compare", front(summary="Mine now", command="mine"))
     page.reload()
     expect(page.locator("#session-skills")).to_contain_text("added")
+    page.get_by_text("Before and after").click()
+    expect(page.get_by_label("summary after")).to_have_text("Mine now")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert problems(browser) == [], f"{scheme}, {width} pixels wide"
     page.get_by_role("button", name="Reload skills").click()
     expect(page.locator("#session-skills")).to_contain_text("snapshot 2")
     assert problems(browser) == []
