@@ -9,7 +9,8 @@
     ├── Unreadable              a file is damaged, protected, or of a format that is not read
     ├── Unavailable             cannot be served now, may be later
     ├── ModelFailed             a language model's provider did not deliver
-    │   └── ModelTimeout        it took too long
+    │   ├── ModelTimeout        it took too long
+    │   └── AnswerDenied        it said what policy denies
     ├── RegistryError           a plugin cannot be registered
     ├── ControlLanguageError    a control document was refused (mrpvm.lang)
     └── TurnFailed              a turn ended without an answer
@@ -106,7 +107,13 @@ class ModelTimeout(ModelFailed):
     default_code = "LLM_TIMEOUT"
 
 
-MODEL_ERROR_CODES = frozenset({"LLM_NOT_AVAILABLE", "LLM_PROVIDER_ERROR", "LLM_TIMEOUT"})
+class AnswerDenied(ModelFailed):
+    """A language model answered what policy denies; nothing of it is kept [L-117]."""
+
+    default_code = "ANSWER_DENIED"
+
+
+MODEL_ERROR_CODES = frozenset({"LLM_NOT_AVAILABLE", "LLM_PROVIDER_ERROR", "LLM_TIMEOUT", "ANSWER_DENIED"})
 """Codes that blame the model; a turn or source that fails for want of one keeps it, and with it its status [O-7]."""
 
 

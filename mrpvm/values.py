@@ -340,7 +340,10 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
-    """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1]."""
+    """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1].
+
+    `skill` is the one that guides the turn, `skill_choice` what a model was offered and chose; both for the record.
+    """
 
     request_id: str
     message: str
@@ -355,6 +358,7 @@ class TurnRequest:
     grounding: Literal["strict", "open"] = "strict"
     is_streamed: bool = False
     skill: Mapping[str, str] | None = None
+    skill_choice: Mapping[str, Any] | None = None
     limits: Limits = field(default_factory=Limits)
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 

@@ -1,24 +1,109 @@
-"""Which remembered texts a turn is told [L-133]."""
+"""What a session remembers: which texts a turn is told, and which facts its user's messages hold [L-130 to L-135]."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-RECALLED_COUNT = 8
-RECALLED_CHARS = 900
-"""How many remembered texts a model is told in one turn, and how many characters of them at most."""
+USER_PROFILE, PERSONA_CORE, WORKING_RULES, TASK = "user_profile", "persona_core", "working_rules", "task_memory"
+DOMAINS = (WORKING_RULES, PERSONA_CORE, USER_PROFILE, TASK)
+"""Where a record belongs, what is told first at the front [L-133]; only task memory has namespaces [L-132]."""
+RECALLED_OF_DOMAIN, RECALLED_CHARS = 2, 900
+"""How many texts of each domain a model is told in one turn, and how many characters of all of them at most."""
+LEAST_CONFIDENCE = 0.6
+CONSOLIDATED_MESSAGES = 50
+"""How many of the user's newest messages are looked at for facts [L-135]."""
 _WORD_CHARS = 3
+_VALUE_CHARS = 200
+_SECRET = re.compile(r"\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|ssn)\b", re.IGNORECASE)
 
 
-def recalled(newest_first: Sequence[str], message: str) -> tuple[str, ...]:
-    """Give the texts that share most words with the message, then the newest; none is cut."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A record as far as recall looks at it."""
+
+    content: str
+    domain: str = USER_PROFILE
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that a user said of themselves or of a task; facts of one `conflict_group` cannot both hold."""
+
+    content: str
+    domain: str
+    confidence: float
+    namespace: str = ""
+    conflict_group: str = ""
+
+
+def names_secret(content: str) -> bool:
+    """Tell whether a text speaks of credentials, which are never kept [L-117]."""
+    return _SECRET.search(content) is not None
+
+
+def recalled(newest_first: Iterable[Remembered], message: str) -> tuple[str, ...]:
+    """Give the texts that a turn is told: by domain, then those that share most words with the message, then newest.
+
+    None is cut; one that does not fit any more is left out [L-133].
+    """
     said = _words(message)
-    ranked = sorted(newest_first, key=lambda text: -len(said & _words(text)))
+    found = [item for item in newest_first if item.confidence >= LEAST_CONFIDENCE]
     kept: list[str] = []
-    for text in ranked[:RECALLED_COUNT]:
-        if sum(map(len, kept)) + len(text) <= RECALLED_CHARS:
-            kept.append(text)
+    for domain in DOMAINS:
+        ranked = sorted(
+            (item.content for item in found if item.domain == domain), key=lambda text: -len(said & _words(text))
+        )
+        for text in ranked[:RECALLED_OF_DOMAIN]:
+            if sum(map(len, kept)) + len(text) <= RECALLED_CHARS:
+                kept.append(text)
     return tuple(kept)
 
 
 def _words(text: str) -> frozenset[str]:
     words = ("".join(char if char.isalnum() else " " for char in text)).casefold().split()
     return frozenset(word for word in words if len(word) >= _WORD_CHARS and not word.isdigit())
+
+
+_VALUE = rf"(?P<value>[^.!?;\n]{{1,{_VALUE_CHARS}}})"
+_FAVOURITE = re.compile(rf"\bmy\s+favou?rite\s+(?P<subject>[\w -]{{1,60}}?)\s+is\s+{_VALUE}", re.IGNORECASE)
+_NAME = re.compile(rf"\bmy\s+name\s+is\s+{_VALUE}", re.IGNORECASE)
+_PREFERENCE = re.compile(rf"\bI\s+prefer\s+{_VALUE}", re.IGNORECASE)
+_TASK = re.compile(rf"^\s*task\s+(?P<subject>[\w.-]{{1,60}})\s*:\s*{_VALUE}", re.IGNORECASE | re.MULTILINE)
+
+
+def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
+    """Give what the messages state by the four rules, in the order in which it was said [L-135].
+
+    Of one conflict group the last one counts; what names credentials is left out.
+
+    Args:
+        messages: a user's, the oldest first.
+    """
+    found: dict[tuple[str, str, str], Fact] = {}
+    for message in messages:
+        for _, fact in sorted(_facts_of(message), key=lambda pair: pair[0]):
+            if not names_secret(fact.content):
+                key = (fact.domain, fact.namespace, fact.conflict_group or fact.content.casefold())
+                found.pop(key, None)
+                found[key] = fact
+    return tuple(found.values())
+
+
+def _facts_of(message: str) -> Iterable[tuple[int, Fact]]:
+    for match in _FAVOURITE.finditer(message):
+        subject, value = _clean(match["subject"]), _clean(match["value"])
+        yield match.start(), Fact(content=f"My favorite {subject} is {value}.", domain=USER_PROFILE, confidence=0.8,
+                                  conflict_group=f"favorite {subject.casefold()}")  # fmt: skip
+    for match in _NAME.finditer(message):
+        yield match.start(), Fact(content=f"My name is {_clean(match['value'])}.", domain=USER_PROFILE, confidence=0.8,
+                                  conflict_group="name")  # fmt: skip
+    for match in _PREFERENCE.finditer(message):
+        yield match.start(), Fact(content=f"I prefer {_clean(match['value'])}.", domain=WORKING_RULES, confidence=0.8)
+    for match in _TASK.finditer(message):
+        yield match.start(), Fact(content=f"{_clean(match['value'])}.", domain=TASK, confidence=0.75,
+                                  namespace=f"task:{match['subject'].casefold()}")  # fmt: skip
+
+
+def _clean(text: str) -> str:
+    return " ".join(text.split())

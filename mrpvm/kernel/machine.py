@@ -96,6 +96,8 @@ class Machine:
     def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
         frame = Frame(calls=run.budget.calls)
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
+        if run.request.skill_choice is not None:
+            run.emit("skill.considered", {"frameId": frame.id, **run.request.skill_choice})
         if run.request.skill is not None:
             run.emit("skill.invoked", {"frameId": frame.id, **run.request.skill})
         policy = to_wire(POLICIES[run.effective_level])

@@ -106,6 +106,8 @@ class Endpoint:
                 completion = self._followed(answer, on_text, is_over)
         except AttemptFailed:
             raise
+        except ModelFailed as error:  # whoever reads along refuses the answer
+            raise AttemptFailed(error, status=200) from error
         except Exception as error:  # the SDK lets errors of its transport and of malformed answers through as they are
             raise self._failed(error, body) from error
         if not completion.text.strip():

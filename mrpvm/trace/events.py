@@ -10,6 +10,7 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | frame.opened | frameId, parentFrameId, purpose, label, depth, openedBy (execution id or null), intentRefs |
 | frame.closed | frameId, status, durationMs, closureReason |
 | command.resolved | frameId, name, route, reason, snapshotVersion, snapshotHash |
+| skill.considered | frameId, offered, leftOutCount, skill (name or null), reason, problem |
 | skill.invoked | frameId, name, source, mode, reason; for a tool also provider, tool, status |
 | policy.set | policyId, frameId, level, closureMode, maxFrontier, minFamilies, maxComparisons, validationFloor |
 | seed.admitted | seedId, frameId, intentRef, act, mode, action, focus, implicit |
@@ -38,8 +39,8 @@ from typing import Any, Literal
 from mrpvm.values import KnowledgeUnit
 
 EventName = Literal[
-    "turn.started", "frame.opened", "frame.closed", "command.resolved", "skill.invoked",
-    "policy.set", "seed.admitted", "units.staged", "plugin.started",
+    "turn.started", "frame.opened", "frame.closed", "command.resolved", "skill.considered",
+    "skill.invoked", "policy.set", "seed.admitted", "units.staged", "plugin.started",
     "plugin.finished", "plan.made", "units.judged", "branch.started", "branch.finished", "branch.failed",
     "result.recorded", "candidate.promoted", "candidate.selected", "comparison.made", "challenge.made",
     "backtrack.taken", "answer.delta", "turn.finished",

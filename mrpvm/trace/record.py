@@ -36,6 +36,7 @@ def execution_trace(records: Sequence[Record]) -> dict[str, Any]:
         "plans": plans,
         "stages": stages,
         "command": next(iter(by_name.get("command.resolved", [])), None),
+        "skillChoice": next(iter(by_name.get("skill.considered", [])), None),
         "skill": next(iter(by_name.get("skill.invoked", [])), None),
         "frames": graph["frames"],
         "branches": _branches(by_name),

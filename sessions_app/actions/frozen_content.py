@@ -1,9 +1,12 @@
 """Freezing what a session is made with, and replacing it on demand [L-10, L-12]."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Protocol
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
 from mrpvm.conversation.personas import PersonaCatalogue
 from mrpvm.conversation.skills import SkillSnapshot
@@ -15,6 +18,8 @@ from sessions_app.queries.frozen_content import AGENTS, PERSONAS, SKILLS
 from sessions_app.queries.skill_files import current_agents, current_personas, current_skills
 
 Kind = FrozenContent.Kind
+UNUSED_PERIOD = timedelta(hours=1)
+"""How long content that no session points to is kept; far longer than a session takes to be made."""
 
 
 class Content(Protocol):
@@ -53,7 +58,7 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
     One query when all of them are known, as they are unless a file has changed.
     """
     keys = [content_key(project_pk, content.content_hash) for _, content in contents]
-    known = set(FrozenContent.objects.filter(pk__in=keys).values_list("pk", flat=True))
+    known = _in_use_again(keys)
     FrozenContent.objects.bulk_create(
         [
             FrozenContent(key=key, project_id=project_pk, kind=kind, content=content.as_record())
@@ -63,6 +68,42 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
         ignore_conflicts=True,  # another session may freeze the same at this moment
     )
     return keys
+
+
+def _in_use_again(keys: Sequence[str]) -> set[str]:
+    """Give which of the keys are stored, none of them waiting for removal any more.
+
+    The update waits for a sweep that is removing the row, and finds it gone.
+    """
+    rows = FrozenContent.objects.filter(pk__in=keys)
+    found = dict(rows.values_list("pk", "unused_since"))
+    if any(found.values()):
+        rows.filter(unused_since__isnull=False).update(unused_since=None)
+        return set(rows.values_list("pk", flat=True))
+    return set(found)
+
+
+@transaction.atomic
+def remove_unused_content() -> int:
+    """Remove what no session has pointed to for `UNUSED_PERIOD`; gives how many.
+
+    What is found unused is marked first and removed by a later sweep, so that a session which is being made meanwhile
+    finds its content or stores it again.
+
+    Effects: marks set and taken back; rows gone.
+    """
+    now = timezone.now()
+    held = Exists(
+        Session.objects.filter(
+            Q(skills_id=OuterRef("pk")) | Q(personas_id=OuterRef("pk")) | Q(agents_id=OuterRef("pk"))
+        )
+    )
+    contents = FrozenContent.objects.all()
+    contents.filter(held, unused_since__isnull=False).update(unused_since=None)
+    contents.filter(~held, unused_since__isnull=True).update(unused_since=now)
+    over = contents.select_for_update().filter(~held, unused_since__lte=now - UNUSED_PERIOD)
+    removed, _ = contents.filter(pk__in=list(over.values_list("pk", flat=True))).delete()
+    return removed
 
 
 @transaction.atomic

@@ -8,8 +8,9 @@ from sessions_app import events
 from sessions_app.actions.activity import touch
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
-from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, Session
+from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
 from sessions_app.models.identifiers import new_session_id
+from sessions_app.models.remembered_text import copy_of
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 
@@ -17,6 +18,7 @@ _ROWS_A_QUERY = 500
 _FRESH = {
     "pk": None, "is_client_named": False, "expired_at": None, "deleted_at": None, "turn_sequence": 0,
     "event_sequence": 0, "message_sequence": 0, "unit_count": 0, "failed_turn_count": 0,
+    "remembered_count": 0,
 }  # fmt: skip
 """What a fork does not take over beside its layers; everything else it does."""
 
@@ -48,7 +50,9 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
     fork.save()
     _copy_messages(source, fork, sequence)
     _copy_units(source, fork, sequence)
-    fork.save(update_fields=["message_sequence", "unit_count"])
+    if source.remembered_count:
+        _copy_remembered(source, fork, sequence)
+    fork.save(update_fields=["message_sequence", "unit_count", "remembered_count"])
     _announce(source, fork, reason)
     return fork
 
@@ -86,6 +90,15 @@ def _copy_units(source: Session, fork: Session, sequence: int) -> None:
     )  # fmt: skip
     index_units(fork.journal, [unit for unit, _ in units])
     fork.unit_count = len(units)
+
+
+def _copy_remembered(source: Session, fork: Session, sequence: int) -> None:
+    """Take over what the session was told to remember before the first message that the fork has not."""
+    texts = source.remembered_texts.order_by("id")
+    following = source.messages.filter(sequence__gt=sequence).order_by("sequence").first()
+    if following is not None:
+        texts = texts.filter(created_at__lt=following.created_at)
+    fork.remembered_count = len(RememberedText.objects.bulk_create(copy_of(row, fork) for row in texts))
 
 
 def _announce(source: Session, fork: Session, reason: str) -> None:

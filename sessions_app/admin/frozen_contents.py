@@ -12,13 +12,13 @@ from sessions_app.models import FrozenContent, RememberedText
 class FrozenContentAdmin(ReadOnlyAdmin):
     """Skills, personas and agents as sessions keep them, each content once a project."""
 
-    list_display = ("__str__", "project", "kind", "created_at")
+    list_display = ("__str__", "project", "kind", "created_at", "unused_since")
     list_filter = ("kind",)
     list_select_related = ("project",)
     search_fields = ("key",)
     deferred = ("content",)
     ordering = ("-created_at", "key")
-    fields = ("key", "project", "kind", "created_at", "held")
+    fields = ("key", "project", "kind", "created_at", "unused_since", "held")
 
     @admin.display(description="content")
     def held(self, row: FrozenContent) -> SafeString:
@@ -30,12 +30,16 @@ class FrozenContentAdmin(ReadOnlyAdmin):
 class RememberedTextAdmin(ReadOnlyAdmin):
     """Texts that sessions keep until they are told to forget them."""
 
-    list_display = ("record_id", "session_link", "text", "created_at")
+    list_display = ("record_id", "session_link", "text", "domain", "status", "created_at")
     list_select_related = ("session",)
     search_fields = ("=record_id", "=session__session_id", "content")
     deferred = ("session__system_prompt",)
     ordering = ("-id",)
-    fields = ("record_id", "session", "content", "created_at")
+    list_filter = ("domain", "status")
+    fields = (
+        "record_id", "session", "content", "domain", "namespace", "status", "source", "confidence", "conflict_group",
+        "created_at", "verified_at",
+    )  # fmt: skip
 
     @admin.display(description="session")
     def session_link(self, row: RememberedText) -> SafeString:

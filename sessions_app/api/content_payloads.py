@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.wire import to_wire
 
 if TYPE_CHECKING:
-    from sessions_app.models import ContextUnit, KBMount, KnowledgeSource, Message, QuarantinedChunk, UnitEvent
+    from sessions_app.models import (
+        ContextUnit,
+        KBMount,
+        KnowledgeSource,
+        Message,
+        QuarantinedChunk,
+        RememberedText,
+        UnitEvent,
+    )
 
 
 def message_payload(row: "Message") -> dict[str, Any]:
@@ -43,6 +51,21 @@ def mount_payload(row: "KBMount") -> dict[str, Any]:
         "mounted_at": row.mounted_at,
         "mounted_by": row.mounted_by.get_username() if row.mounted_by else None,
         "until": row.until,
+    }
+
+
+def remembered_payload(row: "RememberedText") -> dict[str, Any]:
+    """Give one text that the session was told to remember, or that was consolidated on request."""
+    return {
+        "id": row.record_id,
+        "content": row.content,
+        "domain": row.domain,
+        "namespace": row.namespace or None,
+        "status": row.status,
+        "source": row.source,
+        "confidence": row.confidence,
+        "created_at": row.created_at,
+        "verified_at": row.verified_at,
     }
 
 

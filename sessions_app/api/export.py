@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 
-from sessions_app.api.content_payloads import message_payload, mount_payload, unit_payload
+from sessions_app.api.content_payloads import message_payload, mount_payload, remembered_payload, unit_payload
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.remembered import all_remembered
 from sessions_app.queries.sessions import messages, mounts, units
 from sessions_app.queries.turns import registry
 
@@ -55,6 +56,7 @@ def document(session: "Session") -> dict[str, Any]:
         "session": _head(session),
         "messages": [message_payload(row) for row in messages(session)],
         "units": [unit_payload(row) for row in units(session)],
+        "remembered": [remembered_payload(row) for row in all_remembered(session)],
         "mounts": [mount_payload(row) for row in mounts(session)],
         "turns": [_turn(row) for row in registry(session)],
     }

@@ -19,6 +19,11 @@ def nullable(field: type[serializers.Field], **options: Any) -> serializers.Fiel
     return field(allow_null=True, **options)
 
 
+def texts() -> serializers.Field:
+    """Give a field that is a list of texts."""
+    return serializers.ListField(child=Str())
+
+
 @extend_schema_field({"type": "object", "additionalProperties": True})
 class Anything(serializers.JSONField):
     """An object whose keys are not listed here."""
@@ -127,7 +132,7 @@ class UnitValue(serializers.Serializer):
     role = serializers.ChoiceField(ROLES)
     topic = Str()
     claim = nullable(Str)
-    phaseScopes = serializers.ListField(child=Str())
+    phaseScopes = texts()
     hash = Str()
 
 
@@ -223,11 +228,10 @@ class SourceAdded(Source):
     kb_id = Str()
 
 
-class SourcePage(serializers.Serializer):
+class SourcePage(Page):
     """A page of sources."""
 
     sources = Source(many=True)
-    next_cursor = nullable(Str)
 
 
 class QuarantinedChunk(serializers.Serializer):
@@ -239,15 +243,14 @@ class QuarantinedChunk(serializers.Serializer):
     text = Str()
     controlText = nullable(Str)
     message = Str()
-    diagnostics = serializers.ListField(child=Str())
+    diagnostics = texts()
     createdAt = Time()
 
 
-class QuarantinePage(serializers.Serializer):
+class QuarantinePage(Page):
     """A page of such parts."""
 
     chunks = QuarantinedChunk(many=True)
-    next_cursor = nullable(Str)
 
 
 class Repository(serializers.Serializer):
@@ -293,13 +296,13 @@ class PluginObject(serializers.Serializer):
     description = Str()
     costClass = serializers.ChoiceField(("cheap", "moderate", "expensive"))
     usesLLM = Bool()
-    modelRoles = serializers.ListField(child=Str())
+    modelRoles = texts()
     maxLLMCalls = Int()
-    tags = serializers.ListField(child=Str())
+    tags = texts()
     timeoutMs = Int()
     plannerHints = nullable(Anything)
-    provides = serializers.ListField(child=Str())
-    accepts = serializers.ListField(child=Str())
+    provides = texts()
+    accepts = texts()
     available = Bool()
     unavailableReason = nullable(Str)
 
@@ -311,8 +314,8 @@ class WrapperObject(serializers.Serializer):
     name = Str()
     version = Str()
     description = Str(allow_blank=True)
-    capabilities = serializers.ListField(child=Str())
-    keywords = serializers.ListField(child=Str())
+    capabilities = texts()
+    keywords = texts()
     timeoutMs = Int()
     priority = Int()
     exclusive = Bool()
@@ -331,7 +334,7 @@ class ModelObject(serializers.Serializer):
 
     id = Str()
     provider = Str()
-    tags = serializers.ListField(child=Str())
+    tags = texts()
 
 
 class ModelList(serializers.Serializer):
@@ -354,14 +357,19 @@ class ModelRolesSnapshot(ModelTable):
     """The project's table and the models there are."""
 
     updatedAt = nullable(Time)
-    availableModels = serializers.ListField(child=Str())
+    availableModels = texts()
 
 
-class ModelConfig(ModelTable):
+class SessionModelTable(ModelTable):
+    """The session's model configuration [O-46]."""
+
+    model = nullable(Str)
+
+
+class ModelConfig(SessionModelTable):
     """A session's own table."""
 
     session_id = Str()
-    model = nullable(Str)
 
 
 class HealthReport(serializers.Serializer):

@@ -5,24 +5,21 @@ from rest_framework import serializers
 from sessions_app.api.responses import (
     Bool,
     Int,
-    ModelTable,
     SessionCreated,
     SessionMetadata,
+    SessionModelTable,
     Str,
     nullable,
+    texts,
 )
-
-
-def _texts() -> serializers.Field:
-    return serializers.ListField(child=Str())
 
 
 class Eligibility(serializers.Serializer):
     """What a skill asks of the server's machine [L-57]."""
 
-    os = _texts()
-    env = _texts()
-    binaries = _texts()
+    os = texts()
+    env = texts()
+    binaries = texts()
 
 
 class SkillObject(serializers.Serializer):
@@ -36,8 +33,8 @@ class SkillObject(serializers.Serializer):
     command = nullable(Str)
     command_tool_provider = Str()
     command_tool = nullable(Str)
-    requires_tools = _texts()
-    declared_tools = _texts()
+    requires_tools = texts()
+    declared_tools = texts()
     eligibility = Eligibility()
 
 
@@ -76,24 +73,15 @@ class FrozenState(serializers.Serializer):
     style = nullable(Str, help_text="Null leaves it to the message and the persona.")  # type: ignore[assignment]
     effective_style = serializers.ChoiceField(("focus", "balanced", "playful"))
     skill_snapshot = SkillSnapshotObject()
-
-
-class SessionModelTable(ModelTable):
-    """The session's model configuration [O-46]."""
-
-    model = nullable(Str)
+    model_config = SessionModelTable()
 
 
 class NewSession(SessionCreated, FrozenState):
     """A new session with what it has frozen."""
 
-    model_config = SessionModelTable()
-
 
 class SessionRecord(SessionMetadata, FrozenState):
     """A session with what it has frozen."""
-
-    model_config = SessionModelTable()
 
 
 class SessionSkills(SkillSnapshotObject):
@@ -107,7 +95,7 @@ class ChangedSkill(serializers.Serializer):
     """A skill that both have; `differing` names in what it differs."""
 
     skill_name = Str()
-    differing = _texts()
+    differing = texts()
     before = SkillWithInstructions()
     after = SkillWithInstructions()
 
@@ -123,21 +111,22 @@ class SnapshotDifferenceObject(serializers.Serializer):
     gone_diagnostics = DiagnosticObject(many=True)
 
 
-class ReloadPreview(serializers.Serializer):
+class SnapshotStanding(serializers.Serializer):
+    """A session's snapshot held against another."""
+
+    session_id = Str()
+    version = Int()
+    hash = Str()
+    difference = SnapshotDifferenceObject()
+
+
+class ReloadPreview(SnapshotStanding):
     """What a reload would change now."""
 
-    session_id = Str()
-    version = Int()
-    hash = Str()
     current_hash = Str(help_text="Of what the files say now.")
-    difference = SnapshotDifferenceObject()
 
 
-class SkillsReloaded(serializers.Serializer):
+class SkillsReloaded(SnapshotStanding):
     """What a reload has changed."""
 
-    session_id = Str()
-    version = Int()
-    hash = Str()
     count = Int()
-    difference = SnapshotDifferenceObject()

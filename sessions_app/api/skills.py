@@ -1,9 +1,11 @@
 """A session's skills: the snapshot, what a reload would change, and the reload [L-12, L-21]."""
 
+from typing import TYPE_CHECKING, Any
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mrpvm.conversation.skills import difference
+from mrpvm.conversation.skills import SkillSnapshot, difference
 from sessions_app.actions.frozen_content import reload_skills
 from sessions_app.api import schemas
 from sessions_app.api.skill_payloads import difference_payload, skill_payload, snapshot_payload
@@ -11,6 +13,9 @@ from sessions_app.api.views import ApiView
 from sessions_app.queries.frozen_content import skills_of
 from sessions_app.queries.sessions import session
 from sessions_app.queries.skill_files import current_skills
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
 
 
 class SessionSkills(ApiView):
@@ -32,15 +37,7 @@ class SkillsDifference(ApiView):
         """Hold the snapshot against what the files say now; nothing changes."""
         found = session(self.project, session_id)
         held, current = skills_of(found), current_skills(self.project)
-        return Response(
-            {
-                "session_id": found.session_id,
-                "version": found.snapshot_version,
-                "hash": held.content_hash,
-                "current_hash": current.content_hash,
-                "difference": difference_payload(difference(held, current)),
-            }
-        )
+        return Response({**_standing(found, held, current), "current_hash": current.content_hash})
 
 
 class ReloadSkills(ApiView):
@@ -53,12 +50,14 @@ class ReloadSkills(ApiView):
         before = skills_of(found)
         made = reload_skills(found)
         after = skills_of(made)
-        return Response(
-            {
-                "session_id": made.session_id,
-                "version": made.snapshot_version,
-                "hash": after.content_hash,
-                "count": len(after.skills),
-                "difference": difference_payload(difference(before, after)),
-            }
-        )
+        return Response({**_standing(made, before, after), "count": len(after.skills)})
+
+
+def _standing(found: "Session", before: SkillSnapshot, after: SkillSnapshot) -> dict[str, Any]:
+    """Give the session's snapshot as it is, and what leads from one to another."""
+    return {
+        "session_id": found.session_id,
+        "version": found.snapshot_version,
+        "hash": skills_of(found).content_hash,
+        "difference": difference_payload(difference(before, after)),
+    }

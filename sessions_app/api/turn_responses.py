@@ -47,6 +47,7 @@ class ExecutionTrace(serializers.Serializer):
     plans = serializers.ListField(child=Anything())
     stages = serializers.ListField(child=Anything())
     command = nullable(Anything, help_text="What a typed command meant, and why.")
+    skillChoice = nullable(Anything, help_text="What a model was offered of the skills, and what it chose.")
     skill = nullable(Anything, help_text="The turn's one skill, and why it was chosen.")
     frames = serializers.ListField(child=Anything())
     branches = serializers.ListField(child=Anything())

@@ -10,7 +10,8 @@ class FrozenContent(models.Model):
     """A snapshot that never changes, known by its content: sessions of a project that froze the same share the row.
 
     The key is the project's key and the SHA-256 of the content, so it cannot be meant for another project, and
-    whoever holds it may remember the content.
+    whoever holds it may remember the content. `unused_since` is when the sweep first found that no session points to
+    it.
     """
 
     class Kind(models.TextChoices):
@@ -25,6 +26,7 @@ class FrozenContent(models.Model):
     kind = models.CharField(max_length=8, choices=Kind)
     content = models.JSONField()
     created_at = models.DateTimeField(default=timezone.now)
+    unused_since = models.DateTimeField(null=True, blank=True)
 
     def __str__(self) -> str:
         return f"{self.kind} {self.key.partition('-')[2][:12]}"

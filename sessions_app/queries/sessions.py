@@ -137,6 +137,12 @@ def unit_steps(session: Session, unit_id: str) -> QuerySet[UnitEvent]:
     return session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("-id")
 
 
+def newest_of_user(session: Session, limit: int) -> list[str]:
+    """Give what the user said last, the oldest of it first."""
+    said = session.messages.filter(role=Message.Speaker.USER).order_by("-sequence")
+    return list(said.values_list("content", flat=True)[:limit])[::-1]
+
+
 def messages(session: Session) -> QuerySet[Message]:
     """Give the conversation in order, each message with its turn's id."""
     return session.messages.select_related("turn").order_by("sequence")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mrpvm.conversation.commands import Orchestration
+from mrpvm.conversation.skills.choice import SkillChoice
 from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions import Choices
@@ -21,7 +22,8 @@ class TurnCall:
     it; without it the session's own messages are taken [O-17]. `added` was said since and is stored with the
     answer. `chain` is the chain hash of all that, where the conversation shall be recognised again [O-31];
     `client_request` is kept with the turn as it is.
-    `flags` are the request's own choices of policies.
+    `flags` are the request's own choices of policies. `skill_choice` is what a model was offered and chose, where it
+    was asked [L-114].
     """
 
     message: str
@@ -38,3 +40,9 @@ class TurnCall:
     client_request: Mapping[str, Any] | None = None
     sampling: Sampling = field(default_factory=Sampling)
     flags: Mapping[str, Any] = field(default_factory=dict)
+    skill_choice: SkillChoice | None = None
+
+    @property
+    def commanded_skill(self) -> Orchestration | None:
+        """Give the skill that the user asked for by a command, None where a model chose it."""
+        return self.skill if self.typed is not None else None

@@ -30,6 +30,7 @@ from sessions_app.actions.sessions import create_session
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ExplainabilityTurn, Message, Session, TurnDetail, TurnEvents
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.sessions import newest_of_user
 from sessions_app.queries.skill_files import current_personas, current_skills, tools
 from sessions_app.turns.command_trace import ROOT, trace_of
 from sessions_app.turns.commit import trim_registry
@@ -108,6 +109,9 @@ class _ServerPorts:
         self._session = session
         self.memory = SessionMemory(session)
 
+    def said_by_user(self, limit: int) -> Sequence[str]:
+        return newest_of_user(self._session, limit)
+
     def load_skills(self) -> SkillSnapshot:
         return current_skills(self._session.project)
 
@@ -116,6 +120,9 @@ class _ServerPorts:
 
     def start_session(self) -> str:
         return create_session(self._session.project).session_id
+
+
+_MEMORY_CHANGED = ("memory_saved", "memory_deleted", "memory_verified", "memory_consolidated")
 
 
 def _apply(session: Session, outcome: Outcome) -> News:
@@ -136,7 +143,7 @@ def _apply(session: Session, outcome: Outcome) -> News:
         news.append(("preferences.changed", {"style": session.active_style}))
     if "active_agent" in changes:
         news.append(("agent.changed", {"agent": session.active_agent}))
-    if outcome.result.code in ("memory_saved", "memory_deleted"):
+    if outcome.result.code in _MEMORY_CHANGED:
         news.append(("memory.updated", {"count": session.remembered_count}))
     return news
 

@@ -53,7 +53,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.unit_changes = promotion.as_record()
     turn.response_document = response_document(outcome.answer, session.session_id)
     turn.assistant_preview = preview(outcome.answer_text)
-    turn.command_result = skill_answer(call.skill, outcome.answer_text)
+    turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     report_evidence(turn, outcome)
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
@@ -116,7 +116,7 @@ def fail_turn(
     discarded = discard_pending(turn, session, error["code"])
     trace.finish()
     turn.error = dict(error)
-    turn.command_result = skill_failure(call.skill, error["code"])
+    turn.command_result = skill_failure(call.commanded_skill, error["code"])
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
     status = ending(error)
     _finish(turn, status, "failed", used)
@@ -174,15 +174,15 @@ def mark_conversation(session: Session, chain: str, message: str, answer: str) -
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
     """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
 
-    A skill asked for its own solver, so it leaves none [C-1].
+    A command for a skill leaves none [C-1], a skill that a model chose none of the solver that it asked for.
     """
-    if call.skill is not None:
+    if call.commanded_skill is not None:
         return []
     return [
         ("preferred_planner_plugin", used.planner),
         ("preferred_seed_detector_plugin", used.seed_detector),
         ("preferred_kb_plugin", used.kb),
-        ("preferred_goal_solver_plugin", used.goal_solver),
+        ("preferred_goal_solver_plugin", None if call.skill is not None else used.goal_solver),
         ("preferred_deliberation_level", level),
         ("preferred_model", call.choices.model),
     ]

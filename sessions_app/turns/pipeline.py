@@ -86,6 +86,7 @@ def _run_chat(
     session: Session, call: TurnCall, wait_ms: int, listen: Listener | None, read: Reader | None
 ) -> TurnResult:
     prepared = waiting_for_slot(wait_ms, lambda: prepare(session, call))
+    call = prepared.call
     trace = TraceWriter(prepared.turn)
     try:
         outcome = _run_machine(prepared, trace, listen, read)

@@ -25,9 +25,11 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import undone
 from sessions_app.turns.context import conversation_context
 from sessions_app.turns.flags import flags_of
+from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recovery import recover_abandoned
+from sessions_app.turns.skill_choice import consider_skills
 from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
@@ -35,9 +37,10 @@ FIRST_MESSAGE_CHARS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A turn that holds its session's slot."""
+    """A turn that holds its session's slot; `call` is what was asked, with the skill that a model chose for it."""
 
     turn: ExplainabilityTurn
+    call: TurnCall
     request: TurnRequest
     knowledge: KnowledgePort
     models: ModelSource
@@ -81,11 +84,17 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
         kb_mounts.mount_base(session, call.base, reason="chat")
     turn = _take_slot(session, call)
     try:
+        call, asked_for_skill = consider_skills(turn, call)
+        request = freeze_request(turn, call)
+        if asked_for_skill and turn.context_report is not None:
+            turn.context_report["requests"] = [*asked_for_skill, *turn.context_report.get("requests", ())]
+        models = model_source(turn.session.model_config, call.sampling)
         return Prepared(
             turn=turn,
-            request=freeze_request(turn, call),
+            call=call,
+            request=request,
             knowledge=SessionKnowledge.of(turn.session),
-            models=model_source(turn.session.model_config, call.sampling),
+            models=GuardedModels(models) if settings.MRPVM_GUARDRAILS else models,
         )
     except Exception as defect:
         raise undone(turn, defect) from defect
@@ -139,6 +148,7 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
         message=call.message,
         system_prompt=instructions,
         skill=skill_use(call.skill),
+        skill_choice=call.skill_choice.as_record() if call.skill_choice else None,
         history=context.history,
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver

@@ -34,15 +34,14 @@ GUIDED_SOLVER = "gs-llm-fast"
 
 
 def guided_call(call: TurnCall, chosen: Orchestration) -> TurnCall:
-    """Give the turn that a command for a skill asks for; a solver without a model could not follow the skill [L-24]."""
+    """Give the turn that a command for a skill asks for."""
+    return replace(guided_by(call, chosen), message=chosen.message, typed=call.message)
+
+
+def guided_by(call: TurnCall, chosen: Orchestration) -> TurnCall:
+    """Give the call with its skill; a solver without a model could not follow it [L-24]."""
     named = call.choices.goal_solver
-    return replace(
-        call,
-        message=chosen.message,
-        typed=call.message,
-        skill=chosen,
-        choices=replace(call.choices, goal_solver=named or GUIDED_SOLVER),
-    )
+    return replace(call, skill=chosen, choices=replace(call.choices, goal_solver=named or GUIDED_SOLVER))
 
 
 def skill_use(chosen: Orchestration | None) -> dict[str, str] | None:
@@ -70,6 +69,7 @@ _FAILURES = {
     "LLM_PROVIDER_ERROR": ("llm_backend_unavailable", "Error: LLM backend is unavailable."),
     "LLM_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
     "ENGINE_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
+    "ANSWER_DENIED": ("llm_backend_policy_blocked", "Error: response blocked by LLM policy."),
 }
 _OTHER_FAILURE = ("llm_backend_invalid_response", "Error: LLM backend returned invalid response.")
 

@@ -44,6 +44,7 @@ urlpatterns = [
     path(f"{_SESSION}/composer", session.composer, name="session-composer"),
     path(f"{_SESSION}/skills", session_skills.show, name="session-skills"),
     path(f"{_SESSION}/skills/reload", session_skills.reload, name="session-skills-reload"),
+    path(f"{_SESSION}/models", session.take_models, name="session-take-models"),
     path(f"{_SESSION}/completion", session_skills.completion, name="session-completion"),
     path(f"{_SESSION}/ask", session.ask, name="session-ask"),
     path(f"{_SESSION}/rename", session.rename, name="session-rename"),

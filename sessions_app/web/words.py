@@ -15,6 +15,7 @@ CODES: Mapping[str, str] = {
     "LLM_NOT_AVAILABLE": "a plugin needs a language model and none is set",
     "LLM_PROVIDER_ERROR": "the language model's provider failed",
     "LLM_TIMEOUT": "the language model took too long",
+    "ANSWER_DENIED": "the language model's answer was one that policy denies",
     "SERVER_INTERNAL_ERROR": "the server met an error of its own",
 }
 
@@ -48,8 +49,10 @@ def why(reason: str) -> str:
     return CODES.get(reason, reason)
 
 
-def ending(status: str, answer_status: str | None) -> str:
+def ending(status: str, answer_status: str | None, kind: str = "chat") -> str:
     """Give how a turn ended, in one or two words."""
+    if kind == "command":
+        return "Command"
     if status == "succeeded" and answer_status == "no-context":
         return "No answer found"
     return END_WORDS.get(status, status)

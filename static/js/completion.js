@@ -31,7 +31,8 @@ class Completion {
     const typed = this.field.value;
     const isBeginning = typed.startsWith("/") && !typed.includes("\n");
     for (const item of this.list.children) {
-      item.hidden = !isBeginning || !item.dataset.insert.startsWith(typed) || item.dataset.insert === typed;
+      const { insert, after = "" } = item.dataset;
+      item.hidden = !isBeginning || !typed.startsWith(after) || !insert.startsWith(typed) || insert === typed;
     }
     const first = this.shown[0];
     this.list.hidden = !first;

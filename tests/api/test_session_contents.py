@@ -156,10 +156,14 @@ def test_the_export_for_programs(editor: Caller, talked: Session) -> None:
     held = json.loads(answer.content)
     assert held["format"] == "mrpvm-session"
     assert [len(held[key]) for key in ("messages", "units", "mounts", "turns")] == [4, 1, 1, 2]
+    assert held["remembered"] == []
+    editor.chat("/remember The key hangs left.", talked.session_id)
+    (kept,) = json.loads(editor.get(f"/api/sessions/{talked.session_id}/export?format=json").content)["remembered"]
+    assert (kept["content"], kept["domain"], kept["status"]) == ("The key hangs left.", "user_profile", "active")
     assert editor.get(f"/api/sessions/{talked.session_id}/export?format=xml").status_code == 400
 
 
-@pytest.mark.parametrize(("path", "count"), [("messages", 4), ("units", 4), ("mounts", 4), ("export?format=json", 7)])
+@pytest.mark.parametrize(("path", "count"), [("messages", 4), ("units", 4), ("mounts", 4), ("export?format=json", 8)])
 def test_contents_cost_the_same_for_any_number_of_rows(
     editor: Caller, talked: Session, path: str, count: int, django_assert_num_queries: Callable[[int], Any]
 ) -> None:

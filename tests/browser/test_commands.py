@@ -57,6 +57,26 @@ def test_a_command_is_completed_answered_and_seen_by_the_state(browser: Browser,
     expect(page.locator("svg.graph")).to_contain_text("command /calc")
 
 
+def test_arguments_are_completed_from_what_the_session_holds(browser: Browser, session: Session, files: Path) -> None:
+    write_skill(files / "skills", "later", front())
+    page = browser.open("session", session.session_id)
+    field, options = page.get_by_label("Message", exact=True), page.get_by_role("option")
+    for typed, names in (
+        ("/help ", ["arithmetic", "checklist", "compare", "summarise"]),
+        ("/skill s", ["summarise"]),
+        ("/agent use ", ["default", "reader"]),
+        ("/persona use co", ["coach", "companion"]),
+        ("/style ", ["focus", "balanced", "playful"]),
+    ):
+        field.fill("")
+        field.press_sequentially(typed)
+        expect(options.locator("code")).to_have_text([f"{typed.rpartition(' ')[0]} {name}" for name in names])
+    page.keyboard.press("Tab")
+    expect(field).to_have_value("/style focus")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bubble--command")).to_contain_text("Session style set to 'focus'.")
+
+
 def test_what_another_client_commands_shows_without_a_reload(browser: Browser, session: Session, files: Path) -> None:
     """[O-50]"""
     page = browser.open("session", session.session_id)
@@ -75,8 +95,17 @@ def test_the_skills_page_reloads_and_is_accessible(browser: Browser, session: Se
     expect(page.get_by_role("heading", name="Excluded")).to_be_visible()
     expect(page.get_by_role("heading", name="Shadowed")).to_be_visible()
     write_skill(files / "skills", "fresh", front(summary="Fresh"))
+    write_skill(files / "skills", "compare", front(summary="Mine now", command="mine"))
     page.reload()
     expect(page.locator("#session-skills")).to_contain_text("added")
+    page.get_by_text("Before and after").click()
+    expect(page.get_by_label("summary after")).to_have_text("Mine now")
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert problems(browser) == [], f"{scheme}, {width} pixels wide"
     page.get_by_role("button", name="Reload skills").click()
     expect(page.locator("#session-skills")).to_contain_text("snapshot 2")
     assert problems(browser) == []

@@ -6,12 +6,14 @@ from typing import Any
 
 from mrpvm.conversation.agents import Agent, AgentCatalogue
 from mrpvm.conversation.commands import (
+    MemoryQuery,
     MemoryRecord,
     Outcome,
     SessionFacts,
     answer,
     resolve,
 )
+from mrpvm.conversation.memory import Fact
 from mrpvm.conversation.personas import Persona, PersonaCatalogue
 from mrpvm.conversation.skills import Diagnostic, SkillEntry, SkillRootError, SkillSnapshot
 from mrpvm.conversation.tools import BUILTIN_TOOLS, Tools
@@ -73,6 +75,8 @@ class ScriptedPorts:
     personas: PersonaCatalogue = field(default_factory=PersonaCatalogue)
     kept: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    queries: list[MemoryQuery] = field(default_factory=list)
 
     @property
     def memory(self) -> "ScriptedPorts":
@@ -106,9 +110,24 @@ class ScriptedPorts:
         """Drop a text."""
         return self.kept.pop(record_id, None) is not None
 
-    def records(self, query: str, limit: int) -> Sequence[MemoryRecord]:
-        """Give the newest texts that hold the query."""
-        found = [MemoryRecord(id=key, content=text) for key, text in self.kept.items() if query.lower() in text.lower()]
+    def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
+        """Keep a fact."""
+        is_new = fact.content not in self.kept.values()
+        return replace(self.remember(fact.content), status="needs_verification"), is_new, 0
+
+    def verify(self, record_id: str, domain: str | None) -> bool:
+        """Tell whether there is such a record; all of them are of the user's profile."""
+        return record_id in self.kept and domain in (None, "user_profile")
+
+    def said_by_user(self, limit: int) -> Sequence[str]:
+        """Give what the user said."""
+        return self.said[-limit:]
+
+    def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
+        """Give the newest texts that hold the query; all of them are of the user's profile."""
+        self.queries.append(query)
+        held = self.kept if "user_profile" in query.domains else {}
+        found = [MemoryRecord(id=key, content=text) for key, text in held.items() if query.text.lower() in text.lower()]
         return found[::-1][:limit]
 
 
@@ -120,3 +139,10 @@ def run(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = No
 def after(facts: SessionFacts, outcome: Outcome) -> SessionFacts:
     """Give the state that an outcome leaves."""
     return replace(facts, **outcome.changes)
+
+
+def said(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> tuple[str, str, object]:
+    """Give code, message and data of a command's result."""
+    result = run(text, facts, ports).result
+    assert (result.status == "error") == result.message.startswith(("Error: ", "Security alert: "))
+    return result.code, result.message, result.data

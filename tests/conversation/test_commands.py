@@ -11,14 +11,7 @@ from mrpvm.conversation.commands import BUILTINS, RESERVED, SessionFacts, is_com
 from mrpvm.conversation.personas import PersonaCatalogue
 from mrpvm.conversation.skills import SkillSnapshot
 from mrpvm.conversation.tools import Tool, Tools
-from tests.conversation.command_scene import FACTS, ScriptedPorts, after, persona, run, text_skill, tool_skill
-
-
-def said(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> tuple[str, str, object]:
-    """Give code, message and data of a command's result."""
-    result = run(text, facts, ports).result
-    assert (result.status == "error") == result.message.startswith(("Error: ", "Security alert: "))
-    return result.code, result.message, result.data
+from tests.conversation.command_scene import FACTS, ScriptedPorts, after, persona, run, said, text_skill, tool_skill
 
 
 def test_the_raw_first_character_decides() -> None:
@@ -292,26 +285,6 @@ def test_style() -> None:
 
 def test_another_session() -> None:
     assert said("/new") == ("session_started", "Started session sess-2.", {"session_id": "sess-2"})
-
-
-def test_memory() -> None:
-    ports = ScriptedPorts()
-    assert said("/memory show", ports=ports)[:2] == ("memory_empty", "No memory records found.")
-    assert said("/remember The key  hangs left.", ports=ports) == (
-        "memory_saved", "Remembered (mem_0): The key hangs left.", {"id": "mem_0"},
-    )  # fmt: skip
-    assert said("/memory show KEY", ports=ports)[:2] == ("memory_listed", "- mem_0: The key hangs left.")
-    assert said("/memory show nothing", ports=ports)[0] == "memory_empty"
-    assert said("/forget mem_0", ports=ports)[:2] == ("memory_deleted", "Forgot memory record 'mem_0'.")
-    assert said("/forget mem_0", ports=ports)[0] == "memory_not_found"
-    assert said("/memory short show")[1] == "Short-term memory is checkpoint-managed for thread 'sess-1'."
-    assert said("/remember my password is x", ports=ports)[0] == "memory_policy_denied"
-    assert said("/memory evidence show")[0] == "memory_unavailable"
-    for number in range(12):
-        ports.remember(f"text {number}")
-    listed = said("/memory show", ports=ports)[1].splitlines()
-    assert len(listed) == 11
-    assert listed[-1] == "Older records are left out; 10 are shown."
 
 
 def test_every_reserved_name_is_a_command_or_kept_for_one() -> None:

@@ -9,19 +9,31 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.conversation.skill_files import front, write_skill
-from tests.services.test_two_processes import Node, kinds_until, nodes
+from tests.server import ServerProcess
+from tests.services.test_two_processes import KEY, Node, kinds_until, nodes
 
 __all__ = ["nodes"]
 
 pytestmark = pytest.mark.services
 
 COMMANDS = (
-    "/skills", "/help arithmetic", "/calc 6*7", "/calc x", "/agent reader", "/agent default", "/agent list",
-    "/persona use coach", "/persona show", "/persona use nobody", "/style focus", "/style loud", "/nothing", "/",
+    "/skills", "/help arithmetic", "/calc 6*7", "/calc x", "/skill own", "/agent reader", "/agent default",
+    "/agent list", "/persona use coach", "/persona use own", "/persona show", "/persona use nobody", "/style focus",
+    "/style loud", "/nothing", "/", "/memory show",
 )  # fmt: skip
-READING = {"/skills", "/help arithmetic", "/agent list", "/persona show", "/nothing", "/", "/style loud", "/calc x"}
+READING = {
+    "/skills", "/help arithmetic", "/agent list", "/persona show", "/nothing", "/", "/style loud", "/calc x",
+    "/memory show",
+}  # fmt: skip
+TWO = st.sampled_from((0, 1))
 STEPS = st.lists(
-    st.tuples(st.sampled_from((0, 1)), st.sampled_from((0, 1)), st.sampled_from(COMMANDS)), min_size=1, max_size=8
+    st.one_of(
+        st.tuples(st.just("say"), TWO, TWO, st.sampled_from(COMMANDS)),
+        st.tuples(st.just("file"), TWO, TWO, st.sampled_from(("first words", "other words"))),
+        st.tuples(st.just("reload"), TWO, TWO, st.sampled_from(("/reload_skills", "/reload_persona"))),
+    ),
+    min_size=4,
+    max_size=10,
 )
 FROZEN = ("active_agent", "active_persona", "style", "effective_style", "skill_snapshot", "model_config")
 
@@ -39,22 +51,67 @@ def frozen(node: Node, session_id: str) -> dict[str, Any]:
     return {name: session[name] for name in FROZEN}
 
 
+def write_files(data: Path, words: str) -> None:
+    """Change a file of every kind that sessions freeze."""
+    write_skill(data / "skills", "own", front(summary=words))
+    write_skill(data / "skills", "arithmetic" if words == "other words" else "another", front(summary=words))
+    for kind, name, text in (
+        ("personas", "own.md", f"Be {words}."), ("agents", "own.agent.yaml", f"id: own\nsummary: {words}\n"),
+    ):  # fmt: skip
+        (data / kind).mkdir(exist_ok=True)
+        (data / kind / name).write_text(text)
+
+
 @given(steps=STEPS)
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_commands_mean_the_same_in_both_processes(
-    nodes: tuple[Node, Node], tmp_path: Path, steps: list[tuple[int, int, str]]
+    nodes: tuple[Node, Node], tmp_path: Path, steps: list[tuple[str, int, int, str]]
 ) -> None:
-    """Two sessions, each spoken to through both processes in any order; the second one's files differ all along."""
-    write_skill(tmp_path / "second" / "skills", "arithmetic", front(summary="Another one"))
-    sessions = [nodes[0].new_session(), nodes[0].new_session()]
-    for node, which, text in steps:
+    """Two sessions, each spoken to through both processes in any order, while the files of both processes change.
+
+    A file changes nothing until a reload, a reload nothing but its session, and that to what a session which is made
+    in the same process at this moment would have.
+    """
+    folders = (tmp_path / "first", tmp_path / "second")
+    write_files(folders[1], "other words")
+    sessions = [nodes[0].new_session(), nodes[1].new_session()]
+    for kind, place, which, what in steps:
         one, other = sessions[which], sessions[1 - which]
-        before = frozen(nodes[0], other)
-        first = command(nodes[node], one, text)
-        if text in READING:
-            assert command(nodes[1 - node], one, text) == first
+        before = frozen(nodes[0], one), frozen(nodes[0], other)
+        if kind == "file":
+            write_files(folders[place], what)
+            assert (frozen(nodes[1], one), frozen(nodes[1], other)) == before
+            continue
+        first = command(nodes[place], one, what)
+        if kind == "reload" and what == "/reload_skills":
+            fresh = frozen(nodes[place], nodes[place].new_session())["skill_snapshot"]
+            held = frozen(nodes[place], one)["skill_snapshot"]
+            assert held == fresh | {"version": before[0]["skill_snapshot"]["version"] + 1}
+        elif what in READING:
+            assert command(nodes[1 - place], one, what) == first
+            assert frozen(nodes[1], one) == before[0]
         assert frozen(nodes[1], one) == frozen(nodes[0], one)
-        assert frozen(nodes[1], other) == before
+        assert frozen(nodes[1], other) == before[1]
+
+
+def test_a_restart_changes_nothing(nodes: tuple[Node, Node], own_services: dict[str, str], tmp_path: Path) -> None:
+    """[LV49, C-7, L-124]: another process finds every session as it was, whatever has become of the files."""
+    here = nodes[0]
+    session_id = here.new_session()
+    for text in ("/persona use coach", "/style focus", "/agent reader", "/remember The key hangs left.", "/calc 6*7"):
+        command(here, session_id, text)
+    here.http.patch(f"/api/sessions/{session_id}/model-config", json={"verbosity": "low"}).raise_for_status()
+    held = frozen(here, session_id)
+    said = {text: command(here, session_id, text) for text in (*sorted(READING), "/persona list", "/help compare")}
+    messages = here.http.get(f"/api/sessions/{session_id}/messages").json()
+    write_files(tmp_path / "first", "other words")
+    variables = own_services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "another-" + "y" * 50}
+    with ServerProcess(tmp_path / "first", "--no-bootstrap", **variables) as restarted:
+        again = Node(restarted)
+        assert frozen(again, session_id) == held
+        assert {text: command(again, session_id, text) for text in said} == said
+        assert again.http.get(f"/api/sessions/{session_id}/messages").json() == messages
+        assert "own" in command(again, again.new_session(), "/skills")["message"], "the new files are read by new ones"
 
 
 def test_a_reload_reads_the_files_of_its_process_and_holds_in_both(nodes: tuple[Node, Node], tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ MAY_CHANGE = {
     "reload_persona": {"personas_id", "active_persona", "active_style"},
     "style": {"active_style"},
     "remember": {"remembered_count"},
+    "memory": {"remembered_count"},
     "calc": {"message_sequence"},
     "skill": {"message_sequence"},
 }
@@ -36,7 +37,8 @@ COMMANDS = (
     "/skill arithmetic 2*3",
     "/agent reader", "/agent use default", "/agent list", "/agent nobody", "/persona use coach", "/persona show",
     "/persona use own", "/style focus", "/style Playful", "/style loud", "/reload_skills", "/reload_persona",
-    "/nothing", "/", "/memory show", "/remember Doors open at nine.",
+    "/nothing", "/", "/memory show", "/remember Doors open at nine.", "/memory long consolidate",
+    "/memory long consolidate --dry-run", "/memory long verify mem_0", "/memory long show --domain working_rules",
 )  # fmt: skip
 STEPS = st.lists(
     st.one_of(
@@ -86,6 +88,7 @@ def test_sessions_share_nothing_and_files_change_nothing_until_a_reload(
 ) -> None:
     """Each command changes its own fields of its own session, and given twice in the same state it says the same."""
     sessions = [create_session(project), create_session(project)]
+    give(sessions[0], "My name is Ann. I prefer tea.")
     for who, what in steps:
         if who == "file":
             before = [held(session) for session in sessions]

@@ -1,17 +1,21 @@
 """What a session keeps as it was when it was made [L-10, L-20 to L-23]."""
 
+from datetime import timedelta
 from pathlib import Path
 from unittest import mock
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
-from mrpvm.conversation.skills import SkillRootError
+from mrpvm.conversation.skills import SkillRootError, SkillSnapshot
 from sessions_app.actions import frozen_content, sessions
-from sessions_app.actions.frozen_content import reload_skills
+from sessions_app.actions.frozen_content import UNUSED_PERIOD, reload_skills, remove_unused_content
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import FrozenContent, Project, Session
+from sessions_app.models.frozen_content import content_key
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.turns.sweep import sweep
 from tests.conversation.skill_files import front, names, write_skill
 
 
@@ -117,3 +121,67 @@ def test_nothing_is_written_outside_the_data_directory(project: Project, tmp_pat
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == [
         "workspace", "workspace/default", "workspace/default/skills",
     ]  # fmt: skip
+
+
+def later() -> None:
+    """Let time pass for what was found unused."""
+    FrozenContent.objects.filter(unused_since__isnull=False).update(unused_since=timezone.now() - UNUSED_PERIOD)
+
+
+def test_what_no_session_points_to_is_removed_after_a_while(project: Project, session: Session, tmp_path: Path) -> None:
+    """A reload leaves the old snapshot behind; whoever still points to it keeps it."""
+    other = create_session(project)
+    old = session.skills_id
+    write_skill(tmp_path / "skills", "new", front(summary="New"))
+    reload_skills(session)
+    for _ in range(2):
+        assert remove_unused_content() == 0
+        later()
+    reload_skills(other)
+    assert remove_unused_content() == 0, "found unused just now"
+    assert FrozenContent.objects.get(pk=old).unused_since is not None
+    assert remove_unused_content() == 0, "not for long enough"
+    later()
+    assert remove_unused_content() == 1
+    assert set(FrozenContent.objects.values_list("pk", flat=True)) == {
+        other.personas_id, other.agents_id, Session.objects.get(pk=other.pk).skills_id,
+    }  # fmt: skip
+
+
+def test_content_that_is_frozen_again_stays(project: Project, session: Session, tmp_path: Path) -> None:
+    """Between the mark and the removal a new session may come to need it."""
+    old = session.skills_id
+    write_skill(tmp_path / "skills", "new", front(summary="New"))
+    reload_skills(session)
+    remove_unused_content()
+    (tmp_path / "skills" / "new" / "SKILL.md").unlink()
+    (tmp_path / "skills" / "new").rmdir()
+    later()
+    assert create_session(project).skills_id == old
+    assert FrozenContent.objects.get(pk=old).unused_since is None
+    assert remove_unused_content() == 0
+
+
+def test_a_deleted_session_takes_its_snapshot_along_once_it_is_gone_for_good(session: Session) -> None:
+    Session.objects.filter(pk=session.pk).update(deleted_at=timezone.now())
+    remove_unused_content()
+    later()
+    assert remove_unused_content() == 0, "it can still be brought back"
+    Session.objects.filter(pk=session.pk).update(deleted_at=timezone.now() - timedelta(days=1))
+    assert sweep()["purged"] == 1
+    later()
+    assert sweep()["unused"] == 3
+
+
+def test_content_never_changes(project: Project, session: Session, tmp_path: Path) -> None:
+    """Whatever is reloaded or frozen, no row is written anew: its key stands for its content [L-41]."""
+    before = dict(FrozenContent.objects.values_list("pk", "content"))
+    for version in ("a", "b", "a"):
+        write_skill(tmp_path / "skills", "own", front(summary=version))
+        reload_skills(session)
+        create_session(project)
+    after = FrozenContent.objects.in_bulk()
+    assert {key: after[key].content for key in before} == before
+    for row in after.values():
+        if row.kind == "skills":
+            assert content_key(project.pk, SkillSnapshot.of_record(row.content).content_hash) == row.pk

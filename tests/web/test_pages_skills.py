@@ -1,12 +1,16 @@
 """The page of a session's skills, its frozen state on the session page, commands in the conversation."""
 
+import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from sessions_app.actions.model_roles import set_model_roles
 from sessions_app.actions.sessions import create_session
+from sessions_app.events import EventKind
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -132,3 +136,97 @@ def test_a_command_leaves_the_page_of_turns_and_exports_whole(live_project: Proj
     exported = client.get(f"/api/sessions/{session.session_id}/export?format=json").json()
     assert exported["turns"][0]["command_result"]["code"] == "style_set"
     assert exported["session"]["skill_snapshot"]["version"] == 1
+
+
+def test_the_choice_of_a_turn_tells_its_command_and_its_skill(live_project: Project) -> None:
+    """[L-60]: what a command meant, which skill ran, and why."""
+    session = create_session(live_project)
+    turn = run_turn(session, TurnCall(message="/calc 6*7")).turn
+    html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}/choice")
+    assert "&#x27;calc&#x27; is the alias of the skill &#x27;arithmetic&#x27; from bundled." in html
+    assert "Resolved with snapshot 1" in html
+    assert "builtin:calculate" in html
+    unknown = run_turn(session, TurnCall(message="/nothing")).turn
+    html = shown(member_client(live_project), f"/sessions/{session.session_id}/turns/{unknown.request_id}/choice")
+    assert "is neither a built-in command nor an alias" in html
+    assert "<dd>none</dd>" in html
+
+
+def test_what_a_model_was_offered_and_why_it_took_none_is_shown(live_project: Project) -> None:
+    """[L-114]"""
+    session = create_session(live_project)
+    turn = run_turn(session, TurnCall(message="My dog is called Rex.")).turn
+    address = f"/sessions/{session.session_id}/turns/{turn.request_id}/choice"
+    assert "choice-skill" not in shown(member_client(live_project), address)
+    batch = turn.event_batches.get(first_sequence=0)
+    batch.events.append(["skill.considered", 0, {
+        "frameId": "frame-0", "offered": ["compare", HOSTILE], "leftOutCount": 2, "skill": None, "reason": HOSTILE,
+        "problem": "The model named 'x', which was not offered.",
+    }])  # fmt: skip
+    batch.save()
+    html = shown(member_client(live_project), address)
+    assert "and 2 more that were left out" in html
+    assert "which was not offered." in html
+    assert HOSTILE not in html
+
+
+def test_the_page_of_a_command_claims_no_plugin(live_project: Project) -> None:
+    """Nothing was planned, so nothing is said to have been skipped."""
+    session = create_session(live_project)
+    turn = run_turn(session, TurnCall(message="/calc 6*7")).turn
+    client, address = member_client(live_project), f"/sessions/{session.session_id}/turns/{turn.request_id}"
+    choice = shown(client, f"{address}/choice")
+    assert "skipped" not in choice
+    assert "what-if-title" not in choice
+    page = shown(client, address)
+    assert "none delivered" not in page
+    assert "tool_ok" in page
+    assert ">42</pre>" in page
+
+
+def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) -> None:
+    write_skill(files / "skills", "own", front(summary="Old words", requires_tools="[add]", body="Same."))
+    session = create_session(project)
+    write_skill(files / "skills", "own", front(summary="New words", command="own", body="Same."))
+    html = shown(member_client(project), f"/sessions/{session.session_id}/skills")
+    told = [(name, side) for name in ("summary", "command", "requires_tools") for side in ("before", "after")]
+    for name, side in told:
+        assert f'aria-label="{name} {side}"' in html
+    for text in ("Old words", "New words", ">(none)<", ">add<"):
+        assert text in html
+    assert 'aria-label="instructions before"' not in html
+
+
+def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(project: Project) -> None:
+    """[O-46]"""
+    session = create_session(project)
+    set_model_roles(project, {"roles": {"goal-fast": {"model": "newest"}}, "temperature": 0.7, "verbosity": "low"})
+    client = member_client(project)
+    address = f"/sessions/{session.session_id}"
+    before = shown(client, address)
+    assert "newest" not in before
+    assert "<dt>Temperature</dt><dd>0.1</dd>" in before
+    assert member_client(project, "viewer").post(f"{address}/models").status_code == 403
+    assert client.post(f"{address}/models").status_code == 302
+    after = shown(client, address)
+    assert "<dt>goal-fast</dt><dd>newest</dd>" in after
+    assert "<dt>Temperature</dt><dd>0.7</dd>" in after
+    assert session.events.filter(kind="model-config.changed").count() == 1
+    assert "Take the project" not in shown(member_client(project, "viewer"), address)
+
+
+def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project) -> None:
+    """[O-50]: but those after which the page is another one."""
+    html = shown(member_client(project), f"/sessions/{create_session(project).session_id}")
+    heard = {kind for kinds in re.findall(r'data-refresh-on="([^"]+)"', html) for kind in kinds.split()}
+    assert set(get_args(EventKind)) - heard == {"session.created", "session.deleted", "session.restored"}
+
+
+def test_an_answer_names_the_skill_that_guided_it(live_project: Project) -> None:
+    session = create_session(live_project)
+    run_turn(session, TurnCall(message="My dog is called Rex."))
+    client = member_client(live_project)
+    assert "Guided by" not in shown(client, f"/sessions/{session.session_id}")
+    session.turns.update(command_result={"status": "ok", "code": "llm_ok", "message": "x", "data": {"skill": HOSTILE}})
+    html = shown(client, f"/sessions/{session.session_id}")
+    assert "Guided by the skill &lt;" in html

@@ -4,7 +4,7 @@ grammar (text -> command) -> dispatch (command -> built-in, skill or refusal) ->
 """
 
 from mrpvm.conversation.commands.dispatch import BUILTINS, RESERVED, Orchestration, Resolved, answer, resolve
-from mrpvm.conversation.commands.facts import MemoryRecord, MemoryStore, Ports, SessionFacts
+from mrpvm.conversation.commands.facts import MemoryQuery, MemoryRecord, MemoryStore, Ports, SessionFacts
 from mrpvm.conversation.commands.grammar import is_command
 from mrpvm.conversation.commands.result import CommandResult, Outcome, ToolCall
 
@@ -12,6 +12,7 @@ __all__ = [
     "BUILTINS",
     "RESERVED",
     "CommandResult",
+    "MemoryQuery",
     "MemoryRecord",
     "MemoryStore",
     "Orchestration",

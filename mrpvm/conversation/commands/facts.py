@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mrpvm.conversation.agents import AgentCatalogue
+from mrpvm.conversation.memory import USER_PROFILE, Fact
 from mrpvm.conversation.personas import PersonaCatalogue
 from mrpvm.conversation.skills import SkillSnapshot
 from mrpvm.conversation.tools import Tools
@@ -27,10 +28,21 @@ class SessionFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRecord:
-    """One remembered text."""
+    """One remembered text; `status` is active, needs_verification, verified or conflicted."""
 
     id: str
     content: str
+    status: str = "active"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryQuery:
+    """Which records are wanted: those that hold the text, whatever its case; all for an empty one [L-131]."""
+
+    text: str = ""
+    domains: tuple[str, ...] = (USER_PROFILE,)
+    namespace: str = ""
+    with_conflicted: bool = False
 
 
 class MemoryStore(Protocol):
@@ -42,8 +54,14 @@ class MemoryStore(Protocol):
     def forget(self, record_id: str) -> bool:
         """Drop a record; False if there is none of this id."""
 
-    def records(self, query: str, limit: int) -> Sequence[MemoryRecord]:
-        """Give the newest records that hold the query, whatever its case; all for an empty one."""
+    def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
+        """Keep a fact to be verified; gives the record, whether it is new, and how many others it contradicts."""
+
+    def verify(self, record_id: str, domain: str | None) -> bool:
+        """Mark a record as verified; False if there is none of this id, in this domain if one is named."""
+
+    def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
+        """Give the newest records that are wanted."""
 
 
 class Ports(Protocol):
@@ -52,6 +70,9 @@ class Ports(Protocol):
     @property
     def memory(self) -> MemoryStore:
         """Give what the session remembers."""
+
+    def said_by_user(self, limit: int) -> Sequence[str]:
+        """Give the user's newest messages, the oldest of them first."""
 
     def load_skills(self) -> SkillSnapshot:
         """Give the skills as the files are now.

@@ -1,13 +1,37 @@
 """`/remember`, `/forget` and `/memory` [L-130 to L-139]."""
 
-import re
+from dataclasses import dataclass
 
-from mrpvm.conversation.commands.facts import Ports, SessionFacts
+from mrpvm.conversation.commands.facts import MemoryQuery, MemoryRecord, Ports, SessionFacts
 from mrpvm.conversation.commands.result import Outcome, error, invalid_args, ok
+from mrpvm.conversation.memory import (
+    CONSOLIDATED_MESSAGES,
+    DOMAINS,
+    TASK,
+    USER_PROFILE,
+    facts_in,
+    names_secret,
+)
 
 SHOWN_COUNT = 10
-"""How many records `/memory show` lists, the newest; the message says when there are more [L-131]."""
-_SECRET = re.compile(r"\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|ssn)\b", re.IGNORECASE)
+"""How many records are listed, the newest; the message says when there are more [L-131]."""
+PERSONALITY = tuple(sorted(domain for domain in DOMAINS if domain != TASK))
+_SWITCHES = ("--include-archived", "--include-expired", "--include-conflicted", "--dry-run")
+_VALUED = ("--domain", "--namespace")
+
+
+class _BadFlags(Exception):
+    """The flags do not fit; carries the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arguments:
+    """What a subcommand was given; flags may stand anywhere among its words [L-138]."""
+
+    words: tuple[str, ...]
+    switches: frozenset[str]
+    domain: str | None
+    namespace: str | None
 
 
 def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
@@ -15,7 +39,7 @@ def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcom
     content = " ".join(args)
     if not content:
         return invalid_args("/remember requires memory content.", "remember")
-    if _SECRET.search(content):
+    if names_secret(content):
         return error("memory_policy_denied", "memory content that names credentials is not kept.")
     record = ports.memory.remember(content)
     return ok("memory_saved", f"Remembered ({record.id}): {record.content}", {"id": record.id})
@@ -26,32 +50,140 @@ def forget(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     if len(args) != 1:
         return invalid_args("/forget requires exactly one memory id.", "forget")
     if not ports.memory.forget(args[0]):
-        return error("memory_not_found", f"memory record '{args[0]}' was not found.", {"id": args[0]})
+        return _not_found(args[0])
     return ok("memory_deleted", f"Forgot memory record '{args[0]}'.", {"id": args[0]})
 
 
 def memory(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """Show what was remembered; longer-lived stores do not exist here and say so."""
+    """Show, verify and consolidate what is remembered; what does not exist here says so."""
     match args:
         case ():
             return invalid_args("/memory requires a subcommand.", "memory")
-        case ("show", *query) | ("long", "show", *query):
-            return _shown(" ".join(query), ports)
+        case ("show", *query):
+            return _shown(MemoryQuery(text=_wanted(query), domains=(USER_PROFILE,)), ports)
         case ("short", "show" | "checkpoints"):
             message = f"Short-term memory is checkpoint-managed for thread '{facts.session_id}'."
             return ok("memory_short_shown", message, {"session_id": facts.session_id})
-        case ("long", "tool", *_):
-            return error("memory_tooling_disabled", "memory tooling is disabled.")
+        case ("long", *rest):
+            return _long(tuple(rest), ports)
         case ("evidence", *_):
             return error("memory_unavailable", "evidence memory is unavailable; load sources into the session instead.")
     return invalid_args(f"unsupported /memory subcommand '{args[0]}'.", "memory", args[0])
 
 
-def _shown(query: str, ports: Ports) -> Outcome:
-    found = ports.memory.records("" if query == "*" else query, SHOWN_COUNT + 1)
+def _long(args: tuple[str, ...], ports: Ports) -> Outcome:
+    try:
+        match args:
+            case ("show", *rest):
+                return _long_show(_arguments(rest), ports)
+            case ("task", "show", *rest):
+                return _task_show(_arguments(rest), ports)
+            case ("verify", *rest):
+                return _verify(_arguments(rest), ports)
+            case ("consolidate", *rest):
+                return _consolidate(_arguments(rest), ports)
+            case ("tool", *_):
+                return error("memory_tooling_disabled", "memory tooling is disabled.")
+    except _BadFlags as problem:
+        return invalid_args(str(problem), "memory", "long")
+    return invalid_args(f"unsupported /memory subcommand '{' '.join(('long', *args[:1]))}'.", "memory", "long")
+
+
+def _long_show(given: _Arguments, ports: Ports) -> Outcome:
+    domains = (given.domain,) if given.domain else PERSONALITY
+    return _shown(MemoryQuery(text=_wanted(given.words), domains=domains, with_conflicted=_conflicted(given)), ports)
+
+
+def _task_show(given: _Arguments, ports: Ports) -> Outcome:
+    if given.namespace is None:
+        raise _BadFlags("--namespace is required.")
+    query = MemoryQuery(
+        text=_wanted(given.words), domains=(TASK,), namespace=given.namespace, with_conflicted=_conflicted(given)
+    )
+    return _shown(query, ports)
+
+
+def _verify(given: _Arguments, ports: Ports) -> Outcome:
+    if len(given.words) != 1:
+        raise _BadFlags("/memory long verify requires exactly one memory id.")
+    record_id = given.words[0]
+    if not ports.memory.verify(record_id, given.domain):
+        return _not_found(record_id)
+    return ok("memory_verified", f"Verified memory record '{record_id}'.", {"id": record_id})
+
+
+def _consolidate(given: _Arguments, ports: Ports) -> Outcome:
+    """Keep what the user's newest messages state by rule; nothing does that unasked [L-135]."""
+    if given.words:
+        raise _BadFlags("/memory long consolidate does not accept arguments.")
+    facts = facts_in(ports.said_by_user(CONSOLIDATED_MESSAGES))
+    if "--dry-run" in given.switches:
+        lines = [f"- {fact.content} [{fact.namespace or fact.domain}]" for fact in facts]
+        data = {"found": len(facts), "saved": 0, "conflicted": 0, "dry_run": True}
+        return ok("memory_consolidation_shown", "\n".join((f"Would keep {_count(len(facts))}.", *lines)), data)
+    kept = [ports.memory.keep(fact) for fact in facts]
+    new = [record for record, is_new, _ in kept if is_new]
+    conflicted_count = sum(count for _, _, count in kept)
+    message = f"Kept {_count(len(new))}; {len(kept) - len(new)} known, {conflicted_count} marked as conflicted."
+    data = {"found": len(facts), "saved": len(new), "conflicted": conflicted_count, "dry_run": False}
+    return ok("memory_consolidated", "\n".join((message, *map(_line, new))), data)
+
+
+def _shown(query: MemoryQuery, ports: Ports) -> Outcome:
+    found = ports.memory.records(query, SHOWN_COUNT + 1)
     if not found:
         return ok("memory_empty", "No memory records found.", {"count": 0})
-    lines = [f"- {record.id}: {record.content}" for record in found[:SHOWN_COUNT]]
+    lines = [_line(record) for record in found[:SHOWN_COUNT]]
     if len(found) > SHOWN_COUNT:
         lines.append(f"Older records are left out; {SHOWN_COUNT} are shown.")
     return ok("memory_listed", "\n".join(lines), {"count": min(len(found), SHOWN_COUNT)})
+
+
+def _line(record: MemoryRecord) -> str:
+    standing = f" [{record.status}]" if record.status != "active" else ""
+    return f"- {record.id}: {record.content}{standing}"
+
+
+def _wanted(words: tuple[str, ...] | list[str]) -> str:
+    text = " ".join(words)
+    return "" if text == "*" else text
+
+
+def _conflicted(given: _Arguments) -> bool:
+    return "--include-conflicted" in given.switches
+
+
+def _count(number: int) -> str:
+    return f"{number} record{'' if number == 1 else 's'}"
+
+
+def _not_found(record_id: str) -> Outcome:
+    return error("memory_not_found", f"memory record '{record_id}' was not found.", {"id": record_id})
+
+
+def _arguments(args: list[str]) -> _Arguments:
+    """Give words and flags.
+
+    Raises:
+        _BadFlags: an unknown flag, one without its value, or no domain of the personality store [L-138].
+    """
+    words, switches, values = list[str](), set[str](), dict[str, str]()
+    remaining = iter(args)
+    for word in remaining:
+        if word in _SWITCHES:
+            switches.add(word)
+        elif word in _VALUED:
+            value = next(remaining, "--")
+            if value.startswith("--"):
+                raise _BadFlags(f"{word} requires a value.")
+            values[word] = value
+        elif word.startswith("--"):
+            raise _BadFlags(f"unsupported flag '{word}'.")
+        else:
+            words.append(word)
+    domain = values.get("--domain")
+    if domain is not None and domain not in PERSONALITY:
+        raise _BadFlags(f"--domain must be one of {'|'.join(PERSONALITY)}.")
+    return _Arguments(
+        words=tuple(words), switches=frozenset(switches), domain=domain, namespace=values.get("--namespace")
+    )

@@ -70,7 +70,7 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
     return Exchange(
         turn=turn,
         answers=tuple(_answer(message, sources_url) for message in turn.messages.all() if message.role != "user"),
-        ending=ending(turn.status, turn.answer_status),
+        ending=ending(turn.status, turn.answer_status, turn.kind),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
         rating=rating_of(turn),

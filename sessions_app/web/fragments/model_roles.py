@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from mrpvm import registry
+from mrpvm.llm.roles import DEFAULT_OVERRIDES, Override
 from sessions_app.turns.language_model import is_configured
 
 _ROLE_WORDS: Mapping[str, str] = {
@@ -98,3 +99,14 @@ def _number(text: str) -> float | str | None:
         return float(text) if text.strip() else None
     except ValueError:
         return text
+
+
+def models_of(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Give what a session's own table says, line by line; roles and plugins that are left open are not named."""
+    named = [(role, item["model"]) for role, item in config["roles"].items() if item["model"]]
+    for plugin_id, item in config["pluginOverrides"].items():
+        if DEFAULT_OVERRIDES.get(plugin_id) != Override(**item):
+            named.append((plugin_id, item["model"] if "model" in item else f"role {item['role']}"))
+    sampling = (("Temperature", "temperature"), ("Thinking", "thinkingLevel"), ("Verbosity", "verbosity"))
+    left = "the provider's"
+    return [*((words, str(left if config[name] is None else config[name])) for words, name in sampling), *named]

@@ -104,7 +104,7 @@ def turn_hit(turn: "ExplainabilityTurn", words: Sequence[str]) -> TurnHit:
     where, text = next((item for item in texts if holds(item[1], words)), usual)
     return TurnHit(
         turn=turn,
-        ending=ending(turn.status, turn.answer_status),
+        ending=ending(turn.status, turn.answer_status, turn.kind),
         tone=turn_tone(turn),
         duration=duration_badge(turn.duration_ms),
         where=where,

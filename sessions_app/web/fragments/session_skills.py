@@ -1,14 +1,15 @@
 """What a session has frozen, as pages show it: identity, snapshot, findings, and what can be typed after a slash."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.conversation.agents import Agent
 from mrpvm.conversation.commands import BUILTINS
-from mrpvm.conversation.personas import Persona, resolve_style
-from mrpvm.conversation.personas.style import ResolvedStyle
+from mrpvm.conversation.personas import STYLES, Persona, resolve_style
+from mrpvm.conversation.personas.style import INSTRUCTIONS, ResolvedStyle
 from mrpvm.conversation.skills import SkillSnapshot, difference
+from mrpvm.conversation.skills.difference import ChangedSkill
 from mrpvm.errors import MRPError
 from sessions_app.queries.frozen_content import active_persona_of, agents_of, personas_of, skills_of
 from sessions_app.queries.skill_files import current_skills
@@ -29,11 +30,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """Something that can be typed: how it is written, what is put into the field, what it does."""
+    """Something that can be typed: how it is written, what is put into the field, what it does.
+
+    One with `after` is an argument: it is offered once that much of the command is there.
+    """
 
     usage: str
     insert: str
     summary: str
+    after: str = ""
 
 
 def frozen_context(session: "Session") -> dict[str, Any]:
@@ -49,11 +54,25 @@ def frozen_context(session: "Session") -> dict[str, Any]:
 
 
 def completion_context(session: "Session") -> dict[str, Any]:
-    """Give the built-in commands, then the skills of this session's snapshot."""
+    """Give the built-in commands, the skills of this session's snapshot, and what commands take of what it holds."""
     builtins = [
         Completion(usage=item.usage, insert=f"/{name} ", summary=item.summary) for name, item in BUILTINS.items()
     ]
-    return {"session": session, "completions": [*builtins, *_skill_completions(skills_of(session))]}
+    skills = skills_of(session)
+    return {"session": session, "completions": [*builtins, *_skill_completions(skills), *_arguments(session, skills)]}
+
+
+def _arguments(session: "Session", skills: SkillSnapshot) -> Iterator[Completion]:
+    taken = (
+        ("/skill ", " ", ((item.skill_name, item.summary) for item in skills.skills if item.command)),
+        ("/help ", "", ((item.skill_name, item.summary) for item in skills.skills)),
+        ("/agent use ", "", ((item.id, item.summary) for item in agents_of(session).agents)),
+        ("/persona use ", "", ((item.id, item.summary) for item in personas_of(session).personas)),
+        ("/style ", "", ((name, INSTRUCTIONS[name].partition(". ")[2]) for name in STYLES)),
+    )
+    for after, end, items in taken:
+        for name, summary in items:
+            yield Completion(usage=f"{after}{name}", insert=f"{after}{name}{end}", summary=summary, after=after)
 
 
 def _skill_completions(snapshot: SkillSnapshot) -> Sequence[Completion]:
@@ -82,6 +101,17 @@ def skills_context(session: "Session") -> dict[str, Any]:
     }
 
 
+def _changed_fields(item: ChangedSkill) -> list[tuple[str, str, str]]:
+    """Give name, text before and text after of every field that differs."""
+    return [(name, _text(getattr(item.before, name)), _text(getattr(item.after, name))) for name in item.fields]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value)
+    return "" if value is None else str(value)
+
+
 def _findings(snapshot: SkillSnapshot) -> list[tuple[str, str, list[Any]]]:
     shadowed = [item for item in snapshot.diagnostics if item.code == "precedence_conflict"]
     remarks = [item for item in snapshot.diagnostics if not item.excludes and item not in shadowed]
@@ -95,6 +125,7 @@ def _findings(snapshot: SkillSnapshot) -> list[tuple[str, str, list[Any]]]:
 
 def _change(session: "Session", snapshot: SkillSnapshot) -> dict[str, Any]:
     try:
-        return {"change": difference(snapshot, current_skills(session.project)), "problem": ""}
+        change = difference(snapshot, current_skills(session.project))
     except MRPError as error:
-        return {"change": None, "problem": error.message}
+        return {"change": None, "changed": [], "problem": error.message}
+    return {"change": change, "changed": [(item, _changed_fields(item)) for item in change.changed], "problem": ""}

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.filter_language import parse
+from sessions_app.queries.model_roles import session_config
 from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
 from sessions_app.queries.sessions import mounts
 from sessions_app.web.fragments.conversation import rating_of, turn_tone
+from sessions_app.web.fragments.model_roles import models_of
 from sessions_app.web.fragments.session_skills import frozen_context
 from sessions_app.web.graph.status import Tone, duration_badge
 from sessions_app.web.prose import plain
@@ -43,6 +45,7 @@ def state_context(
     return {
         "session": session,
         "preferences": _preferences(session),
+        "models": models_of(session_config(session)),
         **units_context(session, None, unit_count),
         **registry_context(session, find, None, turn_count),
         "mounts": mounts(session)[:MOUNTS_SHOWN],
@@ -74,7 +77,7 @@ def registry_context(session: "Session", find: str, before: int | None, count: i
     rows = [
         RegistryRow(
             turn=turn,
-            ending="Command" if turn.kind == "command" else ending(turn.status, turn.answer_status),
+            ending=ending(turn.status, turn.answer_status, turn.kind),
             tone=turn_tone(turn),
             duration=duration_badge(turn.duration_ms),
             rating=rating_of(turn),

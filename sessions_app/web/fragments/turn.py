@@ -40,7 +40,7 @@ def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     return {
         "turn": turn,
         "session": turn.session,
-        "ending": ending(turn.status, turn.answer_status),
+        "ending": ending(turn.status, turn.answer_status, turn.kind),
         "tone": turn_tone(turn),
         "duration": duration_badge(turn.duration_ms),
         "neighbours": neighbours(turn),

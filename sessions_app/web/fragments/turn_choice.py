@@ -52,16 +52,24 @@ class Stage:
 def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Give what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
     found = records(turn)
-    stages, left_out = stages_of(found)
+    command = _first(found, "command.resolved")
+    stages, left_out = ([], 0) if command else stages_of(found)
     begun = _started(found)
     return {
         "turn": turn,
         "session": turn.session,
+        "skill": _first(found, "skill.invoked"),
+        "skill_choice": _first(found, "skill.considered"),
+        "command": command,
         "stages": stages,
         "plans_left_out": left_out,
         "selectors": _selectors(begun.get("pins") or {}),
         "message": turn.user_message,
     }
+
+
+def _first(found: Sequence[Record], name: str) -> Mapping[str, Any] | None:
+    return next((data for kind, _, data in found if kind == name), None)
 
 
 def stages_of(found: Sequence[Record]) -> tuple[list[Stage], int]:

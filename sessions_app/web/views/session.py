@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from mrpvm.errors import MRPError, Unavailable
+from sessions_app.actions.model_roles import change_model_config
 from sessions_app.actions.sessions import (
     Choices,
     clean_title,
@@ -116,6 +117,20 @@ def _call(request: HttpRequest, member: Member) -> TurnCall:
         ),
         base=knowledge_base(member.project, kb_id) if kb_id else None,
     )
+
+
+@require_POST
+@member_view("editor")
+def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Take over the project's role table as it is now [O-46]."""
+    session = session_of(member.project, session_id)
+    try:
+        change_model_config(session, {"take_current_roles": True})
+    except MRPError as error:
+        tell_error(request, error)
+    else:
+        tell(request, "This session uses the project's current table of models now.")
+    return HttpResponseRedirect(reverse("session", args=[session.session_id]))
 
 
 @require_POST

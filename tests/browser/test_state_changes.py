@@ -1,0 +1,80 @@
+"""Every change of a session's state shows on its open page without a reload [O-50]."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+from pytest_django import Settings
+
+from sessions_app.actions import kb_mounts
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.model_roles import change_model_config
+from sessions_app.actions.sessions import Choices, rename_session
+from sessions_app.models import RememberedText, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.ingest import Upload, load_context
+from sessions_app.turns.pipeline import run_turn
+from tests.browser.browsing import Browser, answer, aside, browser, live, new_session
+from tests.conversation.skill_files import front, write_skill
+
+__all__ = ["browser"]
+
+type Change = Callable[[Session, Path], None]
+
+
+def prefer(session: Session, folder: Path) -> None:
+    """Let a turn leave another planner as the session's preference."""
+    aside(run_turn, session, TurnCall(message="My dog is called Rex.", choices=Choices(planner="planner-depth")))
+
+
+def mount(session: Session, folder: Path) -> None:
+    """Mount another base."""
+    aside(lambda: kb_mounts.mount_base(session, create_base(session.project, "Ferries"), reason="user"))
+
+
+def load(session: Session, folder: Path) -> None:
+    """Load material into the session."""
+    aside(load_context, session, Upload(name="cats.md", data=b"The cat is called Tom."))
+
+
+def forget(session: Session, folder: Path) -> None:
+    """Remember two texts and forget one of them again."""
+    answer(session, "/remember One.")
+    answer(session, "/remember Two.")
+    answer(session, f"/forget {aside(lambda: RememberedText.objects.earliest('id').record_id)}")
+
+
+def reload(session: Session, folder: Path) -> None:
+    """Write a skill and reload."""
+    write_skill(folder / "skills", "fresh", front(command="fresh"))
+    answer(session, "/reload_skills")
+
+
+CHANGES: dict[str, tuple[Change, str, str]] = {
+    "preferences.changed": (prefer, "#session-state", "planner-depth"),
+    "context.loaded": (load, "#session-state", "The cat is called Tom."),
+    "kb.mounted": (mount, "#session-state", "Ferries"),
+    "memory.updated": (forget, "#session-state", "1 text:"),
+    "agent.changed": (lambda session, _: answer(session, "/agent reader"), "#session-state", "Reads and explains"),
+    "persona.changed": (lambda session, _: answer(session, "/persona use coach"), "#session-state", "Patient and step"),
+    "snapshot.reloaded": (reload, "#session-state", "5 in snapshot 2"),
+    "model-config.changed": (
+        lambda session, _: aside(change_model_config, session, {"temperature": 0.75}), "#session-state", "0.75",
+    ),
+    "command.recorded": (lambda session, _: answer(session, "/calc 6*7"), "#messages", "42"),
+    "session.renamed": (lambda session, _: aside(rename_session, session, "Of ships"), "#session-head", "Of ships"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+def test_an_open_page_shows_the_change(browser: Browser, tmp_path: Path, settings: Settings, kind: str) -> None:
+    settings.MRPVM_DATA_DIR = tmp_path
+    session = new_session(browser.project)
+    page = browser.open("session", session.session_id)
+    live(page)
+    change, place, words = CHANGES[kind]
+    expect(page.locator(place)).not_to_contain_text(words)
+    change(session, tmp_path)
+    expect(page.locator(place)).to_contain_text(words)
+    assert kind in aside(lambda: set(session.events.values_list("kind", flat=True)))
