@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0009_context_reports_and_flags"),
+        ("sessions_app", "0010_no_index_twice"),
     ]
 
     operations = [
