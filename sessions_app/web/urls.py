@@ -57,6 +57,7 @@ urlpatterns = [
     path(f"{_TURN}/timeline", turns.timeline, name="turn-timeline"),
     path(f"{_TURN}/outline", turns.outline, name="turn-outline"),
     path(f"{_TURN}/context", turns.context, name="turn-context"),
+    path(f"{_TURN}/sections/<int:place>", turns.section, name="turn-section"),
     path(f"{_TURN}/requests/<name:ref>", turns.requests, name="turn-requests"),
     path(f"{_TURN}/what-if", turn_choice.predict, name="turn-what-if"),
     path(f"{_TURN}/state", turns.state, name="turn-state"),

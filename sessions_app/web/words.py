@@ -16,6 +16,7 @@ CODES: Mapping[str, str] = {
     "LLM_PROVIDER_ERROR": "the language model's provider failed",
     "LLM_TIMEOUT": "the language model took too long",
     "SERVER_INTERNAL_ERROR": "the server met an error of its own",
+    "summary_failed": "the model did not summarise the older messages, so rules did",
 }
 
 FAMILIES: Mapping[str, tuple[str, str]] = {

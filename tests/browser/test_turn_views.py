@@ -128,6 +128,22 @@ def test_tabs_stay_on_the_page_and_lead_to_executions(browser: Browser, session:
     assert page.evaluate("window.sameDocument") is True
 
 
+def test_a_section_of_the_context_opens_from_its_bar_and_by_keyboard(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2, "?tab=context")
+    conversation, message = (page.locator(".budget__section", has_text=name) for name in ("Conversation", "Message"))
+    expect(message.locator("pre")).to_have_count(0)
+    page.locator(".budget__bar .budget__part--message").click()
+    expect(message.locator("pre")).to_have_text("1. What is my dog called?\n2. What is my cat called?")
+    conversation.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(conversation.locator("pre")).to_contain_text("**user**: My dog is called Rex. My cat is called Tom.")
+    bar = page.locator(".budget__bar").bounding_box()
+    widths = [item["width"] for item in (part.bounding_box() for part in page.locator(".budget__bar rect").all()) if item]
+    assert bar is not None
+    assert len(widths) == page.locator(".budget__section").count()
+    assert abs(sum(widths) - bar["width"]) <= 2 * len(widths) + 2
+
+
 def test_the_turn_and_its_graph_are_kept_as_files(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     for words, begins in (("Turn as JSON", b"{"), ("Graph as SVG", b"<?xml"), ("Graph as PNG", b"\x89PNG")):
