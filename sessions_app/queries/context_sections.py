@@ -31,11 +31,11 @@ def section_text(turn: ExplainabilityTurn, place: int) -> SectionText:
     """Give the text of the section at a place in the report, counted from 0; three queries at most.
 
     Raises:
-        NotFound: SECTION_NOT_FOUND, the report has no such section.
+        NotFound: DETAIL_NOT_FOUND, the report has no such section.
     """
     found = sections(turn)
     if place >= len(found):
-        raise NotFound(f"The turn's context has no section {place}.", code="SECTION_NOT_FOUND")
+        raise NotFound(f"The turn's context has no section {place}.", code="DETAIL_NOT_FOUND")
     section = found[place]
     if section.get("text") is not None:
         return SectionText(text=section["text"])

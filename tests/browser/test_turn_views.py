@@ -138,7 +138,9 @@ def test_a_section_of_the_context_opens_from_its_bar_and_by_keyboard(browser: Br
     page.keyboard.press("Enter")
     expect(conversation.locator("pre")).to_contain_text("**user**: My dog is called Rex. My cat is called Tom.")
     bar = page.locator(".budget__bar").bounding_box()
-    widths = [item["width"] for item in (part.bounding_box() for part in page.locator(".budget__bar rect").all()) if item]
+    widths = [
+        item["width"] for item in (part.bounding_box() for part in page.locator(".budget__bar rect").all()) if item
+    ]
     assert bar is not None
     assert len(widths) == page.locator(".budget__section").count()
     assert abs(sum(widths) - bar["width"]) <= 2 * len(widths) + 2

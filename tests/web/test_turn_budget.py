@@ -2,6 +2,7 @@
 
 import html as entities
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from sessions_app.actions.sessions import create_session
 from sessions_app.models import ExplainabilityTurn, Message, Project
 from sessions_app.web.fragments.turn_budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
 from tests.configured_model import acting, provider, unvalidated
-from tests.llm.provider import Provider, refuse, say
+from tests.llm.provider import Provider, refuse
 from tests.web.page_scene import HOSTILE, add_turns, live_project, member_client, new_session, project
 from tests.web.test_turn_panels import get, talk, text_of
 
@@ -101,9 +102,7 @@ def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Projec
     turn = add_turns(session, 3)[-1]
     conversation = {"name": "conversation", "source": "stored", "chars": 50, "tokens": 13, "kept_count": 4}
     evidence = {"name": "evidence", "source": "retrieval", "chars": 7, "tokens": 2, "kept_count": 2}
-    with_report(
-        turn, conversation | {"places": [1, 4]}, evidence | {"unit_ids": [f"unit-{session.pk}-1", "unit-gone"]}
-    )
+    with_report(turn, conversation | {"places": [1, 4]}, evidence | {"unit_ids": [f"unit-{session.pk}-1", "unit-gone"]})
     Message.objects.filter(session=session, sequence=2).delete()
     client = member_client(project)
     address = reverse("turn-section", args=[session.session_id, turn.request_id, 0])
@@ -147,7 +146,7 @@ def test_the_bar_is_filled_in_proportion_and_nothing_is_too_small_to_see(sizes: 
     parts = budget_parts([{"name": "x", "source": "y", "chars": size, "tokens": 1} for size in sizes])
     assert parts[0].at == 0
     assert parts[-1].at + parts[-1].width == BAR_WIDTH
-    for part, following in zip(parts, parts[1:], strict=False):
+    for part, following in pairwise(parts):
         assert part.at + part.width == following.at
     assert all(part.width >= LEAST_WIDTH for part in parts)
     for one, size in zip(parts, sizes, strict=True):

@@ -119,9 +119,7 @@ def requests(request: HttpRequest, member: Member, session_id: str, request_id: 
     return page(request, "turn/requests.html", member, requests_context(turn, detail))
 
 
-def _part(
-    template: str, part_context: Callable[["ExplainabilityTurn"], dict[str, Any]]
-) -> Callable[..., HttpResponse]:
+def _part(template: str, part_context: Callable[["ExplainabilityTurn"], dict[str, Any]]) -> Callable[..., HttpResponse]:
     """Give the view of a part of the page that needs nothing but its turn."""
 
     @require_safe
