@@ -41,6 +41,7 @@ urlpatterns = [
     path(f"{_SESSION}/head", session.head, name="session-head"),
     path(f"{_SESSION}/messages", session.messages, name="session-messages"),
     path(f"{_SESSION}/state", session.state, name="session-state"),
+    path(f"{_SESSION}/diagnostics", session.diagnostics, name="session-diagnostics"),
     path(f"{_SESSION}/composer", session.composer, name="session-composer"),
     path(f"{_SESSION}/skills", session_skills.show, name="session-skills"),
     path(f"{_SESSION}/skills/reload", session_skills.reload, name="session-skills-reload"),

@@ -93,15 +93,9 @@ def preparing_requests(turn: "ExplainabilityTurn") -> list[dict[str, Any]]:
     return list((turn.context_report or {}).get("requests", ()))
 
 
-def requests_of(detail: Detail) -> list[dict[str, Any]]:
-    """Give what one execution sent, as far as its payload is still there and whole."""
-    meta = (detail.payload or {}).get("meta") or {}
-    return list(meta.get("requests", ()))
-
-
 def requests_context(turn: "ExplainabilityTurn", detail: Detail | None) -> dict[str, Any]:
     """Give the requests of one execution, or without one those that prepared the context."""
-    sent = preparing_requests(turn) if detail is None else requests_of(detail)
+    sent = preparing_requests(turn) if detail is None else detail.requests
     return {
         "turn": turn,
         "session": turn.session,
