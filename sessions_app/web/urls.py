@@ -62,6 +62,7 @@ urlpatterns = [
     path(f"{_TURN}/requests/<name:ref>", turns.requests, name="turn-requests"),
     path(f"{_TURN}/what-if", turn_choice.predict, name="turn-what-if"),
     path(f"{_TURN}/state", turns.state, name="turn-state"),
+    path(f"{_TURN}/compare", turns.compare, name="turn-compare"),
     path(f"{_TURN}/choice", turns.choice, name="turn-choice"),
     path(f"{_TURN}/turn.json", turn_files.export, name="turn-export"),
     path(f"{_TURN}/graph.svg", turn_files.picture, name="turn-picture"),

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, beside, browser, held
+from tests.browser.browsing import Browser, HeldSolver, answer, beside, browser, held, ready
 from tests.browser.turn_scene import open_turn, session, zoom
 
 __all__ = ["beside", "browser", "held", "session"]
@@ -97,6 +97,26 @@ def test_brackets_go_to_the_turns_beside(browser: Browser, session: Session) -> 
     page.wait_for_load_state("networkidle")
     page.keyboard.press("]")
     expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
+
+
+def test_d_compares_with_the_turn_before_and_goes_back(browser: Browser, session: Session) -> None:
+    answer(session, "My rabbit is called Bella.")
+    page = open_turn(browser, session, 3)
+    page.keyboard.press("d")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turns 2 and 3")
+    expect(page.locator("#move-1")).to_contain_text("My rabbit is called Bella.")
+    ready(page)
+    page.keyboard.press("[")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turns 1 and 2")
+    ready(page)
+    page.keyboard.press("d")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
+    expect(page.locator("#state")).to_be_visible()
+    ready(page)
+    page.keyboard.press("1")
+    page.locator("[role=treeitem]").first.focus()
+    page.keyboard.press("d")
+    expect(page.locator(":focus")).to_have_attribute("aria-label", re.compile("^Default Planner"))
 
 
 def test_a_running_turn_grows_before_one_s_eyes(

@@ -24,6 +24,7 @@ from sessions_app.web.fragments.turn import (
     stage_context,
 )
 from sessions_app.web.fragments.turn_choice import choice_context
+from sessions_app.web.fragments.turn_comparison import comparison_context
 from sessions_app.web.fragments.turn_context import context_context
 from sessions_app.web.fragments.turn_detail import detail_context
 from sessions_app.web.fragments.turn_overview import overview_context
@@ -136,6 +137,14 @@ context = _part("turn/context.html", context_context)
 state = _part("turn/state.html", state_context)
 choice = _part("turn/choice.html", choice_context)
 overview = _part("turn/overview.html", overview_context)
+
+
+@require_safe
+@member_view()
+def compare(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Show what changed in the session from the end of the turn before to the end of this one."""
+    turn = turns.turn(member.project, session_id, request_id)
+    return page(request, "turn/compare.html", member, comparison_context(turn), section="sessions")
 
 
 @require_safe
