@@ -146,6 +146,25 @@ def test_a_section_of_the_context_opens_from_its_bar_and_by_keyboard(browser: Br
     assert abs(sum(widths) - bar["width"]) <= 2 * len(widths) + 2
 
 
+def test_on_a_phone_the_answer_stands_below_the_graph_and_a_choice_comes_up_as_a_sheet(
+    browser: Browser, session: Session
+) -> None:
+    browser.page.set_viewport_size({"width": 360, "height": 740})
+    page = open_turn(browser, session, 2)
+    detail = page.locator("#detail")
+    expect(detail).to_contain_text("My dog is called Rex.")
+    graph, answer = page.locator(".stage").bounding_box(), detail.bounding_box()
+    assert graph is not None
+    assert answer is not None
+    assert answer["y"] >= graph["y"] + graph["height"]
+    page.locator("svg.graph .node").first.click()
+    expect(detail.locator("h2")).to_have_text("Symbolic Seed Detector")
+    expect(detail).to_have_css("position", "fixed")
+    page.get_by_role("button", name="Close the details").click()
+    expect(detail).to_have_css("position", "static")
+    expect(page.get_by_role("button", name="Close the details")).to_be_hidden()
+
+
 def test_the_turn_and_its_graph_are_kept_as_files(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     for words, begins in (("Turn as JSON", b"{"), ("Graph as SVG", b"<?xml"), ("Graph as PNG", b"\x89PNG")):
