@@ -11,7 +11,7 @@ from bench.turn_page.turns import large_turn, stored_batches
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held
+from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held, ready
 from tests.browser.turn_scene import open_turn, session
 
 __all__ = ["beside", "browser", "held", "session"]
@@ -196,6 +196,34 @@ def test_a_running_turn_pulses_where_motion_is_wanted_and_moves_nothing_else(
     expect(page.locator("#turn-head")).to_contain_text("Answered")
     expect(page.locator("svg.graph .node", has_text="Constraint Validator")).to_have_count(1)
     assert page.evaluate("window.shifted") < 0.02
+
+
+def test_the_timeline_of_a_running_turn_grows_and_ends_as_the_stored_one(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    beside(session, TurnCall(message="What is my dog called?", choices=Choices(goal_solver="gs-held")))
+    assert held.started.wait(10)
+    page = open_turn(browser, session, 3, "?view=timeline")
+    page.evaluate("window.sameDocument = true")
+    bars = page.locator("#timeline .run")
+    running = page.locator("#timeline .run", has=page.locator(".bar.is-open"))
+    expect(running).to_have_count(1)
+    before = bars.count()
+    running.click()
+    expect(running).to_have_class(re.compile("is-selected"))
+    chosen = running.get_attribute("data-id")
+    held.go_on.set()
+    expect(page.locator("#timeline .run", has_text="Constraint Validator")).to_have_count(1)
+    expect(running).to_have_count(0)
+    assert bars.count() > before
+    expect(page.locator("#timeline .run.is-selected")).to_have_attribute("data-id", str(chosen))
+    expect(page.locator("#turn-head")).to_contain_text("Answered")
+    assert page.evaluate("window.sameDocument") is True
+    page.wait_for_load_state("networkidle")
+    live = page.locator("#timeline svg").first.inner_html()
+    page.reload()
+    ready(page)
+    assert page.locator("#timeline svg").first.inner_html() == live
 
 
 def test_on_paper_the_whole_graph_is_seen_and_on_screen_the_view_comes_back(browser: Browser, session: Session) -> None:
