@@ -163,6 +163,12 @@ def test_on_a_phone_the_answer_stands_below_the_graph_and_a_choice_comes_up_as_a
     page.get_by_role("button", name="Close the details").click()
     expect(detail).to_have_css("position", "static")
     expect(page.get_by_role("button", name="Close the details")).to_be_hidden()
+    page.get_by_role("link", name="Outline", exact=True).click()
+    outline, answer = page.locator(".turn__outline").bounding_box(), detail.bounding_box()
+    assert outline is not None
+    assert answer is not None
+    assert outline["width"] == answer["width"]
+    assert answer["y"] >= outline["y"] + outline["height"]
 
 
 def test_the_turn_and_its_graph_are_kept_as_files(browser: Browser, session: Session) -> None:

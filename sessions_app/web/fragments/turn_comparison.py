@@ -61,7 +61,7 @@ def comparison_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     around = state_around(turn)
     if around.previous is None:
         raise NotFound("The session's first turn has none before it.", code="TURN_NOT_FOUND")
-    rows = state_rows(around)
+    rows = sorted(state_rows(around), key=lambda row: row.after_previous == row.after)
     moves, move_count = units_between(turn, around.previous, UNITS_SHOWN)
     known = known_units(turn, {event.unit_id for event in moves})
     return {
