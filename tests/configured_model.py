@@ -16,7 +16,8 @@ def acting(solver: Behaviour) -> Behaviour:
     """Give a provider's behaviour: what a test says to solvers, acceptance to the validator."""
 
     def answer(asked: Asked) -> None:
-        is_validator = "You check answers" in asked.body["messages"][0]["content"]
+        told = asked.body.get("instructions") or asked.body["messages"][0]["content"]
+        is_validator = "You check answers" in told
         (say(ACCEPTED) if is_validator else solver)(asked)
 
     return answer

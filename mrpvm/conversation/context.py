@@ -130,8 +130,13 @@ def context_pack(history: Sequence[HistoryMessage], message: str, note: str = ""
     """Give conversation and message as one text, as a person reads what was sent [H20 to H22]."""
     if not history:
         return f"{USER_TITLE}\n\n{message}"
-    turns = [f"**{item.role}**: {item.content}" for item in history]
-    return "\n\n".join([HEADING, *([note] if note else []), *turns, USER_TITLE_AFTER, message])
+    said = conversation_text(history)
+    return "\n\n".join([HEADING, *([note] if note else []), said, USER_TITLE_AFTER, message])
+
+
+def conversation_text(messages: Iterable[HistoryMessage]) -> str:
+    """Give messages as a person reads them [H20]."""
+    return "\n\n".join(f"**{item.role}**: {item.content}" for item in messages)
 
 
 def _summarised(summary: Summary) -> str:
@@ -160,7 +165,7 @@ def _summary_section(summary: Summary) -> Section | None:
 def _window_section(window: Window, note: str, source: str, places: tuple[int, int] | None) -> Section | None:
     if not window.messages:
         return None
-    shown = "\n\n".join(f"**{item.role}**: {item.content}" for item in window.messages)
+    shown = conversation_text(window.messages)
     return Section(
         name="conversation",
         source=source,

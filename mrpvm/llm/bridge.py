@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout
+from mrpvm.llm.chain import Chain
 from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import AttemptFailed, Endpoint
 from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply, Sampling
@@ -25,10 +26,13 @@ AS_CONFIGURED = Sampling()
 class ConfiguredModel:
     """The provider's models under one snapshot of the roles: one turn's source of models [L-5]."""
 
-    def __init__(self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling = AS_CONFIGURED) -> None:
+    def __init__(
+        self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling = AS_CONFIGURED, chain: Chain | None = None
+    ) -> None:
         self._endpoint = endpoint
         self._config = config
         self._sampling = sampling
+        self._chain = chain
 
     @property
     def available(self) -> bool:
@@ -37,15 +41,18 @@ class ConfiguredModel:
 
     def bind(self, scope: CallScope) -> LanguageModel:
         """Give the model for one plugin call."""
-        return _BoundModel(self._endpoint, self._config, self._sampling, scope)
+        return _BoundModel(self._endpoint, self._config, self._sampling, scope, self._chain)
 
 
 class _BoundModel:
-    def __init__(self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling, scope: CallScope) -> None:
+    def __init__(
+        self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling, scope: CallScope, chain: Chain | None
+    ) -> None:
         self._endpoint = endpoint
         self._config = config
         self._sampling = sampling
         self._scope = scope
+        self._chain = chain
         self._deadline = time.monotonic() + (scope.timeout_ms - LAST_WORDS_MS) / 1000
 
     @property
@@ -65,9 +72,10 @@ class _BoundModel:
         )  # fmt: skip
         self._scope.recorder.call_began(resolved.model, resolved.role, endpoint.secrets)
         body = self._body(resolved.model, prompt, streams=on_text is not None)
+        chain = self._chain if prompt.role in ANSWERING_ROLES else None
         completion = self._cached(body, resolved, on_text)
         if completion is None:
-            completion = self._asked(body, resolved, on_text)
+            completion = self._asked(body, resolved, on_text, chain)
             if endpoint.cache is not None:
                 endpoint.cache.put(body, completion)
         chars = len(prompt.system) + sum(len(item.content) for item in prompt.messages)
@@ -104,7 +112,9 @@ class _BoundModel:
                 on_text(completion.text)
         return completion
 
-    def _asked(self, body: dict[str, Any], resolved: Resolved, on_text: OnText | None) -> Completion:
+    def _asked(
+        self, body: dict[str, Any], resolved: Resolved, on_text: OnText | None, chain: Chain | None
+    ) -> Completion:
         """Send until there is an answer, the failure is final, or time is up; nothing is sent twice once text came."""
         told: list[str] = []
 
@@ -116,12 +126,19 @@ class _BoundModel:
         transient_count, attempt = 0, 0
         while True:
             attempt += 1
-            sent = {name: value for name, value in body.items() if name not in self._endpoint.refused}
+            linked = body if chain is None else body | self._endpoint.dialect.following(chain.previous_id)
+            sent = {name: value for name, value in linked.items() if name not in self._endpoint.refused}
             try:
-                return self._attempt(sent, resolved, attempt, None if on_text is None else tell)
+                completion = self._attempt(sent, resolved, attempt, None if on_text is None else tell)
+                if chain is not None:
+                    chain.answered(completion.response_id)
+                return completion
             except AttemptFailed as failed:
                 if told:
                     raise failed.error from None
+                if chain is not None and failed.lost_thread:
+                    chain.broke()
+                    continue
                 if failed.refused in sent:
                     self._endpoint.refused |= {str(failed.refused)}
                     continue
@@ -142,7 +159,8 @@ class _BoundModel:
             exchange.ended(status=failed.status, error=failed.error.as_record())
             raise
         usage = completion.usage.as_record() if completion.usage else None
-        exchange.ended(status=200, text=completion.text, finishReason=completion.finish_reason, usage=usage)
+        named = {"responseId": completion.response_id} if completion.response_id else {}
+        exchange.ended(status=200, text=completion.text, finishReason=completion.finish_reason, usage=usage, **named)
         return completion
 
     def _is_over(self) -> bool:

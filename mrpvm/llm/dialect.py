@@ -15,11 +15,15 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """A whole answer as the provider gave it; `usage` is None where it did not count."""
+    """A whole answer as the provider gave it; `usage` is None where it did not count.
+
+    `response_id` is None where the API has no threads.
+    """
 
     text: str
     finish_reason: str
     usage: Usage | None = None
+    response_id: str | None = None
 
 
 Piece = str | Completion
@@ -36,6 +40,9 @@ class Dialect(Protocol):
 
     def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
         """Give what bounds the answer, as far as the API knows it."""
+
+    def following(self, previous_id: str | None) -> dict[str, Any]:
+        """Give what puts a request into the provider's thread, after a response or at its beginning [H6]."""
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call for a body; gives its answer or its stream."""
@@ -76,6 +83,10 @@ class ChatDialect:
         limits: dict[str, Any] = {} if max_tokens is None else {"max_tokens": max_tokens}
         return limits | ({"stop": list(stop)} if stop else {})
 
+    def following(self, previous_id: str | None) -> dict[str, Any]:
+        """Give nothing: this API has no threads."""
+        return {}
+
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call."""
         return client.chat.completions.create(**body)
@@ -111,7 +122,7 @@ class ResponsesDialect:
     path = "/responses"
 
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
-        """Give the request's body; the provider is asked to keep nothing."""
+        """Give the request's body; outside a thread the provider is asked to keep nothing."""
         body: dict[str, Any] = {
             "model": model,
             "instructions": _sendable(prompt.system),
@@ -129,6 +140,10 @@ class ResponsesDialect:
         """Give what bounds the answer; this API has no stop texts."""
         return {} if max_tokens is None else {"max_output_tokens": max_tokens}
 
+    def following(self, previous_id: str | None) -> dict[str, Any]:
+        """Give the response that is followed; what may be followed itself has to be kept by the provider."""
+        return {"store": True} | _given(previous_response_id=previous_id)
+
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call."""
         return client.responses.create(**body)
@@ -143,7 +158,13 @@ class ResponsesDialect:
         if status in ("failed", "cancelled"):
             raise Unreadable(f"it says that it {status}")
         reason = "length" if status == "incomplete" else "stop"
-        return Completion(text=text, finish_reason=reason, usage=self._usage(answer))
+        named = getattr(answer, "id", None)
+        return Completion(
+            text=text,
+            finish_reason=reason,
+            usage=self._usage(answer),
+            response_id=named if isinstance(named, str) and named else None,
+        )
 
     def pieces(self, stream: Any) -> Iterator[Piece]:
         """Read the stream's events; `response.completed` or `response.incomplete` ends it."""

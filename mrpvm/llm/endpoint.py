@@ -4,7 +4,7 @@ import functools
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from mrpvm.errors import ModelFailed, ModelTimeout
@@ -21,8 +21,9 @@ _REASON_CHARS = 300
 _TRANSIENT = (408, 429)
 _OPTIONAL = (
     "temperature", "max_tokens", "stop", "stream_options", "store", "reasoning_effort", "reasoning", "verbosity",
-    "text",
+    "text", "previous_response_id",
 )  # fmt: skip
+_UNKNOWN_RESPONSE = "previous_response_not_found"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class AttemptFailed(Exception):
     """One attempt gave no answer; `error` is what a caller is told, `status` the provider's HTTP status if it gave one.
 
     `is_transient`: the same request may work a moment later [L-6]. `refused` names a parameter the provider does not
-    know.
+    know, `lost_thread` says that it does not know the response which the request follows.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class AttemptFailed(Exception):
         status: int | None = None,
         retry_after_ms: int = 0,
         refused: str | None = None,
+        lost_thread: bool = False,
     ) -> None:
         super().__init__(error.message)
         self.error = error
@@ -60,6 +62,7 @@ class AttemptFailed(Exception):
         self.status = status
         self.retry_after_ms = retry_after_ms
         self.refused = refused
+        self.lost_thread = lost_thread
 
 
 class Endpoint:
@@ -122,7 +125,7 @@ class Endpoint:
                 if is_over():
                     raise AttemptFailed(ModelTimeout("The model took too long to write its answer."), status=200)
                 if isinstance(piece, Completion):
-                    return Completion(text="".join(parts), finish_reason=piece.finish_reason, usage=piece.usage)
+                    return replace(piece, text="".join(parts))
                 parts.append(piece)
                 on_text(piece)
         raise AttemptFailed(ModelFailed("The model's answer was cut off."), status=200, is_transient=True)
@@ -147,12 +150,15 @@ class Endpoint:
         kind = ModelTimeout if status in (408, 504) else ModelFailed
         failed = kind(f"The model's provider answered {status}: {self._reason(error)}", details={"status": status})
         named = error.param if status == 400 and isinstance(error.param, str) else ""
+        followed = body.get("previous_response_id")
+        lost = bool(followed) and (error.code == _UNKNOWN_RESPONSE or str(followed) in str(error.body))
         return AttemptFailed(
             failed,
             is_transient=status in _TRANSIENT,
             status=status,
             retry_after_ms=_retry_after_ms(error.response.headers.get("retry-after")),
-            refused=named if named in _OPTIONAL and named in body else None,
+            refused=named if named in _OPTIONAL and named in body and not lost else None,
+            lost_thread=lost,
         )
 
     def _reason(self, error: Any) -> str:

@@ -20,11 +20,17 @@ OF_TURNS = frozenset({"plugin", "level", "duration", "rating", "error", "model"}
 def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
     """Give sessions whose title, beginning or id hold the words, latest activity first."""
     alive = Session.objects.filter(project=project, deleted_at__isnull=True).select_related("mounted_kb")
-    of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
-    found = alive.filter(*_conditions(Session, _without(wanted, OF_TURNS), _of_session))
-    if of_turns:
-        found = found.filter(Exists(_turns_of(Q(session=OuterRef("pk")), of_turns)))
+    found = _narrowed(alive, wanted, _of_session, Q(session=OuterRef("pk")))
     return found.order_by("-last_activity_at", "-id")
+
+
+def _narrowed[Row: Model](
+    found: QuerySet[Row], wanted: Filter, condition: Callable[[Term], Q], its_turns: Q
+) -> QuerySet[Row]:
+    """Give the rows that fit; what is said of turns holds if one of a row's turns fits."""
+    of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
+    found = found.filter(*_conditions(found.model, _without(wanted, OF_TURNS), condition))
+    return found.filter(Exists(_turns_of(its_turns, of_turns))) if of_turns else found
 
 
 def _of_session(term: Term) -> Q:
@@ -33,12 +39,23 @@ def _of_session(term: Term) -> Q:
             return Q(title__icontains=term.value) | Q(first_message__icontains=term.value) | Q(session_id=term.value)
         case "status":
             return _session_status(str(term.value))
+    return _of_place(term, "", "last_activity_at")
+
+
+def _of_place(term: Term, prefix: str, moment: str) -> Q:
+    """Give what holds of a row by when and in which session it is.
+
+    Args:
+        prefix: the way from the row to its session.
+        moment: the column of the row's time.
+    """
+    match term.key:
         case "after" | "before":
-            return _time("last_activity_at", term)
+            return _time(moment, term)
         case "kb":
-            return _base("", term)
+            return _base(prefix, term)
         case "session":
-            return Q(session_id=term.value)
+            return Q(**{f"{prefix}session_id": term.value})
     return Q()
 
 
@@ -90,13 +107,7 @@ def _of_turn(term: Term) -> Q:
             return Q(error__code__iexact=term.value)
         case "model":
             return Q(model__iexact=term.value)
-        case "after" | "before":
-            return _time("created_at", term)
-        case "kb":
-            return _base("session__", term)
-        case "session":
-            return Q(session__session_id=term.value)
-    return Q()
+    return _of_place(term, "session__", "created_at")
 
 
 def _turn_status(status: str) -> Q:
@@ -109,14 +120,8 @@ def _turn_status(status: str) -> Q:
 
 def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
     """Give units of sessions in which the words stand, newest first, with session and turn."""
-    found = ContextUnit.objects.filter(
-        Q(session__project=project, session__deleted_at__isnull=True),
-        *_conditions(ContextUnit, _without(wanted, OF_TURNS), _of_unit),
-    )
-    of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
-    if of_turns:
-        found = found.filter(Exists(_turns_of(Q(pk=OuterRef("turn_id")), of_turns)))
-    found = found.select_related("session", "turn")
+    alive = ContextUnit.objects.filter(session__project=project, session__deleted_at__isnull=True)
+    found = _narrowed(alive, wanted, _of_unit, Q(pk=OuterRef("turn_id"))).select_related("session", "turn")
     return found.defer("session__system_prompt", "turn__response_document").order_by("-id")
 
 
@@ -126,13 +131,7 @@ def _of_unit(term: Term) -> Q:
             return _any(("claim", "procedure", "topic"), "icontains", term.value)
         case "status":
             return Q(turn__status=term.value) if term.value in _TURN_STATUSES else _turn_status(str(term.value))
-        case "after" | "before":
-            return _time("created_at", term)
-        case "kb":
-            return _base("session__", term)
-        case "session":
-            return Q(session__session_id=term.value)
-    return Q()
+    return _of_place(term, "session__", "created_at")
 
 
 def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:

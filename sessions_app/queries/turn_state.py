@@ -14,6 +14,8 @@ from sessions_app.models import ExplainabilityTurn, SessionEvent, UnitEvent
 
 _KINDS = ("turn.started", "preferences.changed", "draft.changed", "kb.mounted")
 _ENDS = ("turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted")
+_MOVES = (UnitEvent.Step.COMMITTED, UnitEvent.Step.REMOVED, UnitEvent.Step.DISCARDED)
+"""The steps of the ledger by which a unit comes into a session, goes, or never comes."""
 _PREFERENCES = {
     "planner": "preferred_planner_plugin",
     "seedDetector": "preferred_seed_detector_plugin",
@@ -73,6 +75,17 @@ def state_around(turn: ExplainabilityTurn) -> StateAround:
         before=before,
         after=after,
     )
+
+
+def units_between(turn: ExplainabilityTurn, previous: ExplainabilityTurn, limit: int) -> tuple[list[UnitEvent], int]:
+    """Give what came into the session and went out of it from the end of one turn to the end of another, in order.
+
+    At most `limit` rows, with their turns, and how many there are.
+    """
+    found = UnitEvent.objects.filter(
+        session_id=turn.session_id, step__in=_MOVES, pk__gt=_last_step(previous), pk__lte=_last_step(turn)
+    )
+    return list(found.select_related("turn").order_by("pk")[:limit]), found.count()
 
 
 def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Mapping[str, int]) -> StateAt:

@@ -116,6 +116,12 @@ class Detail:
         return json.loads(self.text) if not self.cut_bytes and not self.is_pruned else None
 
     @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Give what the execution sent to models, as far as its payload is still there and whole."""
+        meta = (self.payload or {}).get("meta") or {}
+        return list(meta.get("requests", ()))
+
+    @property
     def is_truncated(self) -> bool:
         """Tell whether the payload is longer than what is shown inline [O-22]."""
         return bool(self.cut_bytes) or self.size > settings.MRPVM_INLINE_DETAIL_BYTES
@@ -139,6 +145,11 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
     if recorded is None:
         raise NotFound(f"The turn has no node '{ref}'.", code="DETAIL_NOT_FOUND")
     return recorded
+
+
+def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail]:
+    """Give the stored payloads of some nodes by their ids; one query."""
+    return {row.ref: _stored(row) for row in turn.details.filter(ref__in=refs)}
 
 
 def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, Detail]]:

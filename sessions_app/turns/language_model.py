@@ -8,6 +8,7 @@ from django.conf import settings
 
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.bridge import ConfiguredModel
+from mrpvm.llm.chain import Chain
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.port import ModelSource, Sampling
 from mrpvm.llm.roles import ModelConfig, model_config_of
@@ -43,17 +44,21 @@ def _endpoint(config: EndpointConfig) -> Endpoint:
     return Endpoint(config)
 
 
-def model_source(config: Mapping[str, Any] | None = None, sampling: Sampling | None = None) -> ModelSource:
+def model_source(
+    config: Mapping[str, Any] | None = None, sampling: Sampling | None = None, chain: Chain | None = None
+) -> ModelSource:
     """Give the models under one snapshot of the roles [L-5].
 
     Args:
         config: the stored table; the shipped defaults when None or empty.
         sampling: what a request asks of the model that writes its answer.
+        chain: the turn's place in the provider's thread.
     """
     provider = endpoint()
     if provider is None:
         return AbsentModel()
-    return ConfiguredModel(provider, model_config_of(config) if config else ModelConfig(), sampling or Sampling())
+    roles = model_config_of(config) if config else ModelConfig()
+    return ConfiguredModel(provider, roles, sampling or Sampling(), chain)
 
 
 def grounding_of(session: Session, requested: str | None) -> Literal["strict", "open"]:

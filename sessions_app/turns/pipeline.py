@@ -19,6 +19,7 @@ from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.chains import keep_chain, report_chain
 from sessions_app.turns.closing import TurnError, close_turn, undone
 from sessions_app.turns.commands import CommandTurn, answer_command
 from sessions_app.turns.commit import commit_turn, fail_turn, mark_conversation
@@ -95,8 +96,11 @@ def _run_chat(
     outcome, finish_reason = _bounded(outcome, call, trace)
     if finish_reason != "stop" and prepared.turn.client_request is not None:
         prepared.turn.client_request["finish_reason"] = finish_reason
+    report_chain(prepared.turn, prepared.chain)
     error = outcome.error or _commit(prepared.turn, call, outcome, trace)
-    if error is not None:
+    if error is None:
+        keep_chain(prepared.turn, prepared.chain)
+    else:
         _fail(prepared.turn, call, error, outcome, trace)
     _learn(prepared.turn, outcome, error)
     if error is not None:

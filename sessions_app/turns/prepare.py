@@ -10,6 +10,7 @@ from django.utils import timezone
 from mrpvm.contracts import KnowledgePort
 from mrpvm.conversation.guardrails import denial
 from mrpvm.errors import InvalidInput, TooLarge
+from mrpvm.llm.chain import Chain
 from mrpvm.llm.port import ModelSource
 from mrpvm.values import Selection, SessionState, TurnRequest
 from sessions_app import events
@@ -22,6 +23,7 @@ from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_c
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.chains import chain_of
 from sessions_app.turns.closing import undone
 from sessions_app.turns.context import conversation_context
 from sessions_app.turns.flags import flags_of
@@ -44,6 +46,7 @@ class Prepared:
     request: TurnRequest
     knowledge: KnowledgePort
     models: ModelSource
+    chain: Chain | None = None
 
 
 def check_call(call: TurnCall) -> None:
@@ -83,18 +86,20 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
         recover_abandoned(session)
         kb_mounts.mount_base(session, call.base, reason="chat")
     turn = _take_slot(session, call)
+    chain = chain_of(turn.session, call)
     try:
         call, asked_for_skill = consider_skills(turn, call)
         request = freeze_request(turn, call)
         if asked_for_skill and turn.context_report is not None:
             turn.context_report["requests"] = [*asked_for_skill, *turn.context_report.get("requests", ())]
-        models = model_source(turn.session.model_config, call.sampling)
+        models = model_source(turn.session.model_config, call.sampling, chain)
         return Prepared(
             turn=turn,
             call=call,
             request=request,
             knowledge=SessionKnowledge.of(turn.session),
             models=GuardedModels(models) if settings.MRPVM_GUARDRAILS else models,
+            chain=chain,
         )
     except Exception as defect:
         raise undone(turn, defect) from defect

@@ -17,6 +17,9 @@ CODES: Mapping[str, str] = {
     "LLM_TIMEOUT": "the language model took too long",
     "ANSWER_DENIED": "the language model's answer was one that policy denies",
     "SERVER_INTERNAL_ERROR": "the server met an error of its own",
+    "chain_broken": "the provider no longer knew the response that the request followed; it was sent again without",
+    "session_expired_restarted": "the session had expired, so a new one goes on from its transcript",
+    "summary_failed": "the model did not summarise the older messages, so rules did",
 }
 
 FAMILIES: Mapping[str, tuple[str, str]] = {

@@ -70,7 +70,8 @@ onElements(".nav [aria-current]", (link) => {
 // --- keys for links -------------------------------------------------------------------------------------------------
 
 document.addEventListener("keydown", (event) => {
-  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey) return;
+  // In a tree a letter is the beginning of a name.
+  if (isTyping(event) || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("[role=tree]")) return;
   document.querySelector(`a[data-key="${CSS.escape(event.key)}"]`)?.click();
 });
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from tests.browser.browsing import Browser
 
+RULES = "rules: {'target-size': {enabled: true}}"
+"""What the checker leaves out by itself: how large what is pressed must be."""
 SERIOUS = {"serious", "critical"}
 
 
@@ -18,7 +20,15 @@ def problems(browser: Browser) -> list[str]:
     """Give what would keep somebody from using the page as it is shown now."""
     browser.is_measured = True
     browser.page.evaluate(axe())
-    found = browser.page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
+    found = browser.page.evaluate(f"axe.run({{{RULES}, resultTypes: ['violations']}})")["violations"]
     return [
         f"{item['id']}: {node['html'][:150]}" for item in found if item["impact"] in SERIOUS for node in item["nodes"]
     ]
+
+
+def unspoken_labels(browser: Browser, place: str) -> list[str]:
+    """Give what has a name within a place that does not begin with what is seen: it cannot be named by who speaks."""
+    browser.is_measured = True
+    browser.page.evaluate(axe())
+    run = "place => axe.run(place, {runOnly: ['label-content-name-mismatch'], resultTypes: ['violations']})"
+    return [node["html"][:150] for item in browser.page.evaluate(run, place)["violations"] for node in item["nodes"]]

@@ -48,6 +48,8 @@ def addresses(browser: Browser) -> dict[str, str]:
         **{name: reverse("turn", args=[of, turns[1].request_id]) + f"?{query}" for name, query in TURN_PARTS.items()},
         "unit": f"{reverse('unit', args=[of])}?{urlencode({'id': turns[0].unit_changes['added'][0]})}",
         "lost unit": f"{reverse('unit', args=[of])}?{urlencode({'id': turns[2].unit_changes['discarded'][0]})}",
+        "compare": reverse("turn-compare", args=[of, turns[1].request_id]),
+        "compare failed": reverse("turn-compare", args=[of, turns[2].request_id]),
         "what if": reverse("turn-what-if", args=[of, turns[1].request_id]),
         "knowledge": reverse("knowledge"),
         "knowledge base": reverse("knowledge-base", args=[session.mounted_kb.kb_id]),

@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, beside, browser, held
+from tests.browser.barriers import unspoken_labels
+from tests.browser.browsing import Browser, HeldSolver, answer, beside, browser, held, ready
 from tests.browser.turn_scene import open_turn, session, zoom
 
 __all__ = ["beside", "browser", "held", "session"]
@@ -90,6 +91,13 @@ def test_the_outline_is_walked_with_arrows(browser: Browser, session: Session) -
     expect(page.locator("[data-id='exec-0.1~1'][role=treeitem]")).to_be_hidden()
 
 
+def test_rows_of_the_outline_are_called_as_they_read(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2)
+    assert unspoken_labels(browser, "#turn-outline") == []
+    page.locator("[role=treeitem]").first.evaluate("row => row.setAttribute('aria-label', 'something else')")
+    assert len(unspoken_labels(browser, "#turn-outline")) == 1
+
+
 def test_brackets_go_to_the_turns_beside(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     page.keyboard.press("[")
@@ -97,6 +105,26 @@ def test_brackets_go_to_the_turns_beside(browser: Browser, session: Session) -> 
     page.wait_for_load_state("networkidle")
     page.keyboard.press("]")
     expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
+
+
+def test_d_compares_with_the_turn_before_and_goes_back(browser: Browser, session: Session) -> None:
+    answer(session, "My rabbit is called Bella.")
+    page = open_turn(browser, session, 3)
+    page.keyboard.press("d")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turns 2 and 3")
+    expect(page.locator("#move-1")).to_contain_text("My rabbit is called Bella.")
+    ready(page)
+    page.keyboard.press("[")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turns 1 and 2")
+    ready(page)
+    page.keyboard.press("d")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Turn 2")
+    expect(page.locator("#state")).to_be_visible()
+    ready(page)
+    page.keyboard.press("1")
+    page.locator("[role=treeitem]").first.focus()
+    page.keyboard.press("d")
+    expect(page.locator(":focus")).to_have_attribute("aria-label", re.compile("^Default Planner"))
 
 
 def test_a_running_turn_grows_before_one_s_eyes(
@@ -121,13 +149,3 @@ def test_a_running_turn_grows_before_one_s_eyes(
     expect(page.locator("g.is-selected")).to_have_attribute("data-id", "exec-0.1~1")
     expect(page.locator("[role=treeitem][aria-selected=true]")).to_have_attribute("data-id", "exec-0.1~1")
     assert page.evaluate("window.sameDocument") is True
-
-
-def test_on_a_phone_the_detail_comes_up_and_goes(browser: Browser, session: Session) -> None:
-    browser.page.set_viewport_size({"width": 360, "height": 740})
-    page = open_turn(browser, session, 1)
-    expect(page.locator("#detail")).to_be_hidden()
-    page.locator("g[data-id='exec-0.1~1'] rect").first.click()
-    expect(page.locator("#detail")).to_be_visible()
-    page.get_by_role("button", name="Close the details").click()
-    expect(page.locator("#detail")).to_be_hidden()

@@ -11,7 +11,7 @@ from bench.turn_page.turns import large_turn, stored_batches
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held
+from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held, ready
 from tests.browser.turn_scene import open_turn, session
 
 __all__ = ["beside", "browser", "held", "session"]
@@ -128,6 +128,49 @@ def test_tabs_stay_on_the_page_and_lead_to_executions(browser: Browser, session:
     assert page.evaluate("window.sameDocument") is True
 
 
+def test_a_section_of_the_context_opens_from_its_bar_and_by_keyboard(browser: Browser, session: Session) -> None:
+    page = open_turn(browser, session, 2, "?tab=context")
+    conversation, message = (page.locator(".budget__section", has_text=name) for name in ("Conversation", "Message"))
+    expect(message.locator("pre")).to_have_count(0)
+    page.locator(".budget__bar .budget__part--message").click()
+    expect(message.locator("pre")).to_have_text("1. What is my dog called?\n2. What is my cat called?")
+    conversation.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(conversation.locator("pre")).to_contain_text("**user**: My dog is called Rex. My cat is called Tom.")
+    bar = page.locator(".budget__bar").bounding_box()
+    widths = [
+        item["width"] for item in (part.bounding_box() for part in page.locator(".budget__bar rect").all()) if item
+    ]
+    assert bar is not None
+    assert len(widths) == page.locator(".budget__section").count()
+    assert abs(sum(widths) - bar["width"]) <= 2 * len(widths) + 2
+
+
+def test_on_a_phone_the_answer_stands_below_the_graph_and_a_choice_comes_up_as_a_sheet(
+    browser: Browser, session: Session
+) -> None:
+    browser.page.set_viewport_size({"width": 360, "height": 740})
+    page = open_turn(browser, session, 2)
+    detail = page.locator("#detail")
+    expect(detail).to_contain_text("My dog is called Rex.")
+    graph, answer = page.locator(".stage").bounding_box(), detail.bounding_box()
+    assert graph is not None
+    assert answer is not None
+    assert answer["y"] >= graph["y"] + graph["height"]
+    page.locator("svg.graph .node").first.click()
+    expect(detail.locator("h2")).to_have_text("Symbolic Seed Detector")
+    expect(detail).to_have_css("position", "fixed")
+    page.get_by_role("button", name="Close the details").click()
+    expect(detail).to_have_css("position", "static")
+    expect(page.get_by_role("button", name="Close the details")).to_be_hidden()
+    page.get_by_role("link", name="Outline", exact=True).click()
+    outline, answer = page.locator(".turn__outline").bounding_box(), detail.bounding_box()
+    assert outline is not None
+    assert answer is not None
+    assert outline["width"] == answer["width"]
+    assert answer["y"] >= outline["y"] + outline["height"]
+
+
 def test_the_turn_and_its_graph_are_kept_as_files(browser: Browser, session: Session) -> None:
     page = open_turn(browser, session, 2)
     for words, begins in (("Turn as JSON", b"{"), ("Graph as SVG", b"<?xml"), ("Graph as PNG", b"\x89PNG")):
@@ -159,6 +202,34 @@ def test_a_running_turn_pulses_where_motion_is_wanted_and_moves_nothing_else(
     expect(page.locator("#turn-head")).to_contain_text("Answered")
     expect(page.locator("svg.graph .node", has_text="Constraint Validator")).to_have_count(1)
     assert page.evaluate("window.shifted") < 0.02
+
+
+def test_the_timeline_of_a_running_turn_grows_and_ends_as_the_stored_one(
+    browser: Browser, session: Session, held: HeldSolver, beside: Callable[..., None]
+) -> None:
+    beside(session, TurnCall(message="What is my dog called?", choices=Choices(goal_solver="gs-held")))
+    assert held.started.wait(10)
+    page = open_turn(browser, session, 3, "?view=timeline")
+    page.evaluate("window.sameDocument = true")
+    bars = page.locator("#timeline .run")
+    running = page.locator("#timeline .run", has=page.locator(".bar.is-open"))
+    expect(running).to_have_count(1)
+    before = bars.count()
+    running.click()
+    expect(running).to_have_class(re.compile("is-selected"))
+    chosen = running.get_attribute("data-id")
+    held.go_on.set()
+    expect(page.locator("#timeline .run", has_text="Constraint Validator")).to_have_count(1)
+    expect(running).to_have_count(0)
+    assert bars.count() > before
+    expect(page.locator("#timeline .run.is-selected")).to_have_attribute("data-id", str(chosen))
+    expect(page.locator("#turn-head")).to_contain_text("Answered")
+    assert page.evaluate("window.sameDocument") is True
+    page.wait_for_load_state("networkidle")
+    live = page.locator("#timeline svg").first.inner_html()
+    page.reload()
+    ready(page)
+    assert page.locator("#timeline svg").first.inner_html() == live
 
 
 def test_on_paper_the_whole_graph_is_seen_and_on_screen_the_view_comes_back(browser: Browser, session: Session) -> None:

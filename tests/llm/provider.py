@@ -1,5 +1,6 @@
 """A scripted OpenAI-compatible server: real HTTP on loopback, which does to each request what a test says."""
 
+import itertools
 import json
 import threading
 from collections import deque
@@ -9,6 +10,8 @@ from typing import Any, Self
 
 Behaviour = Callable[["Asked"], None]
 """Answers one request."""
+_numbers = itertools.count(1)
+"""Every response has an id of its own."""
 KEY = "sk-the-providers-own-key-0123456789"
 
 
@@ -92,9 +95,9 @@ def _response(text: str, usage: dict[str, int] | None, status: str = "completed"
         "output_tokens_details": {"reasoning_tokens": 0},
     }
     return {
-        "id": "r-1", "object": "response", "created_at": 1, "status": status, "model": "served", "error": None,
-        "incomplete_details": None, "instructions": None, "metadata": {}, "parallel_tool_calls": True, "tools": [],
-        "tool_choice": "auto", "temperature": 1, "top_p": 1, "usage": counted,
+        "id": f"r-{next(_numbers)}", "object": "response", "created_at": 1, "status": status, "model": "served",
+        "error": None, "incomplete_details": None, "instructions": None, "metadata": {}, "parallel_tool_calls": True,
+        "tools": [], "tool_choice": "auto", "temperature": 1, "top_p": 1, "usage": counted,
         "output": [{"id": "m-1", "type": "message", "role": "assistant", "status": "completed", "content": [said]}],
     }  # fmt: skip
 
@@ -119,9 +122,11 @@ def say(text: str, *, usage: dict[str, int] | None = None, reason: str = "stop",
     return answer
 
 
-def refuse(status: int, message: str = "no", *, param: str | None = None, **headers: str) -> Behaviour:
+def refuse(
+    status: int, message: str = "no", *, param: str | None = None, code: str | None = "some_code", **headers: str
+) -> Behaviour:
     """Answer with an error of the API's shape."""
-    error = {"error": {"message": message, "type": "some_error", "param": param, "code": "some_code"}}
+    error = {"error": {"message": message, "type": "some_error", "param": param, "code": code}}
     return lambda asked: asked.send(status, json.dumps(error).encode(), **headers)
 
 

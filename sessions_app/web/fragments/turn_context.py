@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.pages import KnownUnit, known_units
 from sessions_app.queries.turns import records, unit_events
-from sessions_app.web.fragments.turn_requests import model_calls
+from sessions_app.web.fragments.turn_budget import budget_context
+from sessions_app.web.fragments.turn_requests import model_calls, preparing_requests
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.words import STORES, why
 
@@ -65,7 +66,7 @@ class LedgerRow:
 
 
 def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the ledger with its counts, and which executions called a model."""
+    """Give the sections of the context, the ledger with its counts, and which executions called a model."""
     rows = _ledger(event for event in unit_events(turn) if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
     known = known_units(turn, {row.unit_id for row in shown})
@@ -82,6 +83,8 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "ledger_left_out": len(rows) - len(shown),
         "ledger_counts": counts,
         "model_calls": model_calls(records(turn)),
+        "preparing_count": len(preparing_requests(turn)),
+        **budget_context(turn),
     }
 
 

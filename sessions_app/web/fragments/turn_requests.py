@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PART_CHARS = 20_000
 """How much of one message of a request is shown."""
+PREPARING = "preparing"
+"""Stands for an execution where the requests are those that prepared the context."""
 _KNOWN = ("model", "messages", "input", "instructions", "system")
 
 
@@ -86,14 +88,19 @@ def _call(name: str, data: Mapping[str, Any]) -> ModelCall:
     )
 
 
-def requests_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
-    """Give the requests of one execution, as far as its payload is still there and whole."""
-    meta = (detail.payload or {}).get("meta") or {}
+def preparing_requests(turn: "ExplainabilityTurn") -> list[dict[str, Any]]:
+    """Give what was sent before the machine ran, to prepare what it gets to see."""
+    return list((turn.context_report or {}).get("requests", ()))
+
+
+def requests_context(turn: "ExplainabilityTurn", detail: Detail | None) -> dict[str, Any]:
+    """Give the requests of one execution, or without one those that prepared the context."""
+    sent = preparing_requests(turn) if detail is None else detail.requests
     return {
         "turn": turn,
         "session": turn.session,
-        "ref": detail.ref,
-        "requests": [_request(item) for item in meta.get("requests", ())],
+        "ref": "" if detail is None else detail.ref,
+        "requests": [_request(item) for item in sent],
     }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.pages import known_units
-from sessions_app.queries.turn_state import StateAt, state_around
+from sessions_app.queries.turn_state import StateAround, StateAt, state_around
 from sessions_app.queries.turns import unit_events
 from sessions_app.web.fragments.turn_context import GONE
 from sessions_app.web.graph.status import Tone
@@ -74,12 +74,13 @@ def state_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "changes_left_out": len(changes) - len(shown),
         "change_count": len(changes),
         "previous": around.previous,
-        "state_rows": _rows(around.after_previous, around.before, around.after),
+        "state_rows": state_rows(around),
     }
 
 
-def _rows(after_previous: StateAt | None, before: StateAt, after: StateAt) -> list[StateRow]:
-    moments = [_words(state) if state else {} for state in (after_previous, before, after)]
+def state_rows(around: StateAround) -> list[StateRow]:
+    """Give each part of the state at the three moments, in words."""
+    moments = [_words(state) if state else {} for state in (around.after_previous, around.before, around.after)]
     return [
         StateRow(name=name, after_previous=moments[0].get(name, ""), before=moments[1][name], after=moments[2][name])
         for name in moments[1]

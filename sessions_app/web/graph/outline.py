@@ -87,7 +87,8 @@ def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: 
         "aria-posinset": place.position,
         "aria-setsize": place.set_size,
         "aria-selected": "true" if place.item_id == selected else "false",
-        "aria-label": ", ".join(word for word in (label, status, time) if word),
+        # In the order of what is seen, so that who speaks to the page names a row as it reads.
+        "aria-label": ", ".join(word for word in (f"{label} {time}".rstrip(), status) if word),
         "class": f"outline__item indent-{min(place.level, _DEEPEST_INDENT)}",
     }
     if frame is not None and frame.items:
@@ -116,6 +117,8 @@ def _link(item_id: str, label: str, note: str, status: str, tone: Tone, time: st
         },
         fold,
         shown,
+        " ",
         ordinal,
+        " ",
         element("span", {"class": "outline__time"}, time) if time else "",
     )

@@ -22,6 +22,7 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.composer import composer_context
 from sessions_app.web.fragments.conversation import exchanges_context
+from sessions_app.web.fragments.session_diagnostics import diagnostics_context
 from sessions_app.web.fragments.session_state import registry_context, state_context, units_context
 from sessions_app.web.pages import back_to, page, tell, tell_error, whole_number
 from sessions_app.web.throttle import is_allowed, seconds_to_wait
@@ -38,6 +39,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
         **exchanges_context(session, whole_number(request.GET.get("before"))),
         **state_context(session, request.GET.get("find", "")),
         **composer_context(member.project, session),
+        **(diagnostics_context(session) if "diagnostics" in request.GET else {}),
     }
     return page(request, TEMPLATE, member, context, section="sessions")
 
@@ -77,6 +79,14 @@ def state(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
 
 
 _STATE_PARAMETERS = ("units_before", "turns_before", "units", "turns")
+
+
+@require_safe
+@member_view()
+def diagnostics(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Give what the latest turn really sent."""
+    session = session_of(member.project, session_id)
+    return page(request, "session/diagnostics.html", member, diagnostics_context(session))
 
 
 @require_safe

@@ -1,5 +1,6 @@
 """One turn: the picture first, then everything behind it."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from mrpvm.errors import MRPError, NotFound
 from sessions_app.queries import turns
+from sessions_app.queries.context_sections import section_text
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.turn import (
@@ -22,10 +24,11 @@ from sessions_app.web.fragments.turn import (
     stage_context,
 )
 from sessions_app.web.fragments.turn_choice import choice_context
+from sessions_app.web.fragments.turn_comparison import comparison_context
 from sessions_app.web.fragments.turn_context import context_context
 from sessions_app.web.fragments.turn_detail import detail_context
 from sessions_app.web.fragments.turn_overview import overview_context
-from sessions_app.web.fragments.turn_requests import requests_context
+from sessions_app.web.fragments.turn_requests import PREPARING, requests_context
 from sessions_app.web.fragments.turn_state import state_context
 from sessions_app.web.graph import render_timeline
 from sessions_app.web.pages import back_to, page, tell, tell_error
@@ -81,14 +84,6 @@ def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
 
 @require_safe
 @member_view()
-def head(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give how the turn stands, and its neighbours."""
-    turn = turns.turn(member.project, session_id, request_id)
-    return page(request, f"{TEMPLATE}#head", member, head_context(turn))
-
-
-@require_safe
-@member_view()
 def graph(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give the picture alone."""
     turn = turns.turn(member.project, session_id, request_id)
@@ -118,42 +113,49 @@ def outline(request: HttpRequest, member: Member, session_id: str, request_id: s
 
 @require_safe
 @member_view()
-def context(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the context ledger."""
-    turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/context.html", member, context_context(turn))
-
-
-@require_safe
-@member_view()
 def requests(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
     """Give what one execution sent to models."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/requests.html", member, requests_context(turn, turns.detail(turn, ref)))
+    detail = None if ref == PREPARING else turns.detail(turn, ref)
+    return page(request, "turn/requests.html", member, requests_context(turn, detail))
+
+
+def _part(template: str, part_context: Callable[["ExplainabilityTurn"], dict[str, Any]]) -> Callable[..., HttpResponse]:
+    """Give the view of a part of the page that needs nothing but its turn."""
+
+    @require_safe
+    @member_view()
+    def view(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+        turn = turns.turn(member.project, session_id, request_id)
+        return page(request, template, member, part_context(turn))
+
+    return view
+
+
+head = _part(f"{TEMPLATE}#head", head_context)
+context = _part("turn/context.html", context_context)
+state = _part("turn/state.html", state_context)
+choice = _part("turn/choice.html", choice_context)
+overview = _part("turn/overview.html", overview_context)
 
 
 @require_safe
 @member_view()
-def state(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give what the turn changed in its session."""
+def compare(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Show what changed in the session from the end of the turn before to the end of this one."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/state.html", member, state_context(turn))
+    return page(request, "turn/compare.html", member, comparison_context(turn), section="sessions")
 
 
 @require_safe
 @member_view()
-def choice(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give what led to the order in which plugins were tried."""
+def section(request: HttpRequest, member: Member, session_id: str, request_id: str, place: int) -> HttpResponse:
+    """Give the exact text of one section of what a model got to see; to a browser that asks for it alone, plain."""
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/choice.html", member, choice_context(turn))
-
-
-@require_safe
-@member_view()
-def overview(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give what the turn ran with and answered."""
-    turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/overview.html", member, overview_context(turn))
+    section = section_text(turn, place)
+    if "HX-Request" not in request.headers:
+        return HttpResponse(section.text, content_type="text/plain; charset=utf-8")
+    return page(request, "turn/section.html", member, {"shown": section})
 
 
 @require_safe

@@ -1,0 +1,63 @@
+"""Many readers of one session: sockets that note which events they got, and when."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from websockets.asyncio.client import connect
+
+PATIENCE_SECONDS = 60
+"""How long a reader waits for the next event."""
+
+
+@dataclass(slots=True)
+class Heard:
+    """What one reader got: the numbers of the events in order, and when the last of them came."""
+
+    numbers: list[int] = field(default_factory=list)
+    last_at: float = 0.0
+
+
+def listen(
+    address: str, session_id: str, cookie: str, *, since: int, reader_count: int, act: Callable[[], int]
+) -> list[Heard]:
+    """Let so many readers listen while something happens, until each has got the last event.
+
+    Args:
+        address: host and port of the server.
+        since: the number of the last event that the readers know.
+        act: makes events and gives the number of the last one; called on a thread of its own when all listen.
+    """
+    return asyncio.run(_listen(address, session_id, cookie, since, reader_count, act))
+
+
+async def _listen(
+    address: str, session_id: str, cookie: str, since: int, reader_count: int, act: Callable[[], int]
+) -> list[Heard]:
+    url = f"ws://{address}/live/sessions/{session_id}?since={since}"
+    everybody = [Heard() for _ in range(reader_count)]
+    listening = asyncio.Barrier(reader_count + 1)
+    last: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    headers = {"Cookie": cookie}
+
+    async def read(heard: Heard) -> None:
+        async with connect(url, origin=f"http://{address}", additional_headers=headers, open_timeout=60) as socket:
+            await listening.wait()
+            while not last.done() or not heard.numbers or heard.numbers[-1] < last.result():
+                try:
+                    told = await asyncio.wait_for(socket.recv(), PATIENCE_SECONDS if not last.done() else 15)
+                except TimeoutError:
+                    return
+                number = json.loads(told).get("sequence")
+                if number is not None:
+                    heard.numbers.append(number)
+                    heard.last_at = time.monotonic()
+
+    async def make() -> None:
+        await listening.wait()
+        last.set_result(await asyncio.to_thread(act))
+
+    await asyncio.gather(make(), *(read(heard) for heard in everybody))
+    return everybody

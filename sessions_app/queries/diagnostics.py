@@ -1,0 +1,62 @@
+"""What the latest turn of a session really sent to models, and which tools it called [H50, H51]."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sessions_app.models import ExplainabilityTurn, Message, Session
+from sessions_app.queries.turns import details, records
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One captured request with its response; `stage` is empty for one that prepared the context."""
+
+    stage: str
+    exchange: Mapping[str, Any]
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """Give the request's body as it left, redacted."""
+        return self.exchange.get("body") or {}
+
+    @property
+    def follows(self) -> bool:
+        """Tell whether the request named the response that it follows: the key is there and not null [H8, HV24]."""
+        return self.body.get("previous_response_id") is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatestTurn:
+    """The latest turn with its requests in the order of their executions' ends, those that prepared it first."""
+
+    turn: ExplainabilityTurn | None = None
+    requests: Sequence[Sent] = ()
+    tool_messages: Sequence[Message] = ()
+
+    @property
+    def outbound(self) -> Sent | None:
+        """Give the first request for the answer, else the first of all [H35]; None when nothing was sent [H40]."""
+        answering = (sent for sent in self.requests if sent.stage == "goal-solver")
+        return next(answering, next(iter(self.requests), None))
+
+
+def latest_turn(session: Session) -> LatestTurn:
+    """Give what the latest turn sent and called; a fixed number of queries."""
+    turn = session.turns.order_by("-turn_index").first()
+    if turn is None:
+        return LatestTurn()
+    stages: dict[str, str] = {}
+    asked: list[str] = []
+    for name, _, data in records(turn):
+        if name == "plugin.started":
+            stages[data["executionId"]] = data["stage"]
+        elif name == "plugin.finished" and data.get("llmCalls"):
+            asked.append(data["executionId"])
+    found = details(turn, asked)
+    prepared = [Sent(stage="", exchange=item) for item in (turn.context_report or {}).get("requests", ())]
+    answered = [
+        Sent(stage=stages.get(ref, ""), exchange=item) for ref in asked if ref in found for item in found[ref].requests
+    ]
+    tools = turn.messages.filter(role=Message.Speaker.TOOL).order_by("sequence")
+    return LatestTurn(turn=turn, requests=(*prepared, *answered), tool_messages=list(tools))

@@ -1,0 +1,111 @@
+"""The provider's thread of answers: which request follows which response, and what happens when it is lost [H6]."""
+
+from typing import Any
+
+import pytest
+
+from mrpvm.errors import ModelFailed
+from mrpvm.llm.bridge import ConfiguredModel
+from mrpvm.llm.chain import Chain
+from mrpvm.llm.endpoint import Endpoint, EndpointConfig
+from mrpvm.llm.port import CallScope, Prompt
+from mrpvm.llm.recorder import Recorder
+from mrpvm.llm.roles import ModelConfig
+from mrpvm.values import HistoryMessage
+from tests.llm.provider import KEY, Asked, Provider, refuse, say
+
+READ_ALONG = pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+
+
+def ask(
+    provider: Provider, chain: Chain | None, api: str = "responses", *, streams: bool = False, role: str = "goal-fast",
+    endpoint: Endpoint | None = None,
+) -> Recorder:  # fmt: skip
+    """Ask once; gives what was recorded of it."""
+    config: dict[str, Any] = {"base_url": provider.url, "model": "m", "api_key": KEY, "api": api}
+    made = endpoint or Endpoint(EndpointConfig(**config), pause=lambda seconds: None)
+    recorder = Recorder()
+    scope = CallScope(timeout_ms=20_000, max_calls=5, stopped=lambda: False, recorder=recorder)
+    said = HistoryMessage(role="user", content="Who is Rex?")
+    prompt = Prompt(plugin_id="gs-llm-fast", role=role, system="Be honest.", messages=(said,))
+    ConfiguredModel(made, ModelConfig(), chain=chain).bind(scope).call(prompt, (lambda text: None) if streams else None)
+    return recorder
+
+
+@READ_ALONG
+def test_each_answer_is_what_the_next_request_follows(streams: bool) -> None:
+    with Provider() as provider:
+        first = Chain()
+        ask(provider, first, streams=streams)
+        second = Chain(previous_id=first.next_id)
+        record = ask(provider, second, streams=streams).as_records()[0]
+    assert "previous_response_id" not in provider.bodies[0]
+    assert provider.bodies[1]["previous_response_id"] == first.next_id != second.next_id
+    assert [body["store"] for body in provider.bodies] == [True, True]
+    assert record["body"]["previous_response_id"] == first.next_id
+    assert record["response"]["responseId"] == second.next_id
+    assert provider.bodies[1]["input"] == provider.bodies[0]["input"]
+
+
+def test_who_does_not_write_the_answer_is_in_no_thread() -> None:
+    chain = Chain(previous_id="r-0")
+    with Provider() as provider:
+        ask(provider, chain, role="seed-fast")
+        ask(provider, None)
+    assert all("previous_response_id" not in body and body["store"] is False for body in provider.bodies)
+    assert chain.next_id == "r-0"
+
+
+def test_the_chat_api_has_no_threads() -> None:
+    chain = Chain(previous_id="r-0")
+    with Provider() as provider:
+        ask(provider, chain, "chat")
+    assert not {"previous_response_id", "store"} & set(provider.bodies[0])
+    assert chain.next_id == "r-0"
+
+
+@pytest.mark.parametrize("is_named", [True, False], ids=["by its code", "by its words"])
+def test_a_lost_response_is_left_out_once_and_said(is_named: bool) -> None:
+    def lost(asked: Asked) -> None:
+        if is_named:
+            refuse(400, "not found", param="previous_response_id", code="previous_response_not_found")(asked)
+        else:
+            refuse(400, f"Previous response with id '{asked.body['previous_response_id']}' not found.", code=None)(
+                asked
+            )
+
+    chain = Chain(previous_id="r-gone")
+    with Provider(lost) as provider:
+        records = ask(provider, chain).as_records()
+        ask(provider, Chain(previous_id=chain.next_id))
+    assert ["previous_response_id" in body for body in provider.bodies] == [True, False, True]
+    assert chain.is_broken
+    assert [record["attempt"] for record in records] == [1, 2]
+    assert records[0]["response"]["status"] == 400
+
+
+def test_a_provider_without_threads_is_asked_for_none_again() -> None:
+    def unknown(asked: Asked) -> None:
+        refuse(400, "Unknown parameter.", param="previous_response_id")(asked)
+
+    with Provider(unknown) as provider:
+        endpoint = Endpoint(EndpointConfig(base_url=provider.url, model="m", api="responses"), pause=lambda wait: None)
+        for _ in range(2):
+            ask(provider, Chain(previous_id="r-0"), endpoint=endpoint)
+    assert ["previous_response_id" in body for body in provider.bodies] == [True, False, False]
+
+
+def test_a_failed_request_moves_nothing() -> None:
+    chain = Chain(previous_id="r-0")
+    with Provider(refuse(400)) as provider, pytest.raises(ModelFailed):
+        ask(provider, chain)
+    assert (chain.next_id, chain.is_broken) == ("r-0", False)
+
+
+def test_an_answer_without_an_id_leaves_the_thread_where_it_was() -> None:
+    chain = Chain(previous_id="r-0")
+    chain.answered(None)
+    assert chain.next_id == "r-0"
+    with Provider(say("Yes.")) as provider:
+        ask(provider, chain)
+    assert chain.next_id != "r-0"

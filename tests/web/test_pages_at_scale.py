@@ -1,0 +1,92 @@
+"""Pages of long sessions and of many sessions cost as many queries as those of short and few; see bench.pages."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from bench.pages.storing import FAILED_EVERY, store_long_session, store_sessions
+from sessions_app.models import Project, Session
+from sessions_app.queries.pages import EXCHANGES_SHOWN, SESSIONS_SHOWN, TURNS_SHOWN
+from tests.web.page_scene import check_html, counted_queries, member_client, project
+
+__all__ = ["project"]
+
+
+def cost(client: Client, address: str, query: dict[str, Any]) -> tuple[str, int]:
+    """Give a page and how many queries it took."""
+    with counted_queries() as queries:
+        response = client.get(address, query)
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html, len(queries)
+
+
+@pytest.fixture
+def sessions(project: Project) -> list[Session]:
+    """Give a short session and a long one."""
+    return [store_long_session(project, count) for count in (60, 400)]
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "shown", "row"),
+    [
+        ("session", {}, EXCHANGES_SHOWN, "data-ended"),
+        ("session-messages", {"before": 50}, EXCHANGES_SHOWN, "data-ended"),
+        ("session-state", {}, TURNS_SHOWN, 'id="registry-'),
+        ("session-state", {"turns_before": 50}, TURNS_SHOWN, 'id="registry-'),
+        ("session-state", {"find": "status:failed"}, 3, 'id="registry-'),
+        ("session-state", {"find": "colour 41"}, 1, 'id="registry-'),
+        ("session-diagnostics", {}, 1, "the latest"),
+    ],
+)
+def test_a_long_session_pages_in_constant_queries(
+    project: Project, sessions: list[Session], name: str, query: dict[str, Any], shown: int, row: str
+) -> None:
+    client, counts = member_client(project), []
+    for session in sessions:
+        html, count = cost(client, reverse(name, args=[session.session_id]), query)
+        counts.append(count)
+        assert html.count(row) >= shown
+        assert html.count(row) <= TURNS_SHOWN + EXCHANGES_SHOWN
+    assert counts[0] == counts[1]
+
+
+def test_going_back_through_a_long_session_meets_every_turn_once(project: Project) -> None:
+    session = store_long_session(project, 100)
+    client, seen, before = member_client(project), list[int](), 101
+    while before > 1:
+        html, _ = cost(client, reverse("session-messages", args=[session.session_id]), {"before": before})
+        found = [number for number in range(1, before) if f'id="turn-{number}"' in html]
+        seen += reversed(found)
+        before = found[0]
+    assert seen == list(range(100, 0, -1))
+
+
+@pytest.mark.parametrize("query", [{}, {"status": "failed"}, {"q": "conversation 3"}, {"after": True}])
+def test_a_long_list_pages_in_constant_queries(project: Project, query: dict[str, Any]) -> None:
+    client, counts = member_client(project), []
+    for added in (60, 340):
+        store_sessions(project, added)
+        if "after" in query:
+            middle = Session.objects.order_by("-last_activity_at", "-id")[Session.objects.count() // 2]
+            query = {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"}
+        html, count = cost(client, reverse("sessions-list"), query)
+        counts.append(count)
+        assert 1 <= html.count("data-poll-row") <= SESSIONS_SHOWN
+    assert counts[0] == counts[1] <= 6
+
+
+def test_generated_sessions_are_what_pages_expect(project: Project) -> None:
+    store_sessions(project, 3)
+    session = store_long_session(project, 2 * FAILED_EVERY)
+    assert session.turns.count() == session.turn_sequence == 2 * FAILED_EVERY
+    assert session.turns.filter(status="failed").count() == session.failed_turn_count == 2
+    assert session.messages.count() == session.message_sequence
+    assert session.context_units.count() == session.unit_count
+    assert Session.objects.filter(title__startswith="Conversation").values("draft", "journal").distinct().count() == 3
+    turn = session.turns.get(turn_index=7)
+    html, _ = cost(member_client(project), reverse("turn-state", args=[session.session_id, turn.request_id]), {})
+    assert "Thing 7 is red." in html

@@ -1,0 +1,204 @@
+"""The diagnostics of a session: what its latest turn really sent, and what went wrong [H50 to H52, H8, HV18, HV19]."""
+
+import html as entities
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import Settings
+
+from sessions_app.actions.recognition import EXPIRED
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import Message, Project, Session
+from sessions_app.turns.chains import forget_chains
+from sessions_app.turns.trace_writer import detail_row
+from tests.configured_model import acting, provider, unvalidated
+from tests.llm.provider import KEY, Asked, Provider, refuse, say
+from tests.web.page_scene import (
+    HOSTILE,
+    add_turns,
+    check_html,
+    counted_queries,
+    live_project,
+    member_client,
+    new_session,
+    project,
+)
+from tests.web.test_turn_panels import talk, text_of
+
+__all__ = ["live_project", "project", "provider", "unvalidated"]
+
+FOLLOWS = "previous_response_id in last request"
+LLM = {"seed_detector": "sd-symbolic", "goal_solver": "gs-llm-fast"}
+
+
+def diagnostics(client: Client, session: Session) -> str:
+    response = client.get(reverse("session-diagnostics", args=[session.session_id]))
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html
+
+
+def rows(html: str) -> dict[str, str]:
+    return {name: text_of(value) for name, value in re.findall(r"<dt>([^<]*)</dt><dd>(.*?)</dd>", html, re.S)}
+
+
+def outbound(html: str) -> Any:
+    found = re.search(r'aria-label="Outbound Request JSON">(.*?)</pre>', html, re.S)
+    assert found is not None
+    return json.loads(entities.unescape(re.sub(r"<[^>]*>", "", found[1])))
+
+
+@pytest.fixture
+def responses(provider: Provider, unvalidated: None, settings: Settings) -> Iterator[Provider]:
+    """Give the configured provider, spoken to through its Responses API, no thread begun."""
+    settings.MRPVM_LLM_API = "responses"
+    forget_chains()
+    yield provider
+    forget_chains()
+
+
+def test_before_anything_was_sent_every_row_says_so(project: Project) -> None:
+    session = new_session(project)
+    client = member_client(project, "viewer")
+    html = diagnostics(client, session)
+    assert rows(html) == {
+        "Chat target": "this server alone", "Last error of a turn": "none",
+        "Last HTTP status of the model": "no request yet", "Last error of the model": "none",
+        "Last response id": "none (continuity not used yet)", "Project": project.name, "Persistence error": "none",
+        FOLLOWS: "no", "Conversation": session.session_id, "Conversation taken from": "none", "History reset": "none",
+        "Warnings": "none",
+    }  # fmt: skip
+    assert "No request yet" in html
+    add_turns(session, 1, "failed")
+    assert rows(diagnostics(client, session))["Last error of a turn"] == "VALIDATION_REJECTED: Refused 1."
+
+
+def test_three_turns_are_one_thread_and_the_request_shown_is_the_one_that_left(
+    live_project: Project, responses: Provider
+) -> None:
+    session, client, shown = create_session(live_project), member_client(live_project), []
+    for message in ("My dog is called Rex.", "What is my dog called?", "And why is it called Rex?"):
+        talk(session, message, **LLM)
+        shown.append(diagnostics(client, session))
+        assert outbound(shown[-1]) == responses.bodies[-1]
+    ids = [rows(html)["Last response id"] for html in shown]
+    assert [rows(html)[FOLLOWS] for html in shown] == ["no", "yes", "yes"]
+    assert [body.get("previous_response_id") for body in responses.bodies] == [None, *ids[:2]]
+    assert len(set(ids)) == 3
+    assert [rows(html)["Conversation taken from"] for html in shown] == ["none", "this session", "this session"]
+    assert rows(shown[-1])["Last HTTP status of the model"] == "200"
+    assert rows(shown[-1])["Chat target"] == f"{responses.url}/responses, some-model"
+    assert KEY not in "".join(shown)
+
+
+def test_a_failed_request_is_shown_and_does_not_move_the_thread(live_project: Project, responses: Provider) -> None:
+    session, client = create_session(live_project), member_client(live_project)
+    talk(session, "My dog is called Rex.", **LLM)
+    first_id = rows(diagnostics(client, session))["Last response id"]
+    responses.otherwise = acting(refuse(500, "overloaded"))
+    failed = talk(session, "What is my dog called?", **LLM)
+    html = diagnostics(client, session)
+    assert rows(html)["Last HTTP status of the model"] == "500"
+    assert "overloaded" in rows(html)["Last error of the model"]
+    assert outbound(html)["previous_response_id"] == first_id
+    assert failed.turn_index == 2
+    responses.otherwise = acting(say("It is Rex [1]."))
+    talk(session, "What is my dog called?", **LLM)
+    assert responses.bodies[-1]["previous_response_id"] == first_id
+
+
+def test_a_broken_thread_is_said_and_goes_on_from_the_next_answer(live_project: Project, responses: Provider) -> None:
+    session, client = create_session(live_project), member_client(live_project)
+    talk(session, "My dog is called Rex.", **LLM)
+
+    def lost(asked: Asked) -> None:
+        known = asked.body.get("previous_response_id") is None
+        (say("It is Rex [1].") if known else refuse(400, "gone", code="previous_response_not_found"))(asked)
+
+    responses.otherwise = acting(lost)
+    turn = talk(session, "What is my dog called?", **LLM)
+    assert turn.status == "succeeded"
+    html = diagnostics(client, session)
+    assert rows(html)[FOLLOWS] == "yes"
+    assert rows(html)["Last HTTP status of the model"] == "400"
+    assert "the provider no longer knew the response" in rows(html)["Warnings"]
+    latest = rows(html)["Last response id"]
+    responses.otherwise = acting(say("It is Rex [1]."))
+    talk(session, "What is my dog called?", **LLM)
+    assert responses.bodies[-1]["previous_response_id"] == latest
+    assert rows(diagnostics(client, session))["Warnings"] == "none"
+
+
+def test_a_new_process_a_fresh_session_and_an_own_history_begin_without_a_thread(
+    live_project: Project, responses: Provider, settings: Settings
+) -> None:
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex.", **LLM)
+    talk(create_session(live_project), "My dog is called Rex.", **LLM)
+    forget_chains()
+    talk(session, "What is my dog called?", **LLM)
+    settings.MRPVM_LLM_CHAIN = False
+    talk(session, "What is my dog called?", **LLM)
+    assert all("previous_response_id" not in body for body in responses.bodies)
+    assert [body["store"] for body in responses.bodies] == [True, True, True, False]
+
+
+def test_a_cap_that_cut_and_a_conversation_that_began_anew_are_said(live_project: Project, responses: Provider) -> None:
+    session = new_session(live_project, flags={"history_max_turns": 1, "enable_history_summarization": False})
+    for _ in range(3):
+        turn = talk(session, "My dog is called Rex.", **LLM)
+    turn.client_request = {"warnings": [EXPIRED]}
+    turn.save()
+    found = rows(diagnostics(member_client(live_project), session))
+    assert found["Warnings"] == "Conversation: 2 messages left out, by the cap on messages"
+    assert found["History reset"] == "the session had expired, so a new one goes on from its transcript"
+
+
+@pytest.mark.parametrize(("length", "shown"), [(200, "x" * 200), (201, "x" * 200 + "...")])
+def test_tools_are_shown_with_their_output_cut(project: Project, length: int, shown: str) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    payload = {"tool": "echo:say", "input": HOSTILE, "output": "x" * length}
+    Message.objects.create(session=session, turn=turn, sequence=9, role="tool", content="x" * length, payload=payload)
+    found = rows(diagnostics(member_client(project), session))
+    assert found["Name"] == "echo:say"
+    assert found["Output"] == shown
+
+
+def test_a_key_that_is_null_is_no_continuity(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    named = {"executionId": "exec-0.9~1", "frameId": "frame-0", "status": "success", "durationMs": 3, "llmCalls": 1}
+    started = {**named, "pluginName": "S", "pluginId": "gs-x", "pluginType": "gs-plugin", "stage": "goal-solver"}
+    turn.event_batches.create(
+        first_sequence=1_000, events=[["plugin.started", 1, started], ["plugin.finished", 4, named]]
+    )
+    body = {"model": "m-1", "input": HOSTILE, "previous_response_id": None}
+    detail_row(turn, "exec-0.9~1", {"meta": {"requests": [{"url": "http://m", "body": body}]}}).save()
+    html = diagnostics(member_client(project), session)
+    assert rows(html)[FOLLOWS] == "no"
+    assert rows(html)["Last HTTP status of the model"] == "no answer"
+    assert outbound(html)["input"] == HOSTILE
+
+
+def test_the_panel_opens_with_the_page_and_its_queries_do_not_grow(project: Project) -> None:
+    client, counts = member_client(project), []
+    for how_many in (1, 12):
+        session = new_session(project)
+        add_turns(session, how_many)
+        with counted_queries() as queries:
+            diagnostics(client, session)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 9
+    page = client.get(reverse("session", args=[session.session_id]), {"diagnostics": "1"}).content.decode()
+    check_html(page)
+    assert "Outbound Request JSON" in page
+    assert "Outbound Request JSON" not in client.get(reverse("session", args=[session.session_id])).content.decode()
+    stranger = member_client(Project.objects.create(name="Other"))
+    assert stranger.get(reverse("session-diagnostics", args=[session.session_id])).status_code == 404

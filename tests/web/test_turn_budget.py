@@ -1,0 +1,154 @@
+"""What a model got to see, on the turn page: the bar of sections, what was cut, and each section's exact text [X2]."""
+
+import html as entities
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ExplainabilityTurn, Message, Project
+from sessions_app.web.fragments.turn_budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
+from tests.configured_model import acting, provider, unvalidated
+from tests.llm.provider import Provider, refuse
+from tests.web.page_scene import HOSTILE, add_turns, live_project, member_client, new_session, project
+from tests.web.test_turn_panels import get, talk, text_of
+
+__all__ = ["live_project", "project", "provider", "unvalidated"]
+
+
+def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
+    """Give a section's text as a reader asks for it alone."""
+    response = client.get(reverse("turn-section", args=[turn.session.session_id, turn.request_id, place]))
+    assert response.status_code == 200
+    assert response["Content-Type"] == "text/plain; charset=utf-8"
+    return response.content.decode()
+
+
+def lines(html: str) -> dict[str, str]:
+    """Give each section's line by its name."""
+    return {
+        str(re.search(r'budget__name">([^<]*)<', line)[1]): text_of(line)  # type: ignore[index]
+        for line in re.findall(r'<summary>\s*<span class="budget__sign.*?</summary>', html, re.S)
+    }
+
+
+def with_report(turn: ExplainabilityTurn, *sections: dict[str, Any], **more: Any) -> ExplainabilityTurn:
+    turn.context_report = {"conversationSource": "stored", "chars": 0, "tokens": 0, "sections": list(sections), **more}
+    turn.save()
+    return turn
+
+
+def test_the_sections_stand_with_their_sizes_and_open_to_what_the_model_was_sent(
+    live_project: Project, provider: Provider, unvalidated: None
+) -> None:
+    session = new_session(live_project, system_prompt="Answer in one sentence.")
+    choices = {"seed_detector": "sd-symbolic", "goal_solver": "gs-llm-fast"}
+    talk(session, "My dog is called Rex.", **choices)
+    turn = talk(session, "What is my dog called?", **choices)
+    assert turn.context_report is not None
+    client = member_client(live_project, "viewer")
+    page = get(client, turn, "turn-context")
+    shown, stored = lines(page), turn.context_report["sections"]
+    assert list(shown) == ["Instructions", "Conversation", "Evidence", "Message"]
+    for line, item in zip(shown.values(), stored, strict=True):
+        assert f"{item['chars']} characters, {item['tokens']} tokens" in line
+    assert "this session, 2 messages" in shown["Conversation"]
+    assert f"{turn.context_report['chars']} characters, about {turn.context_report['tokens']} tokens" in page
+    sent = provider.bodies[-1]["messages"]
+    texts = [section(client, turn, place) for place in range(4)]
+    assert texts[0].endswith("Answer in one sentence.")
+    assert texts[0] in sent[0]["content"]
+    conversation = "\n\n".join(f"**{item['role']}**: {item['content']}" for item in sent[1:3])
+    assert texts[1] == conversation
+    assert texts[2] == "My dog is called Rex."
+    assert texts[3] == "What is my dog called?"
+    assert [len(text) for text in texts] == [item["chars"] for item in stored]
+
+
+def test_what_was_cut_is_said_with_the_rule_that_cut_it(live_project: Project) -> None:
+    session = new_session(live_project, flags={"history_max_turns": 1, "enable_history_summarization": False})
+    for number in range(3):
+        turn = talk(session, f"My dog number {number} is called Rex.")
+    line = lines(get(member_client(live_project), turn, "turn-context"))["Conversation"]
+    assert "this session, 2 messages" in line
+    assert "2 messages left out, by the cap on messages" in line
+
+
+def test_a_summary_that_a_model_refused_to_make_is_a_warning_and_its_request_is_shown(
+    live_project: Project, provider: Provider, unvalidated: None
+) -> None:
+    session = create_session(live_project)
+    provider.otherwise = acting(refuse(400, "I will not"))
+    for number in range(6):
+        turn = talk(session, f"Thing {number} costs $50.", seed_detector="sd-symbolic", goal_solver="gs-symbolic")
+        if (turn.context_report or {}).get("warnings"):
+            break
+    client = member_client(live_project)
+    page = text_of(get(client, turn, "turn-context"))
+    assert "the model did not summarise the older messages, so rules did" in page
+    assert "To prepare the context 1 call" in page
+    assert "Thing 0 costs $50." in text_of(get(client, turn, "turn-requests", "preparing"))
+    assert "left out, told by the summary instead" in page
+
+
+def test_what_is_gone_is_counted_and_what_never_was_is_not_found(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 3)[-1]
+    conversation = {"name": "conversation", "source": "stored", "chars": 50, "tokens": 13, "kept_count": 4}
+    evidence = {"name": "evidence", "source": "retrieval", "chars": 7, "tokens": 2, "kept_count": 2}
+    with_report(turn, conversation | {"places": [1, 4]}, evidence | {"unit_ids": [f"unit-{session.pk}-1", "unit-gone"]})
+    Message.objects.filter(session=session, sequence=2).delete()
+    client = member_client(project)
+    address = reverse("turn-section", args=[session.session_id, turn.request_id, 0])
+    shown = client.get(address, headers={"HX-Request": "true"}).content.decode()
+    assert "1 of what stood here is no longer stored." in text_of(shown)
+    assert "**user**: user 1\n\n**user**: user 2\n\n**assistant**: assistant 2" in entities.unescape(shown)
+    assert section(client, turn, 1) == "Fact 1."
+    assert client.get(address.replace("/sections/0", "/sections/2")).status_code == 404
+    stranger = new_session(project)
+    assert client.get(address.replace(session.session_id, stranger.session_id)).status_code == 404
+
+
+def test_what_was_written_in_a_section_is_text(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    with_report(
+        turn, {"name": HOSTILE, "source": HOSTILE, "chars": 9, "tokens": 3, "text": HOSTILE, "note": HOSTILE},
+        warnings=[HOSTILE],
+    )  # fmt: skip
+    client = member_client(project)
+    get(client, turn, "turn-context")
+    assert section(client, turn, 0) == HOSTILE
+    response = client.get(
+        reverse("turn-section", args=[turn.session.session_id, turn.request_id, 0]), headers={"HX-Request": "true"}
+    )
+    assert HOSTILE not in response.content.decode()
+
+
+def test_a_turn_without_a_report_has_no_bar(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    assert 'class="card budget"' not in get(member_client(project), turn, "turn-context")
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_an_empty_bar_can_be_drawn(count: int) -> None:
+    empty = {"name": "message", "source": "request", "chars": 0, "tokens": 0}
+    assert [part.percent for part in budget_parts([empty] * count)] == [0] * count
+
+
+@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=6))
+def test_the_bar_is_filled_in_proportion_and_nothing_is_too_small_to_see(sizes: list[int]) -> None:
+    parts = budget_parts([{"name": "x", "source": "y", "chars": size, "tokens": 1} for size in sizes])
+    assert parts[0].at == 0
+    assert parts[-1].at + parts[-1].width == BAR_WIDTH
+    for part, following in pairwise(parts):
+        assert part.at + part.width == following.at
+    assert all(part.width >= LEAST_WIDTH for part in parts)
+    for one, size in zip(parts, sizes, strict=True):
+        for other, other_size in zip(parts, sizes, strict=True):
+            assert size < other_size or one.width >= other.width - 1
