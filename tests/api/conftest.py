@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -28,6 +29,13 @@ def plugins() -> None:
 def unlimited_chats(settings: Settings) -> None:
     """Let tests ask as often as they like; the limit has tests of its own."""
     settings.MRPVM_CHATS_PER_MINUTE = 0
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, settings: Settings) -> Path:
+    """Give the test's own data directory."""
+    settings.MRPVM_DATA_DIR = tmp_path
+    return tmp_path
 
 
 @pytest.fixture
@@ -110,6 +118,12 @@ def caller(project: Project) -> Callable[..., Caller]:
 def editor(caller: Callable[..., Caller]) -> Caller:
     """Give a caller who may run turns."""
     return caller("editor")
+
+
+@pytest.fixture
+def session_id(editor: Caller) -> str:
+    """Give a fresh session."""
+    return str(editor.post("/api/sessions").json()["session_id"])
 
 
 @pytest.fixture

@@ -5,26 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from sessions_app.models import Message, Project, Session
 from tests.api.conftest import Caller
 from tests.conversation.skill_files import front, write_skill
 
 ADD = {"invocation_mode": "tool_dispatch", "command_tool": "add"}
-
-
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the test's own data directory."""
-    settings.MRPVM_DATA_DIR = tmp_path
-    return tmp_path
-
-
-@pytest.fixture
-def session_id(editor: Caller) -> str:
-    """Give a fresh session."""
-    return str(editor.post("/api/sessions").json()["session_id"])
 
 
 def give(caller: Caller, session_id: str, text: str) -> dict[str, Any]:

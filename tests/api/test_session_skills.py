@@ -3,26 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.models import Session
 from tests.api.conftest import Caller
 from tests.conversation.skill_files import front, write_skill
-
-
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the test's own data directory."""
-    settings.MRPVM_DATA_DIR = tmp_path
-    return tmp_path
-
-
-@pytest.fixture
-def session_id(editor: Caller) -> str:
-    """Give a fresh session."""
-    return str(editor.post("/api/sessions").json()["session_id"])
 
 
 def test_a_session_tells_what_it_has_frozen(editor: Caller, files: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from pytest_django import Settings
 
 from sessions_app.models import Session
 from tests.api.conftest import Caller
@@ -46,13 +45,6 @@ STEPS = st.lists(
     min_size=1,
     max_size=5,
 )
-
-
-@pytest.fixture
-def files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the test's own data directory."""
-    settings.MRPVM_DATA_DIR = tmp_path
-    return tmp_path
 
 
 @pytest.fixture

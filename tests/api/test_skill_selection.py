@@ -21,18 +21,6 @@ MESSAGE = "Please shorten this: The ferry leaves at nine and the gate is A."
 CHOSEN = '{"skill": "summarise", "reason": "It asks for a shorter text."}'
 
 
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path, settings: Settings) -> None:
-    """Keep the test's files apart."""
-    settings.MRPVM_DATA_DIR = tmp_path
-
-
-@pytest.fixture
-def session_id(editor: Caller) -> str:
-    """Give a fresh session."""
-    return str(editor.post("/api/sessions").json()["session_id"])
-
-
 def choosing(provider: Provider, choice: Behaviour, answer: str = "It leaves at nine.") -> None:
     """Let the provider choose as told, and answer everything else."""
     other = acting(say(answer))

@@ -18,19 +18,6 @@ from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
 __all__ = ["provider"]
 
 
-@pytest.fixture(autouse=True)
-def files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the test's own data directory."""
-    settings.MRPVM_DATA_DIR = tmp_path
-    return tmp_path
-
-
-@pytest.fixture
-def session_id(editor: Caller) -> str:
-    """Give a fresh session."""
-    return str(editor.post("/api/sessions").json()["session_id"])
-
-
 def solving(provider: Provider) -> list[dict[str, Any]]:
     """Give the messages of every request to a solver so far; a validator's are left out."""
     bodies = [asked.body["messages"] for asked in provider.asked]
