@@ -15,7 +15,7 @@ from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.search.ranking import Ranked, Scale
 from sessions_app.search.terms import speaker_term, term_id
 from sessions_app.search.visibility import hidden_units
-from sessions_app.search.windows import WHOLE_SHARE, TermPostings, windows_around
+from sessions_app.search.windows import TermPostings, windows_around
 
 _IDS_A_QUERY = 10_000
 
@@ -111,7 +111,7 @@ class SessionKnowledge:
         alone = Ranked.of(postings, asked, plain).scores()
         windows = windows_around(view.chain, view.hidden, sorted(alone, key=lambda unit: (-alone[unit], unit)))
         spread = {term: windows.spread(rows) for term, rows in postings.items()}
-        return Ranked.of(spread, asked, Scale.of(view.evidence_count, view.term_count, WHOLE_SHARE), speakers)
+        return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers)
 
     @cached_property
     def _has_utterances(self) -> bool:
