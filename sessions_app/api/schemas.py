@@ -209,6 +209,20 @@ kb_read = _operation(
     {200: responses.Repository},
     404,
 )
+kb_revisions = _operation(
+    "list_kb_revisions", "knowledge", "Lists what the base was, the newest revision first.",
+    {200: responses.RevisionPage}, 404, query=requests.PageQuery,
+)  # fmt: skip
+kb_restore = _operation(
+    "restore_kb", "knowledge",
+    "Gives the base a new revision that shows what an earlier one showed. Sessions go on seeing what they mounted.",
+    {200: responses.Repository}, 404, 409, request=requests.RestoreRequest,
+)  # fmt: skip
+kb_compact = _operation(
+    "compact_kb", "knowledge",
+    "Has the base's chain of layers shortened in the background; what it shows, and its revision, stay.",
+    {202: responses.Repository}, 404,
+)  # fmt: skip
 
 source_list = _operation(
     "list_sources", "knowledge", "Lists a base's sources without their texts, the newest first.",
