@@ -15,7 +15,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser fuzz check format bench bench-retrieval sync embeddings requirements vendor clean
+.PHONY: help run test browser fuzz check format bench bench-large bench-retrieval sync embeddings requirements vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ format: sync ## Format the code
 
 bench: sync ## Measure a turn against its floor; prints ratios
 	$(PYTHON) -m bench $(ARGS)
+
+bench-large: sync ## Measure what a base of 1,000,000 units costs (ARGS="--units 20000" for a smaller one)
+	$(PYTHON) -m bench.large $(ARGS)
 
 bench-retrieval: sync ## Measure how well questions find what answers them (ARGS=DIRECTORY of collections)
 	$(PYTHON) -m bench.retrieval $(ARGS)
