@@ -76,23 +76,28 @@ def choices_of(body: dict[str, Any]) -> Choices:
     )
 
 
-class ChatRequest(ChoicesFields):
-    """One message to a session [API-10, O-17, O-19, O-22, O-42]."""
+class WaitFields(Coded):
+    """How long to wait for a running turn [O-19]."""
 
-    messages = ChatMessages()
-    session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
-    stream = Truth(required=False, default=False)
-    include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
     wait_ms = WholeNumber(required=False, default=0, min_value=0, max_value=60_000)
-    conversation_history = HistoryMessages(required=False, allow_null=True)
-    conversation_context = HistoryMessages(required=False, allow_null=True)
-    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
 
     def validate_wait_ms(self, value: int) -> int:
         """Give the wait, which the operator may have bounded further."""
         if value > settings.MRPVM_MAX_WAIT_MS:
             raise serializers.ValidationError(f"This server waits at most {settings.MRPVM_MAX_WAIT_MS} ms.")
         return value
+
+
+class ChatRequest(ChoicesFields, WaitFields):
+    """One message to a session [API-10, O-17, O-19, O-22, O-42]."""
+
+    messages = ChatMessages()
+    session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
+    stream = Truth(required=False, default=False)
+    include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
+    conversation_history = HistoryMessages(required=False, allow_null=True)
+    conversation_context = HistoryMessages(required=False, allow_null=True)
+    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
 
 
 class SessionCreateRequest(ChoicesFields):
@@ -169,6 +174,29 @@ class KBCreateRequest(Coded):
     """A new knowledge base [API-9]."""
 
     name = Text(allow_blank=True, allow_null=True, required=False)
+
+
+class KBMountRequest(WaitFields):
+    """Which base to mount, and whether unsaved changes may go [KB-8]."""
+
+    kb_id = Text()
+    discard_draft = Truth(required=False, default=False)
+
+    codes = {"kb_id": "KB_VALIDATION_MISSING_ID"}
+
+
+class KBForkRequest(WaitFields):
+    """What the new base is called; without a name, after the mounted one [KB-12]."""
+
+    name = Text(required=False, allow_null=True, allow_blank=True)
+
+
+class KBSaveRequest(KBForkRequest):
+    """Where to save, and what [KB-10]."""
+
+    target_kb_id = Text(required=False, allow_null=True)
+    fork = Truth(required=False, default=False)
+    include_conversation_units = Truth(required=False, default=True)
 
 
 class RestoreRequest(Coded):
