@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
@@ -110,6 +111,22 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     assert "sees an earlier revision" in html
 
 
+def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    address = reverse("knowledge-upload", args=[base.kb_id])
+    file = SimpleUploadedFile("pumps.md", b"# Pumps\n\nThe pump of pier four is blue.", "text/markdown")
+    html = admin.post(address, {"file": file}, follow=True).content.decode()
+    assert "“pumps.md” gave 1 units." in html
+    assert '<span class="table__title">pumps.md</span>' in html
+    for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}):
+        refused = admin.post(address, data)
+        assert refused.status_code == 400
+        check_html(refused.content.decode())
+        assert 'id="upload-error"' in refused.content.decode()
+    base.refresh_from_db()
+    assert (base.revision, base.source_count) == (2, 1)
+
+
 def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     for number in range(2):
@@ -135,7 +152,8 @@ def test_who_may_only_read_restores_nothing(project: Project) -> None:
     reader = member_client(project, name="reader", role="viewer")
     html = reader.get(reverse("knowledge-base", args=[base.kb_id])).content.decode()
     assert "Restore revision" not in html
-    for name in ("knowledge-restore", "knowledge-compact"):
+    assert "Add source" not in html
+    for name in ("knowledge-restore", "knowledge-compact", "knowledge-upload"):
         assert reader.post(reverse(name, args=[base.kb_id]), {"revision": 1, "expected": 2}).status_code == 403
         assert admin_of_another_project().post(reverse(name, args=[base.kb_id])).status_code == 404
 

@@ -1,5 +1,6 @@
 """The knowledge pages: bases with their lineage, what is in them, and which sessions mount them."""
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -9,6 +10,7 @@ from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.queries.knowledge import knowledge_base, knowledge_bases
 from sessions_app.queries.pages import bases_with_use
+from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.knowledge import lineage
 from sessions_app.web.fragments.knowledge_base import base_context
@@ -44,6 +46,24 @@ def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     asked, unit_id = (request.GET.get(name, "").replace("\0", "") for name in ("q", "unit"))
     context = base_context(knowledge_base(member.project, kb_id), asked[:MAX_ASKED_CHARS], unit_id)
     return page(request, "knowledge/show.html", member, context, section="knowledge")
+
+
+@require_POST
+@member_view("editor")
+def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Make a file a source of the base; one that cannot be read, or is too large, leaves nothing and says why."""
+    base, file = knowledge_base(member.project, kb_id), request.FILES.get("file")
+    refusal = "Choose a file of Markdown, plain text, HTML or PDF."
+    if isinstance(file, UploadedFile) and file.name:
+        try:
+            source = load_source(base, Upload(data=file.read(), name=file.name, declared_type=file.content_type))
+        except MRPError as refused:
+            refusal = refused.message
+        else:
+            tell(request, f"“{source.name}” gave {source.unit_count} units.")
+            return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+    context = {**base_context(base, "", ""), "upload_error": refusal}
+    return page(request, "knowledge/show.html", member, context, section="knowledge", status=400)
 
 
 @require_POST
