@@ -35,7 +35,6 @@ def test_a_kill_at_any_edge_changes_nothing_that_is_seen(tmp_path: Path, own_ser
         left_over += found["left_over"]
         if edge:
             assert chain == expected
-            assert found["depth"] <= 1 or found["depth"] >= DEEP  # folded, or not at all
         expected = chain
         if done.returncode == 0:
             break
@@ -46,4 +45,4 @@ def test_a_kill_at_any_edge_changes_nothing_that_is_seen(tmp_path: Path, own_ser
     assert left_over > 4
     last = json.loads(run("-m", "tests.faults.crashing_compaction", "0").stdout.splitlines()[0])
     assert last["seen"] == expected
-    assert last["depth"] <= 1
+    assert last["depth"] < DEEP
