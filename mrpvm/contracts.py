@@ -7,14 +7,16 @@ value, never exceptions [PL-23]; an exception that escapes is recorded as `error
 Plugins get everything by argument, treat it as read-only and keep no conversation state of their own [PL-28].
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from mrpvm.conversation.helping import HelperOutput as HelperOutput  # and with_helper: for goal solvers
 from mrpvm.conversation.helping import with_helper as with_helper
-from mrpvm.llm.port import LanguageModel as LanguageModel  # the port's place for plugins is this page
+from mrpvm.knowledge.port import KnowledgePort as KnowledgePort  # and the next two: the ports' place for plugins
+from mrpvm.knowledge.port import ScoredUnit as ScoredUnit
+from mrpvm.llm.port import LanguageModel as LanguageModel
 from mrpvm.values import (
     Answer,
     ContextProfile,
@@ -29,7 +31,6 @@ from mrpvm.values import (
     Plan,
     Selection,
     SessionState,
-    Store,
 )
 
 PluginType = Literal["sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin"]
@@ -84,26 +85,6 @@ class Clock(Protocol):
 
     def monotonic_ms(self) -> float:
         """Give milliseconds from an arbitrary start, never going back."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoredUnit:
-    """One hit of a search: exact BM25 `score`, and per query term what it contributed."""
-
-    unit: KnowledgeUnit
-    score: float
-    store: Store
-    term_scores: Mapping[str, float] = field(default_factory=dict)
-
-
-class KnowledgePort(Protocol):
-    """The session's effective view below the current turn: journal, draft, mounted chain minus hidden [KB-7]."""
-
-    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Give the best `limit` units by BM25 for stemmed `terms` with their weights; best first, ties by unit id."""
-
-    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0 [BP-29]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

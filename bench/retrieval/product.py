@@ -8,6 +8,7 @@ from mrpvm.contracts import CallContext, KBRetriever, RetrieveInput
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.testing import call_context
 from mrpvm.values import Intent
+from sessions_app.actions.artifacts import keep_artifacts
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.models import KnowledgeLayer
@@ -26,9 +27,9 @@ def stored(corpus: Corpus) -> KnowledgeLayer:
     return base.head
 
 
-def opened(head: KnowledgeLayer) -> CallContext:
-    """Give what a plugin call over the base gets."""
-    return call_context(SessionKnowledge(EffectiveView.of_layer(head)))
+def opened(head: KnowledgeLayer, plugin_id: str) -> CallContext:
+    """Give what a call of the plugin over the base gets."""
+    return call_context(SessionKnowledge(EffectiveView.of_layer(head), keep_artifacts).for_plugin(plugin_id))
 
 
 def ranked(plugin: KBRetriever, question: Question, context: CallContext) -> Sequence[str]:

@@ -8,10 +8,16 @@ from bench.retrieval.collections import Collection, read_collections
 from bench.retrieval.product import opened, ranked, stored
 from bench.retrieval.scores import PlainBM25, Tally
 from mrpvm.contracts import KBRetriever
+from mrpvm.knowledge.embedding.encoder import installed_encoder
 from mrpvm.plugins.kb_retrievers.balanced import BalancedKBRetriever
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
 
-PLUGINS: tuple[KBRetriever, ...] = (FastKBRetriever(), BalancedKBRetriever())
+WITHOUT = "balanced, words"
+PLUGINS: Mapping[str, KBRetriever] = {
+    "kb-fast": FastKBRetriever(),
+    WITHOUT: BalancedKBRetriever(encoder=lambda: None),
+    "kb-balanced": BalancedKBRetriever(),
+}
 NAMES = ("memory", "passages", "personal", "cranfield", "cisi")
 
 
@@ -42,7 +48,9 @@ FIGURES: Mapping[str, tuple[Figure, ...]] = {
 def report(directory: Path, only: str | None = None) -> Iterator[str]:
     """Give the lines of the report as they are measured."""
     yield f"retrieval over {directory.name}: plain BM25 and the product's plugins"
-    yield f"{'':32}{'plain':>8}" + "".join(f"{plugin.descriptor.id:>14}" for plugin in PLUGINS)
+    encoder = installed_encoder()
+    yield f"kb-balanced by {encoder.name if encoder else 'words alone: the embedding extra is not installed'}"
+    yield f"{'':32}{'plain':>8}" + "".join(f"{name:>16}" for name in PLUGINS)
     seen: set[str] = set()
     for collection in read_collections(directory):
         seen.add(collection.name)
@@ -54,13 +62,14 @@ def report(directory: Path, only: str | None = None) -> Iterator[str]:
 
 
 def _measured(collection: Collection) -> Iterator[str]:
-    plain, tallies = Tally(), {plugin.descriptor.id: Tally() for plugin in PLUGINS}
+    plain, tallies = Tally(), {name: Tally() for name in PLUGINS}
     for corpus in collection.corpora:
-        context, baseline = opened(stored(corpus)), PlainBM25(corpus.plain)
+        head, baseline = stored(corpus), PlainBM25(corpus.plain)
+        contexts = {name: opened(head, plugin.descriptor.id) for name, plugin in PLUGINS.items()}
         for question in corpus.questions:
             plain.add(question.group, baseline.ranked(question.text), question.gold)
-            for plugin in PLUGINS:
-                tallies[plugin.descriptor.id].add(question.group, ranked(plugin, question, context), question.gold)
+            for name, plugin in PLUGINS.items():
+                tallies[name].add(question.group, ranked(plugin, question, contexts[name]), question.gold)
     count = sum(len(corpus.questions) for corpus in collection.corpora)
     yield f"{collection.name}, {count} questions"
     for figure in FIGURES[collection.name]:
@@ -69,5 +78,5 @@ def _measured(collection: Collection) -> Iterator[str]:
             value = figure.read(tally, collection)
             least = figure.least.get(name)
             verdict = "" if least is None else f" {'>=' if value >= least else '<'} {least:.2f}"
-            row += f"{value:7.3f}{verdict:7}"
+            row += f"{value:9.3f}{verdict:7}"
         yield row.rstrip()

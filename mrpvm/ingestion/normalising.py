@@ -26,6 +26,17 @@ class NoKnowledge:
         """Find nothing."""
         return ()
 
+    def newest(self, limit: int) -> Sequence[ScoredUnit]:
+        """Find nothing."""
+        return ()
+
+    def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Have none."""
+        return {}
+
+    def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
+        """Keep nothing."""
+
 
 def chunk_context(
     source_id: str, model: LanguageModel, *, remaining_ms: int, remaining_llm_calls: int, stopped: Callable[[], bool]

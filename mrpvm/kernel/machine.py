@@ -4,7 +4,7 @@ import logging
 from dataclasses import replace
 from typing import Literal
 
-from mrpvm.contracts import Clock, KnowledgePort
+from mrpvm.contracts import Clock
 from mrpvm.conversation.answers import answer_text, with_idle_intents
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import answer_intents
@@ -20,6 +20,7 @@ from mrpvm.kernel.scheduler import Scheduler
 from mrpvm.kernel.stages.detect import detect, detector_candidates
 from mrpvm.kernel.stages.plan import planner_candidates
 from mrpvm.kernel.workers import Workers
+from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit
@@ -44,7 +45,7 @@ class Machine:
     def run_turn(
         self,
         request: TurnRequest,
-        knowledge: KnowledgePort,
+        knowledge: TurnKnowledge,
         emit: Emit,
         tick: Tick = lambda: None,
         model: ModelSource | None = None,

@@ -5,9 +5,10 @@ from dataclasses import replace
 from threading import Event as StopFlag
 from typing import Any
 
-from mrpvm.contracts import CallContext, CallMetadata, Descriptor, KnowledgePort
+from mrpvm.contracts import CallContext, CallMetadata, Descriptor
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.frame import Frame
+from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
@@ -25,7 +26,7 @@ class TurnRun:
         request: TurnRequest,
         registry: Registry,
         budget: Budget,
-        knowledge: KnowledgePort,
+        knowledge: TurnKnowledge,
         model: ModelSource,
         emit: Emit,
     ) -> None:
@@ -222,7 +223,7 @@ class TurnRun:
             frame_depth=frame.depth,
             remaining_ms=timeout_ms,
             remaining_llm_calls=frame.calls.remaining,
-            knowledge=self._knowledge,
+            knowledge=self._knowledge.for_plugin(descriptor.id),
             model=self._model.bind(scope),
             stopped=self.stop.is_set,
             write=write,

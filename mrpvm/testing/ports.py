@@ -21,6 +21,8 @@ class InMemoryKnowledge:
 
     def __init__(self, units: Iterable[KnowledgeUnit] = (), store: Store = "session") -> None:
         self._units: list[tuple[KnowledgeUnit, Store]] = []
+        self._artifacts: dict[tuple[str, str, str], bytes] = {}
+        self._plugin_id = ""
         for item in units:
             self.add(item, store)
 
@@ -53,6 +55,26 @@ class InMemoryKnowledge:
         """Give units that instruct a phase, newest first."""
         found = [(item, store) for item, store in reversed(self._units) if item.is_guidance]
         return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
+
+    def newest(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give the evidence units, newest first."""
+        found = [(item, store) for item, store in reversed(self._units) if item.is_evidence]
+        return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
+
+    def for_plugin(self, plugin_id: str) -> "InMemoryKnowledge":
+        """Give the same units with one plugin's artifacts."""
+        bound = copy.copy(self)
+        bound._plugin_id = plugin_id
+        return bound
+
+    def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Give what the plugin kept for these units."""
+        kept = {name: self._artifacts.get((self._plugin_id, version, name)) for name in unit_ids}
+        return {name: content for name, content in kept.items() if content is not None}
+
+    def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
+        """Keep them for as long as these units are kept."""
+        self._artifacts.update({(self._plugin_id, version, name): content for name, content in contents.items()})
 
 
 class NoModel(AbsentModel):

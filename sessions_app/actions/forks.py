@@ -12,7 +12,7 @@ from mrpvm.errors import Conflict
 from sessions_app import events
 from sessions_app.actions.journals import label_journal
 from sessions_app.actions.kb_mounts import draft_facts, mounted_facts, point_at
-from sessions_app.actions.knowledge import MAX_NAME_CHARS, base_name, lock_base, move_head
+from sessions_app.actions.knowledge import MAX_NAME_CHARS, base_name, lock_base, move_head, note_revision
 from sessions_app.actions.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
@@ -30,10 +30,10 @@ def fork_base(base: KnowledgeBase, name: str | None = None, actor: User | None =
         InvalidInput: as for `create_base`.
         NotFound: KB_NOT_FOUND.
 
-    Effects: one row; afterwards `kb-forked` with no session.
+    Effects: the base and its first revision; afterwards `kb-forked` with no session.
     """
     source = lock_base(base)
-    fork = _create_fork(source, source.head, name)
+    fork = _create_fork(source, source.head, name, actor)
     notify_on_commit(kb_forked(fork, session=None, reason="fork"))
     return fork
 
@@ -110,7 +110,7 @@ def _fork_session(
 ) -> KnowledgeBase:
     parent = session.mounted_kb
     tip = _seal_workspace(session, with_journal=with_journal)
-    fork = _create_fork(parent, tip, name)
+    fork = _create_fork(parent, tip, name, actor)
     _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
     return fork
 
@@ -124,7 +124,7 @@ def _save_session(
     if name is not None:
         base.name = base_name(name)
     tip = _seal_workspace(session, with_journal=with_journal)
-    move_head(base, tip)
+    move_head(base, tip, reason="save", actor=actor)
     _finish(session, base, "kb.saved", reason="save", actor=actor, previous=previous)
     return base
 
@@ -174,15 +174,17 @@ def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> None:
         session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, below)
 
 
-def _create_fork(parent: KnowledgeBase, tip: KnowledgeLayer, name: str | None) -> KnowledgeBase:
+def _create_fork(parent: KnowledgeBase, tip: KnowledgeLayer, name: str | None, actor: User | None) -> KnowledgeBase:
     default = f"{parent.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
-    return KnowledgeBase.objects.create(
+    fork = KnowledgeBase.objects.create(
         project_id=parent.project_id,
         name=default if name is None else base_name(name),
         parent=parent,
         head=tip,
         source_count=tip.source_count,
     )
+    note_revision(fork, "fork", actor)
+    return fork
 
 
 def _finish(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, NotFound, TooLarge
@@ -17,7 +17,7 @@ from sessions_app.actions.lifecycle import kb_saved
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.quarantine import keep_rejections
 from sessions_app.actions.staging import fill, hide_in_batches, staged_on, staging, unwatched
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
+from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
 from sessions_app.search.index import hide_units
 from sessions_app.search.layers import create_layer, seal_layer
 
@@ -38,7 +38,9 @@ def create_base(project: Project, name: str, *, is_default: bool = False) -> Kno
     checked = base_name(name)
     root = create_layer(KnowledgeLayer.Kind.BASE, None)
     seal_layer(root)
-    return KnowledgeBase.objects.create(project=project, name=checked, head=root, is_default=is_default)
+    base = KnowledgeBase.objects.create(project=project, name=checked, head=root, is_default=is_default)
+    note_revision(base, "create")
+    return base
 
 
 def ensure_default_base(project: Project) -> KnowledgeBase:
@@ -132,7 +134,7 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     layer.save(update_fields=["own_source_count", "source_count"])
     check_base_size(layer)
     seal_layer(layer)
-    move_head(locked, layer)
+    move_head(locked, layer, reason="source-add")
     notify_on_commit(kb_saved(locked, session=None, reason="source-add"))
     source.layer = layer
     return source
@@ -172,15 +174,23 @@ def _no_such_base() -> NotFound:
     return NotFound("There is no such knowledge base.", code="KB_NOT_FOUND")
 
 
-def move_head(base: KnowledgeBase, layer: KnowledgeLayer) -> None:
+def move_head(base: KnowledgeBase, layer: KnowledgeLayer, *, reason: str, actor: User | None = None) -> None:
     """Point the locked base at its next head; from here on readers see what `layer` shows [KB-13].
 
-    Effects: head, source count, name, time and revision, which grows by one.
+    Effects: head, source count, name, time and revision, which grows by one; a row that keeps the revision.
     """
     base.head, base.source_count = layer, layer.source_count
-    base.revision = F("revision") + 1
+    base.revision += 1
     base.updated_at = timezone.now()
     base.save(update_fields=["name", "head", "source_count", "revision", "updated_at"])
+    note_revision(base, reason, actor)
+
+
+def note_revision(base: KnowledgeBase, reason: str, actor: User | None = None) -> None:
+    """Keep the base's present revision so that it can be restored; one row."""
+    KBRevision.objects.create(
+        knowledge_base=base, revision=base.revision, layer_id=base.head_id, reason=reason, created_by=actor
+    )
 
 
 def free_source_id(layer: KnowledgeLayer, name: str) -> str:

@@ -30,8 +30,8 @@ def unwatched() -> None:
 
 
 @contextlib.contextmanager
-def staging(parent: KnowledgeLayer) -> Iterator[KnowledgeLayer]:
-    """Give a new staged layer on top of `parent`; unless it was published, it is removed when the block fails."""
+def staging(parent: KnowledgeLayer | None) -> Iterator[KnowledgeLayer]:
+    """Give a new staged layer on `parent`, if any; unless it was published, it is removed when the block fails."""
     layer = create_layer(_STAGED, parent)
     try:
         yield layer

@@ -7,17 +7,18 @@ from django.utils.safestring import SafeString
 
 from sessions_app.admin.cells import list_links, row_link
 from sessions_app.admin.choosers import asked_project
-from sessions_app.admin.knowledge_forms import CreateBase, ForkBase, RenameBase
+from sessions_app.admin.knowledge_forms import CompactBase, CreateBase, ForkBase, RenameBase, RestoreBase
 from sessions_app.admin.object_actions import ActionAdmin
-from sessions_app.models import KBMount, KnowledgeBase, Session
+from sessions_app.admin.read_only import ReadOnlyAdmin
+from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Session
 
 
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(ActionAdmin):
-    """Bases of all projects: make, name and fork them."""
+    """Bases of all projects: make, name, fork, restore and compact them."""
 
     add_action = CreateBase
-    object_actions = (ForkBase, RenameBase)
+    object_actions = (ForkBase, RestoreBase, CompactBase, RenameBase)
     list_display = (
         "name", "default", "project", "parent_link", "revision", "source_count", "units", "updated_at",
     )  # fmt: skip
@@ -27,8 +28,8 @@ class KnowledgeBaseAdmin(ActionAdmin):
     search_fields = ("name", "=kb_id")
     ordering = ("name", "id")
     fields = (
-        "kb_id", "project", "name", "is_default", "parent", "forks", "head", "revision", "source_count", "units",
-        "mounts", "created_at", "updated_at",
+        "kb_id", "project", "name", "is_default", "parent", "forks", "head", "depth", "revision", "revisions",
+        "source_count", "units", "mounts", "created_at", "updated_at",
     )  # fmt: skip
 
     def get_search_results(
@@ -63,3 +64,30 @@ class KnowledgeBaseAdmin(ActionAdmin):
     def mounts(self, base: KnowledgeBase) -> SafeString:
         """Give the ways to its mounts, past and present, and to the sessions that use it now."""
         return list_links([(KBMount, "knowledge_base"), (Session, "mounted_kb")], base)
+
+    @admin.display(description="layers")
+    def depth(self, base: KnowledgeBase) -> str:
+        """Give how long its chain is, and whether somebody wants it shorter."""
+        asked = "; compaction was asked for" if base.compaction_asked_at else ""
+        return f"{base.head.depth + 1}{asked}"
+
+    @admin.display(description="earlier revisions")
+    def revisions(self, base: KnowledgeBase) -> SafeString:
+        """Give the way to its revisions."""
+        return list_links([(KBRevision, "knowledge_base")], base)
+
+
+@admin.register(KBRevision)
+class KBRevisionAdmin(ReadOnlyAdmin):
+    """What bases were; an earlier revision is restored on its base's page."""
+
+    list_display = ("id", "base_link", "revision", "reason", "created_by", "created_at")
+    list_select_related = ("knowledge_base", "created_by")
+    search_fields = ("knowledge_base__name", "=knowledge_base__kb_id")
+    ordering = ("-id",)
+    fields = ("knowledge_base", "revision", "layer", "reason", "created_by", "created_at")
+
+    @admin.display(description="knowledge base", ordering="knowledge_base__name")
+    def base_link(self, kept: KBRevision) -> SafeString:
+        """Give the base."""
+        return row_link(kept.knowledge_base)

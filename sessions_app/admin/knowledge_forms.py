@@ -1,4 +1,4 @@
-"""What an operator does with knowledge bases: make, name and fork them, and mount one in a session."""
+"""What an operator does with knowledge bases: make, name, fork, restore, compact and mount them."""
 
 from django import forms
 from django.contrib.auth.models import User
@@ -6,10 +6,13 @@ from django.contrib.auth.models import User
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import MAX_NAME_CHARS, create_base, rename_base
+from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.admin.action_forms import ActionForm, Done
 from sessions_app.admin.choosers import any_base, any_session
 from sessions_app.admin.session_forms import MOUNT_REASON, mounted
 from sessions_app.models import KnowledgeBase, Project
+
+REVISIONS_SHOWN = 20
 
 
 class CreateBase(ActionForm):
@@ -71,6 +74,76 @@ class ForkBase(ActionForm):
             message="The base was forked:", log=f"Forked “{self.row.name}” into “{fork.name}” ({fork.kb_id}).",
             created=fork,
         )  # fmt: skip
+
+
+class RestoreBase(ActionForm):
+    """Brings an earlier revision of a base back [KB-13]."""
+
+    slug = "restore"
+    label = "Restore…"
+    heading = "Restore an earlier revision of “{}”"
+    submit = "Restore"
+    explanation = (
+        "The base gets a new revision that shows what the chosen one showed. Nothing is lost, and sessions go on "
+        "seeing what they have mounted."
+    )
+    permissions = ("sessions_app.change_knowledgebase",)
+    row: KnowledgeBase
+
+    revision = forms.IntegerField(min_value=1)
+    expected = forms.IntegerField(widget=forms.HiddenInput)
+
+    def get_initial_for_field(self, field: forms.Field, field_name: str) -> int | None:
+        """Start from the revision that is being looked at; the one to restore is the operator's to choose."""
+        return self.row.revision if field_name == "expected" else None
+
+    @classmethod
+    def is_offered(cls, row: KnowledgeBase) -> bool:
+        """Only a base that was changed has something to go back to."""
+        return row.revision > 1
+
+    @property
+    def warning(self) -> str:
+        """Say which revisions there are, the newest first."""
+        kept = self.row.revisions.exclude(revision=self.row.revision).values_list("revision", "reason", "created_at")
+        rows = list(kept[: REVISIONS_SHOWN + 1])
+        named = [f"{revision} ({reason}, {at:%Y-%m-%d %H:%M} UTC)" for revision, reason, at in rows[:REVISIONS_SHOWN]]
+        more = " and earlier ones" if len(rows) > REVISIONS_SHOWN else ""
+        return f"Now at revision {self.row.revision}. There are: {', '.join(named)}{more}."
+
+    def perform(self, actor: User) -> Done:
+        """Restore it."""
+        chosen = self.cleaned_data["revision"]
+        base = restore_revision(self.row, chosen, actor=actor, expected=self.cleaned_data["expected"])
+        return Done(
+            message=f"The base shows revision {chosen} again, as revision {base.revision}.",
+            log=f"Restored revision {chosen} as revision {base.revision}.",
+        )
+
+
+class CompactBase(ActionForm):
+    """Has the chain of a base's layers shortened."""
+
+    slug = "compact"
+    label = "Compact…"
+    heading = "Compact “{}”"
+    submit = "Compact"
+    explanation = (
+        "The upper layers of the base are written once more as one, in the background and within minutes. Units, ranks "
+        "and revision stay as they are; long chains are compacted without being asked."
+    )
+    permissions = ("sessions_app.change_knowledgebase",)
+    row: KnowledgeBase
+
+    @classmethod
+    def is_offered(cls, row: KnowledgeBase) -> bool:
+        """Two layers and more can be folded."""
+        return row.head.depth > 0 and row.compaction_asked_at is None
+
+    def perform(self, actor: User) -> Done:
+        """Ask for it."""
+        ask_for_compaction(self.row)
+        return Done(message="The base will be compacted in the background.", log="Asked for its compaction.")
 
 
 class AddMount(ActionForm):

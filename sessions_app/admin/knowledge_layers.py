@@ -10,7 +10,7 @@ from sessions_app.actions.journals import JOURNAL_KIND
 from sessions_app.admin.cells import list_links, row_link, shortened, shown_text
 from sessions_app.admin.filters import known_values
 from sessions_app.admin.read_only import ReadOnlyAdmin
-from sessions_app.models import HiddenUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit
+from sessions_app.models import HiddenUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, UnitArtifact
 
 _UNIT_LARGE = ("procedure", "text_body", "provenance")
 _SHOWN_HIDINGS = 20
@@ -151,3 +151,26 @@ class HiddenUnitAdmin(ReadOnlyAdmin):
     def unit_link(self, hidden: HiddenUnit) -> SafeString:
         """Give the unit that is hidden."""
         return row_link(hidden.unit)
+
+
+@admin.register(UnitArtifact)
+class UnitArtifactAdmin(ReadOnlyAdmin):
+    """What KB plugins derived from units: bytes that only the plugin understands."""
+
+    list_display = ("id", "plugin_id", "version", "unit_link")
+    list_filter = ("plugin_id",)
+    list_select_related = ("unit",)
+    deferred = ("content", *(f"unit__{name}" for name in _UNIT_LARGE))
+    search_fields = ("=plugin_id", "=unit__unit_id")
+    ordering = ("-id",)
+    fields = ("plugin_id", "version", "unit", "size")
+
+    @admin.display(description="unit")
+    def unit_link(self, artifact: UnitArtifact) -> SafeString:
+        """Give the unit."""
+        return row_link(artifact.unit)
+
+    @admin.display(description="size")
+    def size(self, artifact: UnitArtifact) -> str:
+        """Give how large it is."""
+        return f"{len(artifact.content):,} bytes"

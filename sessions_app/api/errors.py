@@ -29,8 +29,8 @@ STATUS_BY_CODE: Mapping[str, int] = {
         401: ("UNAUTHENTICATED",),
         403: ("FORBIDDEN",),
         404: (
-            "NOT_FOUND", "SESSION_NOT_FOUND", "KB_NOT_FOUND", "TURN_NOT_FOUND", "SOURCE_NOT_FOUND",
-            "DETAIL_NOT_FOUND", "UNIT_NOT_FOUND",
+            "NOT_FOUND", "SESSION_NOT_FOUND", "KB_NOT_FOUND", "KB_REVISION_NOT_FOUND", "TURN_NOT_FOUND",
+            "SOURCE_NOT_FOUND", "DETAIL_NOT_FOUND", "UNIT_NOT_FOUND",
         ),
         405: ("METHOD_NOT_ALLOWED",),
         409: (

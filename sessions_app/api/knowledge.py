@@ -1,4 +1,4 @@
-"""Knowledge bases: made, listed, read [API-9, KB-1]."""
+"""Knowledge bases: made, listed, read, restored, compacted [API-9, KB-1, KB-13]."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,13 +6,22 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.api import schemas
 from sessions_app.api.content_payloads import quarantined_payload, source_payload
 from sessions_app.api.paging import number, page, text
 from sessions_app.api.parsers import JSONObjectParser, UploadParser
-from sessions_app.api.requests import KBCreateRequest, PageQuery, SourceRequest, UploadRequest, sends_file, upload_of
+from sessions_app.api.requests import (
+    KBCreateRequest,
+    PageQuery,
+    RestoreRequest,
+    SourceRequest,
+    UploadRequest,
+    sends_file,
+    upload_of,
+)
 from sessions_app.api.views import ApiView
-from sessions_app.queries.knowledge import knowledge_base, knowledge_bases, quarantined_of_base, sources
+from sessions_app.queries.knowledge import knowledge_base, knowledge_bases, quarantined_of_base, revisions, sources
 from sessions_app.turns.ingest import load_source
 
 if TYPE_CHECKING:
@@ -73,6 +82,47 @@ class OneKnowledgeBase(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """Read the base; `default` is an alias for the project's default one [O-25]."""
         return Response(repository(knowledge_base(self.project, kb_id)))
+
+
+class Revisions(ApiView):
+    """What a base was."""
+
+    @schemas.kb_revisions
+    def get(self, request: Request, kb_id: str) -> Response:
+        """List its revisions, the newest first."""
+        query, base = self.parameters(PageQuery), knowledge_base(self.project, kb_id)
+        rows, next_cursor = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
+        listed = [
+            {
+                "revision": row.revision,
+                "reason": row.reason,
+                "createdAt": row.created_at,
+                "unitCount": row.layer.unit_count,
+                "isCurrent": row.revision == base.revision,
+            }
+            for row in rows
+        ]
+        return Response({"revisions": listed, "next_cursor": next_cursor})
+
+
+class Restore(ApiView):
+    """Going back to an earlier revision."""
+
+    @schemas.kb_restore
+    def post(self, request: Request, kb_id: str) -> Response:
+        """Make a new revision that shows what an earlier one showed [KB-13]."""
+        base, body = knowledge_base(self.project, kb_id), self.body(RestoreRequest)
+        restored = restore_revision(base, body["revision"], expected=body.get("expected_revision"))
+        return Response(repository(restored))
+
+
+class Compaction(ApiView):
+    """A shorter chain of layers."""
+
+    @schemas.kb_compact
+    def post(self, request: Request, kb_id: str) -> Response:
+        """Ask for it; it is done in the background."""
+        return Response(repository(ask_for_compaction(knowledge_base(self.project, kb_id))), status=202)
 
 
 class Sources(ApiView):

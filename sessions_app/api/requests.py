@@ -17,6 +17,7 @@ INCLUDABLE = ("response_markdown", "details")
 PAGE_LIMIT = 50
 PAGE_LIMIT_MAX = 200
 SOURCE_NAME_CHARS = 200
+REVISION_MAX = 2**31 - 1
 
 
 class Coded(serializers.Serializer):
@@ -75,23 +76,28 @@ def choices_of(body: dict[str, Any]) -> Choices:
     )
 
 
-class ChatRequest(ChoicesFields):
-    """One message to a session [API-10, O-17, O-19, O-22, O-42]."""
+class WaitFields(Coded):
+    """How long to wait for a running turn [O-19]."""
 
-    messages = ChatMessages()
-    session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
-    stream = Truth(required=False, default=False)
-    include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
     wait_ms = WholeNumber(required=False, default=0, min_value=0, max_value=60_000)
-    conversation_history = HistoryMessages(required=False, allow_null=True)
-    conversation_context = HistoryMessages(required=False, allow_null=True)
-    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
 
     def validate_wait_ms(self, value: int) -> int:
         """Give the wait, which the operator may have bounded further."""
         if value > settings.MRPVM_MAX_WAIT_MS:
             raise serializers.ValidationError(f"This server waits at most {settings.MRPVM_MAX_WAIT_MS} ms.")
         return value
+
+
+class ChatRequest(ChoicesFields, WaitFields):
+    """One message to a session [API-10, O-17, O-19, O-22, O-42]."""
+
+    messages = ChatMessages()
+    session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
+    stream = Truth(required=False, default=False)
+    include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
+    conversation_history = HistoryMessages(required=False, allow_null=True)
+    conversation_context = HistoryMessages(required=False, allow_null=True)
+    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
 
 
 class SessionCreateRequest(ChoicesFields):
@@ -168,6 +174,36 @@ class KBCreateRequest(Coded):
     """A new knowledge base [API-9]."""
 
     name = Text(allow_blank=True, allow_null=True, required=False)
+
+
+class KBMountRequest(WaitFields):
+    """Which base to mount, and whether unsaved changes may go [KB-8]."""
+
+    kb_id = Text()
+    discard_draft = Truth(required=False, default=False)
+
+    codes = {"kb_id": "KB_VALIDATION_MISSING_ID"}
+
+
+class KBForkRequest(WaitFields):
+    """What the new base is called; without a name, after the mounted one [KB-12]."""
+
+    name = Text(required=False, allow_null=True, allow_blank=True)
+
+
+class KBSaveRequest(KBForkRequest):
+    """Where to save, and what [KB-10]."""
+
+    target_kb_id = Text(required=False, allow_null=True)
+    fork = Truth(required=False, default=False)
+    include_conversation_units = Truth(required=False, default=True)
+
+
+class RestoreRequest(Coded):
+    """Which revision of a base shall come back, and which one the client takes for the present one [KB-13]."""
+
+    revision = WholeNumber(min_value=1, max_value=REVISION_MAX)
+    expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
 
 
 def _entry(*names: str) -> dict[str, Any]:

@@ -268,6 +268,22 @@ class Repository(serializers.Serializer):
     revision = Int()
 
 
+class RevisionObject(serializers.Serializer):
+    """What a knowledge base was, and why it became that."""
+
+    revision = Int()
+    reason = Str()
+    createdAt = Time()
+    unitCount = Int()
+    isCurrent = Bool()
+
+
+class RevisionPage(Page):
+    """A page of revisions."""
+
+    revisions = RevisionObject(many=True)
+
+
 class RepositoryPage(Page):
     """A page of knowledge bases."""
 

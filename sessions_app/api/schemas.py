@@ -210,6 +210,38 @@ kb_read = _operation(
     {200: responses.Repository},
     404,
 )
+kb_load = _operation(
+    "load_session_kb", "knowledge",
+    "Mounts a base in the session as it is now. Unsaved changes refuse it unless `discard_draft` throws them away.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBMountRequest,
+)  # fmt: skip
+kb_mount = _operation(
+    "mount_session_kb", "knowledge", "Another name for `kb/load`.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBMountRequest,
+)  # fmt: skip
+kb_save = _operation(
+    "save_session_kb", "knowledge",
+    "Saves the session's draft, and what it was told, into the mounted base, `target_kb_id` or a new one; mounts that.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBSaveRequest,
+)  # fmt: skip
+kb_fork = _operation(
+    "fork_session_kb", "knowledge", "Makes a base of all that the session sees, and mounts it there.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBForkRequest,
+)  # fmt: skip
+kb_revisions = _operation(
+    "list_kb_revisions", "knowledge", "Lists what the base was, the newest revision first.",
+    {200: responses.RevisionPage}, 404, query=requests.PageQuery,
+)  # fmt: skip
+kb_restore = _operation(
+    "restore_kb", "knowledge",
+    "Gives the base a new revision that shows what an earlier one showed. Sessions go on seeing what they mounted.",
+    {200: responses.Repository}, 404, 409, request=requests.RestoreRequest,
+)  # fmt: skip
+kb_compact = _operation(
+    "compact_kb", "knowledge",
+    "Has the base's chain of layers shortened in the background; what it shows, and its revision, stay.",
+    {202: responses.Repository}, 404,
+)  # fmt: skip
 
 source_list = _operation(
     "list_sources", "knowledge", "Lists a base's sources without their texts, the newest first.",

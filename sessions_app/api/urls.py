@@ -3,7 +3,18 @@
 from django.urls import path, re_path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.api import docs, health, knowledge, model_settings, plugins, session_contents, sessions, skills, turns
+from sessions_app.api import (
+    docs,
+    health,
+    knowledge,
+    model_settings,
+    plugins,
+    session_contents,
+    session_knowledge,
+    sessions,
+    skills,
+    turns,
+)
 from sessions_app.api.chat import ChatCompletions
 from sessions_app.api.views import UnknownPath
 
@@ -25,6 +36,10 @@ urlpatterns = [
     path("sessions/<id:session_id>/units", session_contents.Units.as_view(), name="units"),
     path("sessions/<id:session_id>/units/<id:unit_id>", session_contents.OneUnit.as_view(), name="unit"),
     path("sessions/<id:session_id>/mounts", session_contents.Mounts.as_view(), name="mounts"),
+    path("sessions/<id:session_id>/kb/load", session_knowledge.LoadKB.as_view(), name="session-kb-load"),
+    path("sessions/<id:session_id>/kb/mount", session_knowledge.MountKB.as_view(), name="session-kb-mount"),
+    path("sessions/<id:session_id>/kb/save", session_knowledge.SaveKB.as_view(), name="session-kb-save"),
+    path("sessions/<id:session_id>/kb/fork", session_knowledge.ForkKB.as_view(), name="session-kb-fork"),
     path("sessions/<id:session_id>/context", session_contents.Context.as_view(), name="context"),
     path("sessions/<id:session_id>/quarantine", session_contents.Quarantine.as_view(), name="session-quarantine"),
     path("sessions/<id:session_id>/export", session_contents.Export.as_view(), name="export"),
@@ -38,6 +53,9 @@ urlpatterns = [
     path("sessions/<id:session_id>/skills/reload", skills.ReloadSkills.as_view(), name="skills-reload"),
     path("kbs", knowledge.KnowledgeBases.as_view(), name="kbs"),
     path("kbs/<id:kb_id>", knowledge.OneKnowledgeBase.as_view(), name="kb"),
+    path("kbs/<id:kb_id>/revisions", knowledge.Revisions.as_view(), name="kb-revisions"),
+    path("kbs/<id:kb_id>/restore", knowledge.Restore.as_view(), name="kb-restore"),
+    path("kbs/<id:kb_id>/compaction", knowledge.Compaction.as_view(), name="kb-compaction"),
     path("kbs/<id:kb_id>/sources", knowledge.Sources.as_view(), name="sources"),
     path("kbs/<id:kb_id>/quarantine", knowledge.Quarantine.as_view(), name="kb-quarantine"),
     path("plugins", plugins.Plugins.as_view(), name="plugins"),

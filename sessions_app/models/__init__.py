@@ -5,6 +5,7 @@ from sessions_app.models.conversation_point import ConversationPoint
 from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnDetail, TurnEvents
 from sessions_app.models.frozen_content import FrozenContent
 from sessions_app.models.kb_mount import KBMount
+from sessions_app.models.kb_revision import KBRevision
 from sessions_app.models.knowledge import (
     HiddenUnit,
     KnowledgeBase,
@@ -21,6 +22,7 @@ from sessions_app.models.quarantine import QuarantinedChunk
 from sessions_app.models.remembered_text import RememberedText
 from sessions_app.models.session import Session, SessionEvent
 from sessions_app.models.turn_rating import TurnRating
+from sessions_app.models.unit_artifact import UnitArtifact
 
 __all__ = [
     "ApiKey",
@@ -30,6 +32,7 @@ __all__ = [
     "FrozenContent",
     "HiddenUnit",
     "KBMount",
+    "KBRevision",
     "KnowledgeBase",
     "KnowledgeLayer",
     "KnowledgeSource",
@@ -49,5 +52,6 @@ __all__ = [
     "TurnDetail",
     "TurnEvents",
     "TurnRating",
+    "UnitArtifact",
     "UnitEvent",
 ]

@@ -73,7 +73,10 @@ class KnowledgeLayer(models.Model):
 
 
 class KnowledgeBase(models.Model):
-    """A named base: a pointer at its head layer [KB-1]."""
+    """A named base: a pointer at its head layer [KB-1].
+
+    `compaction_asked_at` is set as long as somebody wants its chain shortened.
+    """
 
     kb_id = models.CharField(max_length=64, unique=True, default=new_kb_id, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
@@ -85,6 +88,7 @@ class KnowledgeBase(models.Model):
     source_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)
+    compaction_asked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-is_default", "name", "id"]

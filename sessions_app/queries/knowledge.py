@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from mrpvm.errors import NotFound
-from sessions_app.models import KnowledgeBase, KnowledgeSource, Project, QuarantinedChunk, Session
+from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeSource, Project, QuarantinedChunk, Session
 
 _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
 LISTED_KIND = "source"
@@ -30,6 +30,12 @@ def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
     if found is None:
         raise NotFound(f"There is no knowledge base '{kb_id}'.", code="KB_NOT_FOUND")
     return found
+
+
+def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
+    """Give what the base was, the newest revision first, with who made it and with its layer [KB-13]."""
+    found = base.revisions.select_related("layer", "created_by").defer("layer__ancestry")
+    return found.order_by("-revision")
 
 
 def sources(base: KnowledgeBase) -> QuerySet[KnowledgeSource]:

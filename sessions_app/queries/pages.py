@@ -161,12 +161,6 @@ def visible_sources(layer: KnowledgeLayer, limit: int) -> list[KnowledgeSource]:
     return list(newest.values())[:limit]
 
 
-def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
-    """Give the sessions that have the base mounted, latest activity first."""
-    found = Session.objects.filter(mounted_kb=base, deleted_at__isnull=True).order_by("-last_activity_at", "-id")
-    return list(found[:limit])
-
-
 def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:
     """Give the sessions that follow the named row in the order of the list."""
     return found.filter(Q(last_activity_at__lt=moment) | Q(last_activity_at=moment, pk__lt=pk))

@@ -12,10 +12,11 @@ from mrpvm.values import Store
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
 from sessions_app.models.plain_sql import PRESENT, select_rows
 from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
+from sessions_app.search.artifacts import Keep, PluginKnowledge
 from sessions_app.search.ranking import Ranked, Scale
 from sessions_app.search.terms import speaker_term, term_id
 from sessions_app.search.visibility import hidden_units
-from sessions_app.search.windows import WHOLE_SHARE, TermPostings, windows_around
+from sessions_app.search.windows import TermPostings, windows_around
 
 _IDS_A_QUERY = 10_000
 
@@ -63,20 +64,27 @@ class EffectiveView:
 
 
 class SessionKnowledge:
-    """`mrpvm.contracts.KnowledgePort` over one resolved view; safe to use from several threads at once.
+    """`mrpvm.knowledge.port.TurnKnowledge` over one resolved view; safe to use from several threads at once.
 
     The view never changes, so what was found once is found again without asking the database: the KB plugins of a
     turn put the same questions.
     """
 
-    def __init__(self, view: EffectiveView) -> None:
+    def __init__(self, view: EffectiveView, keep: Keep | None = None) -> None:
         self.view = view
+        self.given: dict[str, int] = {}
+        """Keys of the units that were given, by unit id."""
+        self._keep = keep
         self._found: dict[tuple[object, ...], tuple[ScoredUnit, ...]] = {}
 
     @classmethod
-    def of(cls, session: Session) -> Self:
-        """Give the port for what the session sees now."""
-        return cls(EffectiveView.of_session(session))
+    def of(cls, session: Session, keep: Keep | None = None) -> Self:
+        """Give the port for what the session sees now; `keep` stores what plugins derive from units."""
+        return cls(EffectiveView.of_session(session), keep)
+
+    def for_plugin(self, plugin_id: str) -> PluginKnowledge:
+        """Give the port as one plugin gets it, with its own artifacts [KB-14]."""
+        return PluginKnowledge(self, plugin_id, self._keep)
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; three queries.
@@ -111,7 +119,7 @@ class SessionKnowledge:
         alone = Ranked.of(postings, asked, plain).scores()
         windows = windows_around(view.chain, view.hidden, sorted(alone, key=lambda unit: (-alone[unit], unit)))
         spread = {term: windows.spread(rows) for term, rows in postings.items()}
-        return Ranked.of(spread, asked, Scale.of(view.evidence_count, view.term_count, WHOLE_SHARE), speakers)
+        return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers)
 
     @cached_property
     def _has_utterances(self) -> bool:
@@ -131,6 +139,25 @@ class SessionKnowledge:
         )  # fmt: skip
         pks = [pk for (pk,) in newest if pk not in self.view.hidden][: max(limit, 0)]
         return self._scored(pks, {}, {})
+
+    def newest(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give the evidence units that came last, newest first: of the whole view where it has at most `limit`.
+
+        Of a larger one only what the session itself holds, so that it never costs by the size of a base; two queries,
+        none when asked before.
+        """
+        asked = ("newest", limit)
+        if asked not in self._found:
+            self._found[asked] = tuple(self._newest(limit))
+        return list(self._found[asked])
+
+    def _newest(self, limit: int) -> list[ScoredUnit]:
+        view = self.view
+        layers = view.chain if view.evidence_count <= limit else view.session_layers
+        rows = select_rows(
+            LayerUnit, ("pk",), highest="pk", limit=max(limit, 0) + len(view.hidden), layer_id=layers, is_evidence=True
+        )
+        return self._scored([pk for (pk,) in rows if pk not in view.hidden][: max(limit, 0)], {}, {})
 
     def _postings(self, terms: Iterable[str]) -> dict[str, TermPostings]:
         by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
@@ -156,6 +183,7 @@ class SessionKnowledge:
             )
             for pk in pks
         ]
+        self.given.update((hit.unit.id, pk) for hit, pk in zip(found, pks, strict=True))
         return sorted(found, key=lambda hit: (-hit.score, hit.unit.id)) if scores else found
 
 

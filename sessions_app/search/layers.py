@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
+from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session, UnitArtifact
 from sessions_app.models.plain_sql import add_to_row
 from sessions_app.search.visibility import Totals, settle
 
@@ -112,6 +112,7 @@ def _clear_layer(layer_id: int) -> None:
     Posting.objects.filter(layer_id=layer_id).delete()
     HiddenUnit.objects.filter(layer_id=layer_id).delete()
     HiddenUnit.objects.filter(unit__layer_id=layer_id).delete()
+    UnitArtifact.objects.filter(unit__layer_id=layer_id).delete()
     LayerUnit.objects.filter(layer_id=layer_id).delete()
     KnowledgeSource.objects.filter(layer_id=layer_id).delete()
 

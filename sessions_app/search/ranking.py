@@ -1,17 +1,21 @@
 """BM25 over the postings of one search: each unit's score, and what each term gave to it [BP-20]."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log
 from typing import Self
 
 from sessions_app.search.terms import WHOLE_FREQUENCY
-from sessions_app.search.windows import TermPostings
+from sessions_app.search.windows import WHOLE_SHARE, TermPostings
 
 K1, B = 1.2, 0.75
 """BM25's constants [BP-20]."""
-SPEAKER_GAIN = 2.0
-"""What the words of somebody named in the question gain: as much as a rather rare term."""
+SPEAKER_GAIN, SPEAKER_SHARE = 2.0, 0.5
+"""What the words of somebody named in the question gain: as much as a rather rare term, but at most this share of what
+the best term of the question can give. Where all terms are common, a name alone decides little."""
+BEYOND = 18
+"""Utterances that a conversation is thought to go on for, a window at each end: a term whose windows cover the whole of
+a short one would tell nothing otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,11 @@ class Scale:
         average = term_count / unit_count
         return cls(unit_count, K1 * (1 - B) * WHOLE_FREQUENCY * whole, K1 * B * WHOLE_FREQUENCY / average)
 
+    @classmethod
+    def of_windows(cls, unit_count: int, term_count: int) -> Self:
+        """Give the scale for frequencies that are shared among neighbours."""
+        return replace(cls.of(unit_count, term_count, WHOLE_SHARE), unit_count=unit_count + BEYOND)
+
     def gain(self, weight: float, document_frequency: int) -> float:
         """Give what a term adds at most to a unit's score."""
         rest = max(0, self.unit_count - document_frequency)
@@ -42,6 +51,11 @@ class Ranked:
     gains: Mapping[str, float]
     scale: Scale
     speakers: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    @property
+    def speaker_gain(self) -> float:
+        """Give what a unit gains for each of its speaker's names in the question."""
+        return min(SPEAKER_GAIN, SPEAKER_SHARE * max(self.gains.values(), default=0.0))
 
     @classmethod
     def of(
@@ -65,7 +79,7 @@ class Ranked:
                 scores[unit] = scores.get(unit, 0.0) + part
         for said in self.speakers.values():
             for unit in said & scores.keys():
-                scores[unit] += SPEAKER_GAIN
+                scores[unit] += self.speaker_gain
         return scores
 
     def parts(self, units: Collection[int]) -> dict[int, dict[str, float]]:
@@ -78,5 +92,5 @@ class Ranked:
                     parts[unit][term] = gain * frequency / (frequency + constant + slope * length)
         for name, said in self.speakers.items():
             for unit in said & parts.keys():
-                parts[unit][f"said by {name}"] = SPEAKER_GAIN
+                parts[unit][f"said by {name}"] = self.speaker_gain
         return parts

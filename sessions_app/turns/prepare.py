@@ -7,15 +7,16 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from mrpvm.contracts import KnowledgePort
 from mrpvm.conversation.guardrails import denial
 from mrpvm.errors import InvalidInput, TooLarge
+from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.chain import Chain
 from mrpvm.llm.port import ModelSource
 from mrpvm.values import Selection, SessionState, TurnRequest
 from sessions_app import events
 from sessions_app.actions import kb_mounts
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.artifacts import keep_artifacts
 from sessions_app.actions.sessions import check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
@@ -44,7 +45,7 @@ class Prepared:
     turn: ExplainabilityTurn
     call: TurnCall
     request: TurnRequest
-    knowledge: KnowledgePort
+    knowledge: TurnKnowledge
     models: ModelSource
     chain: Chain | None = None
 
@@ -97,7 +98,7 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
             turn=turn,
             call=call,
             request=request,
-            knowledge=SessionKnowledge.of(turn.session),
+            knowledge=SessionKnowledge.of(turn.session, keep_artifacts),
             models=GuardedModels(models) if settings.MRPVM_GUARDRAILS else models,
             chain=chain,
         )

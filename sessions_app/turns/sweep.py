@@ -6,6 +6,7 @@ import threading
 from django.conf import settings
 from django.db import close_old_connections, connections
 
+from sessions_app.actions.compaction import compact_long_chains
 from sessions_app.actions.frozen_content import remove_unused_content
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
@@ -22,6 +23,7 @@ def sweep() -> dict[str, int]:
         "purged": purge_deleted_sessions(),
         "unfinished": sweep_staged(),
         "unused": remove_unused_content(),
+        "compacted": compact_long_chains(),
     }
 
 

@@ -74,7 +74,7 @@ class TestForkBase:
     ) -> None:
         add_source(base, "manual", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(size)])
         layers = KnowledgeLayer.objects.count()
-        with django_assert_max_num_queries(4):
+        with django_assert_max_num_queries(5):
             fork_base(base)
         assert KnowledgeLayer.objects.count() == layers
         assert LayerUnit.objects.count() == size
@@ -156,7 +156,7 @@ class TestForkSession:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(23):
+        with django_assert_max_num_queries(24):
             fork_session_kb(session)
         assert LayerUnit.objects.count() == units
 
@@ -252,7 +252,7 @@ class TestSave:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(25):
+        with django_assert_max_num_queries(26):
             save_session_kb(session)
         assert LayerUnit.objects.count() == units
 

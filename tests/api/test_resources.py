@@ -131,3 +131,25 @@ def test_checks_look_at_what_they_name(project: Project, monkeypatch: pytest.Mon
 def test_health_touches_no_database(project: Project, django_assert_num_queries: Callable[[int], Any]) -> None:
     with django_assert_num_queries(0):
         assert Caller().get("/api/health").status_code == 200
+
+
+def test_a_base_goes_back_to_an_earlier_revision(editor: Caller, caller: Callable[..., Caller]) -> None:
+    viewer = caller("viewer")
+    kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
+    for number in range(2):
+        editor.post(f"/api/kbs/{kb_id}/sources", {"name": f"s{number}", "content": f"The pump {number} is blue."})
+    listed = viewer.get(f"/api/kbs/{kb_id}/revisions").json()["revisions"]
+    assert [(row["revision"], row["reason"], row["unitCount"], row["isCurrent"]) for row in listed] == [
+        (3, "source-add", 2, True), (2, "source-add", 1, False), (1, "create", 0, False)
+    ]  # fmt: skip
+    restore = f"/api/kbs/{kb_id}/restore"
+    assert viewer.post(restore, {"revision": 2}).status_code == 403
+    refused = editor.post(restore, {"revision": 2, "expected_revision": 2})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "KB_REVISION_CONFLICT")
+    assert editor.post(restore, {"revision": 9}).json()["error"]["code"] == "KB_REVISION_NOT_FOUND"
+    assert editor.post(restore, {"revision": "two"}).status_code == 400
+    made = editor.post(restore, {"revision": 2, "expected_revision": 3}).json()
+    assert (made["revision"], made["unitCount"]) == (4, 1)
+    asked = editor.post(f"/api/kbs/{kb_id}/compaction", {})
+    assert (asked.status_code, asked.json()["revision"]) == (202, 4)
+    assert viewer.post(f"/api/kbs/{kb_id}/compaction", {}).status_code == 403

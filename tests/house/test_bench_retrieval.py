@@ -23,9 +23,10 @@ def test_it_measures_our_own_data_and_names_what_is_missing() -> None:
     figures = [line for line in lines if line.startswith("  ") and ("@" in line or "MRR" in line)]
     assert len(figures) == 5
     for line in figures:
-        plain, fast, balanced = (float(found) for found in re.findall(r"\d\.\d{3}", line))
+        plain, fast, without, balanced = (float(found) for found in re.findall(r"\d\.\d{3}", line))
         assert 0 <= plain <= 1
         assert 0 < fast <= 1
+        assert 0 < without <= 1
         assert 0 < balanced <= 1
 
 

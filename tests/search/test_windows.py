@@ -9,6 +9,7 @@ import pytest
 
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import terms
+from mrpvm.plugins.kb_retrievers.fast.plugin import POLICY as FAST_POLICY
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KnowledgeLayer, LayerUnit
 from sessions_app.search.index import hide_units, index_units
@@ -70,6 +71,36 @@ def test_a_named_speaker_is_preferred_and_the_name_is_no_word() -> None:
     assert isclose(hits[0].score, sum(hits[0].term_scores.values()))
 
 
+PETS = (
+    said(0, "Ann", "My dog is called Rex."),
+    said(1, "Ann", "My cat is called Tom."),
+    said(2, "Ben", "My bike is red."),
+    said(3, "Ben", "I sold a boat in Ghent."),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "place"),
+    [
+        ("What is the dog called?", 0),
+        ("What is the cat called?", 1),
+        ("What is Ann's cat called?", 1),
+        ("Which colour has the bike?", 2),
+        ("Which boat did Ben sell?", 3),
+    ],
+)
+def test_in_a_short_dialogue_the_utterance_with_the_words_comes_first(question: str, place: int) -> None:
+    assert next(iter(found(sealed(*PETS), question))) == f"talk-{place}"
+
+
+@pytest.mark.parametrize("word", ["dog", "cat", "bike", "boat"])
+@pytest.mark.parametrize("name", ["Ann", "Ben"])
+def test_a_wrong_name_does_not_push_the_only_utterance_with_the_word_below_the_bar(word: str, name: str) -> None:
+    hits = found(sealed(*PETS), f"What did {name} say about the {word}?")
+    own = next(hits[unit.id] for unit in PETS if word in (unit.claim or ""))
+    assert own > FAST_POLICY.min_score * max(hits.values())
+
+
 def test_a_day_finds_what_was_said_then() -> None:
     units = [
         said(0, "Ann", "We went sailing.", talk="may", day="2023-05-08"),
@@ -105,7 +136,7 @@ def windowed_scores(units: list[KnowledgeUnit], question: list[str]) -> dict[str
     for term in question:
         spread = {name: sum(own[other][term] * part for other, part in near) for name, near in around.items()}
         spread = {name: count for name, count in spread.items() if count}
-        idf = log((len(units) - len(spread) + 0.5) / (len(spread) + 0.5) + 1)
+        idf = log((len(units) + 18 - len(spread) + 0.5) / (len(spread) + 0.5) + 1)
         for name, count in spread.items():
             scores[name] += idf * count * 2.2 / (count + 1.2 * (0.25 + 0.75 * lengths[name] / 3.2 / average))
     return scores

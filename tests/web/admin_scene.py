@@ -17,6 +17,7 @@ from sessions_app.models import (
     ConversationPoint,
     ExplainabilityTurn,
     HiddenUnit,
+    KBRevision,
     KnowledgeBase,
     KnowledgeLayer,
     KnowledgeSource,
@@ -33,6 +34,7 @@ from sessions_app.models import (
     TurnDetail,
     TurnEvents,
     TurnRating,
+    UnitArtifact,
     UnitEvent,
 )
 from sessions_app.search.index import index_units
@@ -72,7 +74,10 @@ def _add_knowledge(base: KnowledgeBase) -> None:
     layer = KnowledgeLayer.objects.create(parent=base.head, ancestry=[base.head_id])
     source = KnowledgeSource.objects.create(layer=layer, source_id="src-1", name=HOSTILE, content=HOSTILE, hash="0")
     index_units(layer, [make_unit("src-1::1", f"The pump {HOSTILE} is blue")], origin=source)
-    HiddenUnit.objects.create(layer=layer, unit=LayerUnit.objects.get(layer=layer))
+    stored = LayerUnit.objects.get(layer=layer)
+    HiddenUnit.objects.create(layer=layer, unit=stored)
+    UnitArtifact.objects.create(plugin_id=HOSTILE, unit=stored, version=HOSTILE, content=b"0")
+    KBRevision.objects.create(knowledge_base=base, revision=99, layer=layer, reason=HOSTILE)
     QuarantinedChunk.objects.create(
         origin=source, source_id="src-1", source_name=HOSTILE, chunk_index=0, text=HOSTILE, control_text=HOSTILE,
         message=HOSTILE, diagnostics=[HOSTILE],

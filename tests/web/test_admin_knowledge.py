@@ -2,12 +2,13 @@
 
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.knowledge import create_base
-from sessions_app.models import KBMount, KnowledgeBase, Project, Session
+from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Project, Session
+from sessions_app.turns.sweep import sweep
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
     base,
@@ -17,6 +18,7 @@ from tests.actions.knowledge_scene import (
     session,
     stage,
 )
+from tests.search.units import make_unit
 from tests.web.admin_scene import operator, operators
 
 __all__ = ["base", "listener", "operator", "operators", "project", "session"]
@@ -65,6 +67,54 @@ def test_a_base_is_forked_and_nothing_is_mounted(
         (CHANGE, str(base.pk)),
         (ADDITION, str(fork.pk)),
     }
+
+
+def test_an_earlier_revision_is_restored(operators: Client, operator: User, base: KnowledgeBase) -> None:
+    change = reverse("admin:sessions_app_knowledgebase_change", args=[base.pk])
+    address = reverse("admin:sessions_app_knowledgebase_restore", args=[base.pk])
+    assert address not in operators.get(change).text
+    for number in range(2):
+        add_source(base, f"s{number}", "x", [make_unit(f"u{number}", f"Pump {number}")])
+    assert address in operators.get(change).text
+    assert "2 (source-add, " in operators.get(address).text
+    page = operators.post(address, {"revision": 7, "expected": 3})
+    assert "KB_REVISION_NOT_FOUND" in page.text
+    page = operators.post(address, {"revision": 2, "expected": 2})
+    assert "KB_REVISION_CONFLICT" in page.text
+    operators.post(address, {"revision": 2, "expected": 3})
+    base.refresh_from_db()
+    assert (base.revision, base.head.unit_count) == (4, 1)
+    assert KBRevision.objects.get(knowledge_base=base, revision=4).created_by == operator
+    assert LogEntry.objects.get().get_change_message() == "Restored revision 2 as revision 4."
+
+
+def test_a_base_is_compacted_in_the_background(operators: Client, base: KnowledgeBase) -> None:
+    change = reverse("admin:sessions_app_knowledgebase_change", args=[base.pk])
+    address = reverse("admin:sessions_app_knowledgebase_compact", args=[base.pk])
+    assert address not in operators.get(change).text
+    for number in range(3):
+        add_source(base, f"s{number}", "x", [make_unit(f"u{number}", f"Pump {number}")])
+    assert address in operators.get(change).text
+    operators.post(address)
+    assert "compaction was asked for" in operators.get(change).text
+    assert LogEntry.objects.get().get_change_message() == "Asked for its compaction."
+    sweep()
+    base.refresh_from_db()
+    assert (base.head.depth, base.head.unit_count, base.revision) == (0, 3, 4)
+
+
+@pytest.mark.parametrize("action", ["restore", "compact"])
+def test_without_the_permission_nothing_of_it_is_offered(
+    action: str, operators: Client, operator: User, base: KnowledgeBase
+) -> None:
+    User.objects.filter(pk=operator.pk).update(is_superuser=False, is_staff=True)
+    operator.user_permissions.add(Permission.objects.get(codename="view_knowledgebase"))
+    add_source(base, "s", "x", [make_unit("u", "Pump")])
+    address = reverse(f"admin:sessions_app_knowledgebase_{action}", args=[base.pk])
+    assert address not in operators.get(reverse("admin:sessions_app_knowledgebase_change", args=[base.pk])).text
+    assert operators.post(address, {"revision": 1, "expected": 2}).status_code == 403
+    base.refresh_from_db()
+    assert (base.revision, base.compaction_asked_at) == (2, None)
 
 
 def test_adding_a_mount_mounts(

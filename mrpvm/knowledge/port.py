@@ -1,0 +1,48 @@
+"""What a plugin may ask of stored knowledge: the port, and what it gives."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mrpvm.values import KnowledgeUnit, Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredUnit:
+    """One hit of a search: exact BM25 `score`, and per query term what it contributed."""
+
+    unit: KnowledgeUnit
+    score: float
+    store: Store
+    term_scores: Mapping[str, float] = field(default_factory=dict)
+
+
+class KnowledgePort(Protocol):
+    """The session's effective view below the current turn: journal, draft, mounted chain minus hidden [KB-7].
+
+    An artifact is what one plugin derived from one unit, as bytes that only that plugin understands [KB-14]. It goes
+    with its unit and its layer: what a view does not show has none there, and one that was derived in another way
+    (`version`) is stale and not given [KB-15].
+    """
+
+    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
+        """Give the best `limit` units by BM25 for stemmed `terms` with their weights; best first, ties by unit id."""
+
+    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0 [BP-29]."""
+
+    def newest(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give the evidence units that came last, newest first, score 0: all of them where there are few."""
+
+    def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Give the calling plugin's own artifacts by unit id, of units that this port has given it."""
+
+    def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
+        """Keep artifacts for later calls if they can be kept; never fails because of that."""
+
+
+class TurnKnowledge(Protocol):
+    """The view as a turn has it, before it is known which plugin asks."""
+
+    def for_plugin(self, plugin_id: str) -> KnowledgePort:
+        """Give the port of one plugin; what it keeps there no other one sees."""

@@ -1,0 +1,123 @@
+"""Shared words and likeness of meaning together: the lexical best, scored again by vectors [O-10].
+
+What shares no word with a question can be found too, where a view is small enough to be looked at whole, and among
+what the session was told last. The policy's least score is the bar for it: likeness alone has to reach that [BP-22].
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+
+from mrpvm.contracts import CallContext, ScoredUnit
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.embedding.encoder import Encoder, embedded_text
+from mrpvm.knowledge.embedding.vectors import Vector, mean_similarity
+from mrpvm.knowledge.selection import Candidate
+from mrpvm.plugins.kb_retrievers.pipeline import SPARE_CANDIDATES, Found, find_lexically, lexical_hits, matched_by
+from mrpvm.values import ContextProfile, KnowledgeUnit
+
+POOL = 200
+"""Units that are looked at for one intent."""
+CONVERSATION_POOL = 50
+"""Units of a conversation that are scored again; the others of the pool lend them their surroundings."""
+WEIGHT, CONVERSATION_WEIGHT = 0.7, 0.5
+"""What likeness counts, words having the rest."""
+NEIGHBOUR_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1)
+"""What an utterance means lies in what is said around it too, less with distance."""
+_ENCODED_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """The units that may answer one intent, those with shared words first, and their vectors."""
+
+    hits: Sequence[ScoredUnit]
+    is_conversation: bool
+
+    @property
+    def weight(self) -> float:
+        return CONVERSATION_WEIGHT if self.is_conversation else WEIGHT
+
+    @property
+    def scored(self) -> Sequence[ScoredUnit]:
+        return self.hits[:CONVERSATION_POOL] if self.is_conversation else self.hits
+
+
+def find_by_meaning(encoder: Encoder, profile: ContextProfile, context: CallContext) -> Found:
+    """Give the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
+    pool = _pool(profile, context)
+    near = _neighbours(pool)
+    vectors = _vectors(encoder, [*pool.scored, *(hit for found in near.values() for _, hit in found)], context)
+    if vectors is None:
+        found = find_lexically(profile, (), context)
+        return Found(
+            found.candidates, found.seen_count, ("ranked by shared words alone: the turn had no time for vectors",)
+        )
+    asked = Vector.of(encoder.encode([profile.query_text])[0])
+    best = max((hit.score for hit in pool.hits), default=0.0)
+    candidates = []
+    for hit in pool.scored:
+        around = [(share, vectors[other.unit.id]) for share, other in near.get(hit.unit.id, ())]
+        likeness = mean_similarity(asked, [(1.0, vectors[hit.unit.id]), *around])
+        candidates.append(_candidate(hit, best, likeness, pool.weight))
+    candidates.sort(key=lambda item: (-item.scores["hybrid"], item.unit.id))
+    note = f"{len(candidates)} units by shared words x{1 - pool.weight:.1f} and {encoder.name} x{pool.weight:.1f}"
+    return Found(candidates[: profile.max_results + SPARE_CANDIDATES], len(pool.hits), (note,))
+
+
+def _pool(profile: ContextProfile, context: CallContext) -> _Pool:
+    hits = list(lexical_hits(profile, context, POOL))
+    known = {hit.unit.id for hit in hits}
+    if len(hits) < POOL:
+        hits += [hit for hit in context.knowledge.newest(POOL) if hit.unit.id not in known][: POOL - len(hits)]
+    kinds = Counter(hit.unit.unit_type == UTTERANCE for hit in hits)
+    return _Pool(hits, kinds[True] > kinds[False])
+
+
+def _neighbours(pool: _Pool) -> Mapping[str, Sequence[tuple[float, ScoredUnit]]]:
+    """Give, for utterances that are scored, what of the pool was said just before and after, with its share."""
+    if not pool.is_conversation:
+        return {}
+    at = {_place(hit.unit): hit for hit in pool.hits if hit.unit.unit_type == UTTERANCE}
+    steps = [step for distance in range(1, len(NEIGHBOUR_SHARES)) for step in (distance, -distance)]
+    return {
+        hit.unit.id: [
+            (NEIGHBOUR_SHARES[abs(step)], at[place]) for step in steps if (place := _place(hit.unit, step)) in at
+        ]
+        for hit in pool.scored
+        if hit.unit.unit_type == UTTERANCE
+    }
+
+
+def _place(unit: KnowledgeUnit, step: int = 0) -> tuple[str, str, int]:
+    return unit.source_id, unit.chunk_id, (unit.unit_index or 0) + step
+
+
+def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext) -> dict[str, Vector] | None:
+    """Give the units' vectors by id, None if there was no time to make those that are missing."""
+    units = {hit.unit.id: hit.unit for hit in hits}
+    kept = context.knowledge.artifacts(encoder.version, list(units))
+    vectors = {unit_id: Vector.of(content) for unit_id, content in kept.items()}
+    missing = [unit for unit_id, unit in units.items() if unit_id not in vectors]
+    for batch in batched(missing, _ENCODED_AT_ONCE, strict=False):
+        if context.stopped():
+            return None
+        made = dict(
+            zip((unit.id for unit in batch), encoder.encode([embedded_text(unit) for unit in batch]), strict=True)
+        )
+        context.knowledge.keep_artifacts(encoder.version, made)
+        vectors.update((unit_id, Vector.of(content)) for unit_id, content in made.items())
+    return vectors
+
+
+def _candidate(hit: ScoredUnit, best: float, likeness: float, weight: float) -> Candidate:
+    words = (1 - weight) * hit.score / best if best else 0.0
+    meaning = weight * max(0.0, likeness)
+    told = f"{matched_by(hit)} gives {words:.2f}" if hit.score else "no shared word"
+    return Candidate(
+        unit=hit.unit,
+        store=hit.store,
+        scores={"hybrid": words + meaning},
+        matched=f"{told}; likeness {likeness:.2f} gives {meaning:.2f}",
+    )

@@ -1,0 +1,28 @@
+"""Keeping what KB plugins derive from units [KB-14]."""
+
+import logging
+from collections.abc import Mapping
+
+from django.db import DatabaseError, transaction
+
+from sessions_app.models import UnitArtifact
+
+logger = logging.getLogger(__name__)
+
+
+def keep_artifacts(plugin_id: str, version: str, contents: Mapping[int, bytes]) -> None:
+    """Keep artifacts by their units' keys, in place of what the plugin kept for these units before.
+
+    What cannot be kept, because a unit is gone or the database is busy, is derived again when it is needed.
+    """
+    rows = [
+        UnitArtifact(plugin_id=plugin_id, unit_id=pk, version=version, content=content)
+        for pk, content in contents.items()
+    ]
+    try:
+        with transaction.atomic():
+            UnitArtifact.objects.bulk_create(
+                rows, update_conflicts=True, unique_fields=["unit", "plugin_id"], update_fields=["version", "content"]
+            )
+    except DatabaseError as error:
+        logger.info("%s artifacts of %s were not kept: %s", len(rows), plugin_id, error)

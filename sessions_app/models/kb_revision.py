@@ -1,0 +1,28 @@
+"""What a knowledge base was, revision by revision."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
+
+
+class KBRevision(models.Model):
+    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there [KB-13]."""
+
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, on_delete=models.CASCADE, db_index=False, related_name="revisions"
+    )
+    revision = models.PositiveIntegerField()
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=40)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+
+    class Meta:
+        ordering = ["knowledge_base_id", "-revision"]
+        verbose_name = "KB revision"
+        constraints = [models.UniqueConstraint(fields=["knowledge_base", "revision"], name="kb_revision_unique")]
+
+    def __str__(self) -> str:
+        return f"revision {self.revision} of {self.knowledge_base}"

@@ -1,0 +1,101 @@
+"""What the page of one knowledge base reads: its family, its units, and who used them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import F, OuterRef, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
+
+from mrpvm.errors import NotFound
+from mrpvm.knowledge.text import unique_terms
+from mrpvm.values import KnowledgeUnit
+from sessions_app.models import KBMount, KBRevision, KnowledgeBase, KnowledgeSource, LayerUnit, Session, UnitEvent
+from sessions_app.queries.knowledge import knowledge_bases
+
+SESSIONS_LOOKED_AT = 200
+_USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first."""
+
+    bases: Sequence[KnowledgeBase]
+    revisions: Sequence[KBRevision]
+    forks_left_out: bool
+
+
+def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
+    """Give the base's family, cut to so many generations above it, forks below it and newest revisions of each.
+
+    One query for each generation, and two.
+    """
+    above: list[KnowledgeBase] = []
+    parent = base.parent
+    while parent is not None and len(above) < generations:
+        above.insert(0, parent)
+        parent = KnowledgeBase.objects.filter(pk=parent.parent_id).first() if parent.parent_id else None
+    below = list(knowledge_bases(base.project).filter(parent=base).order_by("-created_at", "-pk")[: forks + 1])
+    shown = [*above, base, *reversed(below[:forks])]
+    newest = KBRevision.objects.filter(knowledge_base__in=shown).annotate(
+        place=Window(RowNumber(), partition_by=F("knowledge_base"), order_by=F("revision").desc())
+    )
+    return Family(shown, list(newest.filter(place__lte=revisions).order_by("created_at", "pk")), len(below) > forks)
+
+
+def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
+    """Give the sessions that have the base mounted, each with the `mounted_revision`, latest activity first."""
+    current = KBMount.objects.filter(session=OuterRef("pk"), until=None).values("revision")[:1]
+    found = Session.objects.filter(mounted_kb=base, deleted_at__isnull=True).annotate(
+        mounted_revision=Subquery(current)
+    )
+    return list(found.order_by("-last_activity_at", "-id")[:limit])
+
+
+def asked_terms(text: str) -> dict[str, float]:
+    """Give what a search for these words looks for."""
+    return dict.fromkeys(unique_terms(text), 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseUnit:
+    """A unit of a base, where it came from, and the units above and below it in its source's tree."""
+
+    value: KnowledgeUnit
+    source: KnowledgeSource | None
+    parents: Sequence[LayerUnit]
+    children: Sequence[LayerUnit]
+
+
+def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: frozenset[int], limit: int) -> BaseUnit:
+    """Give a unit that the base shows, with at most `limit` of its children; three queries.
+
+    Raises:
+        NotFound: UNIT_NOT_FOUND.
+    """
+    chain = base.head.chain
+    seen = LayerUnit.objects.filter(layer_id__in=chain)
+    rows = seen.filter(unit_id=unit_id).select_related("origin").defer("origin__content")
+    row = next((row for row in rows.order_by("-layer_id") if row.pk not in hidden), None)
+    if row is None:
+        raise NotFound(f"The base has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
+    value = row.to_value()
+    wanted = [*value.parent_unit_ids, *value.child_unit_ids[:limit]]
+    near = {other.unit_id: other for other in seen.filter(unit_id__in=wanted) if other.pk not in hidden}
+    return BaseUnit(
+        value=value,
+        source=row.origin,
+        parents=[near[name] for name in value.parent_unit_ids if name in near],
+        children=[near[name] for name in value.child_unit_ids[:limit] if name in near],
+    )
+
+
+def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> QuerySet[UnitEvent]:
+    """Give where turns chose or cited the unit, newest first, each with turn and session.
+
+    Looks into the sessions that mounted the base last, for a unit may have been used in any number of others.
+    """
+    mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by("-pk")
+    looked_at = list(mounted.values_list("session_id", flat=True)[:SESSIONS_LOOKED_AT])
+    found = UnitEvent.objects.filter(session_id__in=looked_at, unit_id=unit_id, step__in=_USED, turn__isnull=False)
+    return found.select_related("turn", "session").defer("turn__response_document").order_by("-pk")[:limit]

@@ -1,0 +1,59 @@
+"""The knowledge port of one plugin: the session's view, with the artifacts that are the plugin's own."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from mrpvm.contracts import ScoredUnit
+from sessions_app.models import UnitArtifact
+from sessions_app.models.plain_sql import select_rows
+
+if TYPE_CHECKING:
+    from sessions_app.search.knowledge import SessionKnowledge
+
+
+class Keep(Protocol):
+    """Stores a plugin's artifacts by their units' keys."""
+
+    def __call__(self, plugin_id: str, version: str, contents: Mapping[int, bytes]) -> None:
+        """Store them, or leave it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginKnowledge:
+    """`mrpvm.contracts.KnowledgePort` over a session's view, for one plugin; `keep` is None where nothing is kept."""
+
+    view: "SessionKnowledge"
+    plugin_id: str
+    keep: Keep | None = None
+
+    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
+        """Give what the view finds."""
+        return self.view.search(terms, limit)
+
+    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give what the view has of it."""
+        return self.view.guidance(limit)
+
+    def newest(self, limit: int) -> Sequence[ScoredUnit]:
+        """Give what came last into the view."""
+        return self.view.newest(limit)
+
+    def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
+        """Give the plugin's artifacts of this version, one query; of units that the view has given alone."""
+        known = self.view.given
+        ids = {known[unit_id]: unit_id for unit_id in unit_ids if unit_id in known}
+        rows = select_rows(
+            UnitArtifact, ("unit_id", "content"), unit_id=ids, plugin_id=self.plugin_id, version=version
+        )  # fmt: skip
+        return {ids[unit]: bytes(content) for unit, content in rows}
+
+    def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
+        """Keep what is of units that the view has given."""
+        known = self.view.given
+        if self.keep is not None:
+            self.keep(
+                self.plugin_id,
+                version,
+                {known[unit_id]: content for unit_id, content in contents.items() if unit_id in known},
+            )

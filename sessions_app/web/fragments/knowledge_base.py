@@ -1,0 +1,72 @@
+"""The page of one knowledge base: what is in it, what it was, who uses it."""
+
+from typing import TYPE_CHECKING, Any
+
+from mrpvm.contracts import ScoredUnit
+from sessions_app.queries.base_pages import (
+    SESSIONS_LOOKED_AT,
+    asked_terms,
+    family_of,
+    mounting_sessions,
+    unit_of_base,
+    uses_of,
+)
+from sessions_app.queries.knowledge import revisions
+from sessions_app.queries.pages import forks_of, visible_sources
+from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from sessions_app.web.fragments.lineage import lineage_picture
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase
+
+SOURCES_SHOWN = 200
+SESSIONS_SHOWN = 50
+REVISIONS_SHOWN = 20
+UNITS_FOUND = 20
+USES_SHOWN = 30
+CHILDREN_SHOWN = 50
+GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
+
+
+def base_context(base: "KnowledgeBase", asked: str, unit_id: str) -> dict[str, Any]:
+    """Give everything on the page; `asked` are words to search units for, `unit_id` is a unit to look at.
+
+    Raises:
+        NotFound: UNIT_NOT_FOUND.
+    """
+    family = family_of(base, generations=GENERATIONS_SHOWN, forks=FORKS_SHOWN, revisions=DOTS_SHOWN)
+    kept = list(revisions(base)[: REVISIONS_SHOWN + 1])
+    return {
+        "base": base,
+        "forks": forks_of(base),
+        "sources": visible_sources(base.head, SOURCES_SHOWN),
+        "sessions": mounting_sessions(base, SESSIONS_SHOWN),
+        "picture": lineage_picture(family, base),
+        "revisions": kept[:REVISIONS_SHOWN],
+        "revisions_left_out": len(kept) > REVISIONS_SHOWN,
+        **_found(base, asked),
+        **_looked_at(base, unit_id),
+    }
+
+
+def _found(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
+    if not asked.strip():
+        return {"asked": "", "found": None}
+    hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(asked_terms(asked), UNITS_FOUND)
+    return {"asked": asked, "found": [(hit, _shares(hit)) for hit in hits], "found_limit": UNITS_FOUND}
+
+
+def _shares(hit: ScoredUnit) -> list[tuple[str, float]]:
+    """Give what made a hit's score, the most first."""
+    return sorted(hit.term_scores.items(), key=lambda row: (-row[1], row[0]))
+
+
+def _looked_at(base: "KnowledgeBase", unit_id: str) -> dict[str, Any]:
+    if not unit_id:
+        return {"unit": None}
+    view = EffectiveView.of_layer(base.head)
+    return {
+        "unit": unit_of_base(base, unit_id, view.hidden, CHILDREN_SHOWN),
+        "uses": list(uses_of(base, unit_id, USES_SHOWN)),
+        "sessions_looked_at": SESSIONS_LOOKED_AT,
+    }

@@ -1,0 +1,291 @@
+"""A folded chain shows exactly what it showed, now and after whatever comes next; earlier revisions can be restored."""
+
+import random
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from mrpvm.errors import Conflict, NotFound
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.text import terms
+from sessions_app.actions import compaction
+from sessions_app.actions.artifacts import keep_artifacts
+from sessions_app.actions.compaction import compact_base, compact_long_chains
+from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.actions.knowledge import add_source
+from sessions_app.actions.revisions import ask_for_compaction, restore_revision
+from sessions_app.actions.sessions import create_session
+from sessions_app.actions.staging import sweep_staged
+from sessions_app.models import (
+    KBMount,
+    KBRevision,
+    KnowledgeBase,
+    KnowledgeLayer,
+    Project,
+    Session,
+    UnitArtifact,
+)
+from sessions_app.queries.knowledge import sources
+from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from tests.actions.knowledge_scene import (
+    ListeningRetriever,
+    base,
+    committing,
+    held,
+    listener,
+    project,
+    session,
+    stage,
+    tell,
+)
+from tests.search.units import make_unit
+
+__all__ = ["base", "listener", "project", "session"]
+WORDS = ("pump", "valve", "seal", "rotor", "motor", "pipe")
+
+
+def now(base: KnowledgeBase) -> KnowledgeBase:
+    return KnowledgeBase.objects.select_related("head").get(pk=base.pk)
+
+
+def shown(knowledge: SessionKnowledge) -> Any:
+    """Give everything that a reader can find out: hits with scores and their parts, guidance, the newest."""
+    found: list[Any] = []
+    for first, second in pairwise([*WORDS, WORDS[0]]):
+        hits = knowledge.search({terms(first)[0]: 1.0, terms(second)[0]: 0.5}, 7)
+        found.append([(hit.unit, hit.score, hit.store, hit.term_scores) for hit in hits])
+    found += [[hit.unit for hit in knowledge.guidance(50)], [hit.unit for hit in knowledge.newest(500)]]
+    return found
+
+
+def of_layer(layer: KnowledgeLayer) -> Any:
+    return shown(SessionKnowledge(EffectiveView.of_layer(layer)))
+
+
+def of_session(session: Session) -> Any:
+    return shown(SessionKnowledge.of(Session.objects.get(pk=session.pk)))
+
+
+def listed(base: KnowledgeBase) -> list[tuple[str, str, int]]:
+    return list(sources(now(base)).order_by("-id").values_list("source_id", "hash", "unit_count"))
+
+
+class Life:
+    """Random changes of one base and a fork of it, by two sessions; each change is made to both."""
+
+    def __init__(self, base: KnowledgeBase, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.bases = [base]
+        self.sessions = [create_session(base.project, base=base)]
+
+    def split(self) -> None:
+        """From now on a second base, which shows the same, goes through the same."""
+        self.bases.append(fork_base(now(self.bases[0])))
+        self.sessions.append(create_session(self.bases[1].project, base=self.bases[1]))
+        mount_base(self.sessions[0], self.bases[0], reason="load-api", discard_draft=True)
+
+    def units(self, source_id: str) -> list[Any]:
+        return [
+            make_unit(
+                f"{source_id}::{number}", " ".join(self.random.choices(WORDS[: self.random.choice([2, 6])], k=2)),
+                phase_scopes=self.random.choice([("kb-plugin",)] * 4 + [("gs-plugin",)]), source_id=source_id,
+                unit_index=number, **self.random.choice([{}, {"unit_type": UTTERANCE, "topic": "Ann"}]),
+            )
+            for number in range(self.random.randint(1, 4))
+        ]  # fmt: skip
+
+    def step(self, number: int) -> None:
+        action = self.random.choice(["source", "source", "save", "save", "journal"])
+        source_id, texts = f"src-{self.random.randrange(6)}", self.random.sample(WORDS, 3)
+        units = self.units(source_id)
+        for target, member in zip(self.bases, self.sessions, strict=True):
+            if action == "source":
+                add_source(now(target), source_id, f"text {number}", units, source_id=source_id)
+                continue
+            mount_base(member, target, reason="load-api", discard_draft=True)
+            if action == "save":
+                stage(member, f"draft-{number}", *(f"{text} {number}" for text in texts))
+            tell(member, *(f"{text} told {number}" for text in texts[:2]))
+            save_session_kb(member)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_reader_sees_a_difference_now_or_later(base: KnowledgeBase, seed: int) -> None:
+    life = Life(base, seed)
+    for number in range(12):
+        life.step(number)
+    life.split()
+    readers = [create_session(base.project, base=now(base)) for _ in range(2)]
+    tell(readers[0], "The pump is told apart")
+    kept = list(KBRevision.objects.filter(knowledge_base=base).exclude(revision=now(base).revision))
+    folded, unfolded = life.bases
+    before = now(folded)
+    views = [of_session(reader) for reader in readers], [of_layer(row.layer) for row in kept], of_layer(before.head)
+    texts, depth = listed(folded), before.head.depth
+
+    assert compact_base(before)
+
+    after = now(folded)
+    assert after.head.depth < depth
+    assert after.revision == before.revision
+    assert listed(folded) == texts
+    later = [of_session(reader) for reader in readers], [of_layer(row.layer) for row in kept], of_layer(after.head)
+    assert later == views
+    # Whatever comes next does the same to the folded chain and to one that was not.
+    for number in range(20, 26):
+        life.step(number)
+        assert [hits[:2] for hits in found_in(folded)] == [hits[:2] for hits in found_in(unfolded)]
+    assert [row[0] for row in listed(folded)] == [row[0] for row in listed(unfolded)]
+
+
+def found_in(base: KnowledgeBase) -> list[list[tuple[str, float]]]:
+    """Give what a base finds; ids of journals name their session, so units are known by what they say."""
+    knowledge = SessionKnowledge(EffectiveView.of_layer(now(base).head))
+    return [
+        sorted((hit.unit.text, round(hit.score, 9)) for hit in knowledge.search({terms(word)[0]: 1.0}, 500))
+        for word in WORDS
+    ]
+
+
+def deepen(base: KnowledgeBase, how_often: int) -> None:
+    for number in range(how_often):
+        add_source(now(base), f"s{number}", "x", [make_unit(f"s{number}::1", f"pump {number}")], source_id=f"s{number}")
+
+
+def test_a_long_chain_is_folded_in_the_background_and_a_short_one_is_not(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "DEEPEST", 6)
+    deepen(base, 6)
+    assert compact_long_chains() == 0
+    deepen(base, 8)
+    everything = held(base, "pump")
+    assert compact_long_chains() == 1
+    assert now(base).head.depth <= 6
+    assert held(base, "pump") == everything
+    assert compact_long_chains() == 0
+
+
+def test_somebody_may_ask_for_it(base: KnowledgeBase) -> None:
+    deepen(base, 3)
+    ask_for_compaction(base)
+    assert compact_long_chains() == 1
+    assert now(base).head.depth == 0
+    assert now(base).compaction_asked_at is None
+    ask_for_compaction(base)
+    assert compact_long_chains() == 0
+    assert now(base).compaction_asked_at is None
+
+
+def test_a_unit_is_not_written_again_for_each_fold(base: KnowledgeBase) -> None:
+    add_source(base, "large", "x", [make_unit(f"l::{number}", f"valve {number}") for number in range(300)])
+    large = now(base).head_id
+    for _ in range(3):
+        deepen(base, 9)
+        compact_base(now(base))
+        assert large in now(base).head.chain
+
+
+def test_a_change_that_comes_between_wins_and_nothing_is_left(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deepen(base, 4)
+    calls: list[int] = []
+
+    def interfere() -> None:
+        if not calls:
+            calls.append(1)
+            add_source(now(base), "late", "x", [make_unit("late::1", "pump late")])
+
+    layers = KnowledgeLayer.objects.count()
+    with pytest.raises(Conflict):
+        compact_base(now(base), interfere)
+    assert "pump late" in held(base, "pump")
+    assert KnowledgeLayer.objects.count() == layers + 1
+    assert sweep_staged(alone=True) == 0
+
+
+def test_a_failure_half_way_leaves_the_old_chain(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    deepen(base, 4)
+    head, everything = now(base).head_id, held(base, "pump")
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("power cut")
+
+    monkeypatch.setattr(compaction, "seal_layer", fail)
+    with pytest.raises(RuntimeError):
+        compact_base(now(base))
+    assert (now(base).head_id, held(base, "pump")) == (head, everything)
+
+
+def test_artifacts_go_along(base: KnowledgeBase) -> None:
+    deepen(base, 3)
+    knowledge = SessionKnowledge(EffectiveView.of_layer(now(base).head), keep_artifacts).for_plugin("kb-mine")
+    knowledge.newest(9)
+    knowledge.keep_artifacts("1", {"s0::1": b"zero"})
+    compact_base(now(base))
+    folded = SessionKnowledge(EffectiveView.of_layer(now(base).head), keep_artifacts).for_plugin("kb-mine")
+    folded.newest(9)
+    assert folded.artifacts("1", ["s0::1", "s1::1"]) == {"s0::1": b"zero"}
+    assert UnitArtifact.objects.count() == 2
+
+
+class TestRestore:
+    """An earlier revision comes back as a new one."""
+
+    def test_it_shows_what_it_showed_and_nothing_is_lost(self, base: KnowledgeBase, session: Session) -> None:
+        deepen(base, 3)
+        mount_base(session, base, reason="load-api")
+        actor = User.objects.create_user("ann")
+        restored = restore_revision(base, 2, actor=actor)
+        assert (restored.revision, held(base, "pump")) == (5, ["pump 0"])
+        assert now(base).source_count == 1
+        assert len(SessionKnowledge.of(Session.objects.get(pk=session.pk)).newest(9)) == 3
+        kept = KBRevision.objects.get(knowledge_base=base, revision=5)
+        assert (kept.reason, kept.created_by) == ("restore-2", actor)
+        restore_revision(base, 4)
+        assert held(base, "pump") == ["pump 0", "pump 1", "pump 2"]
+
+    def test_plugins_hear_of_it(self, base: KnowledgeBase, listener: ListeningRetriever) -> None:
+        deepen(base, 1)
+        with committing():
+            restore_revision(base, 1)
+        assert [(event.event_type, event.reason) for event in listener.heard] == [("kb-saved", "restore")]
+
+    def test_a_session_that_mounted_before_cannot_save_over_it(self, base: KnowledgeBase, session: Session) -> None:
+        deepen(base, 2)
+        mount_base(session, base, reason="load-api")
+        restore_revision(base, 1)
+        stage(session, "mine", "The pump hums")
+        with pytest.raises(Conflict) as refused:
+            save_session_kb(session)
+        assert refused.value.code == "KB_REVISION_CONFLICT"
+        assert fork_session_kb(session).revision == 1
+
+    @pytest.mark.parametrize(
+        ("revision", "expected", "code"),
+        [(9, None, "KB_REVISION_NOT_FOUND"), (3, None, "KB_REVISION_CONFLICT"), (1, 2, "KB_REVISION_CONFLICT")],
+    )
+    def test_what_cannot_be_restored(self, base: KnowledgeBase, revision: int, expected: int | None, code: str) -> None:
+        deepen(base, 2)
+        with pytest.raises((NotFound, Conflict)) as refused:
+            restore_revision(base, revision, expected=expected)
+        assert refused.value.code == code
+        assert now(base).revision == 3
+
+    def test_cost_does_not_depend_on_the_base(
+        self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., object]
+    ) -> None:
+        add_source(base, "m", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(500)])
+        with django_assert_max_num_queries(6):
+            restore_revision(base, 1)
+
+    def test_a_fork_begins_its_own_history(self, base: KnowledgeBase, project: Project) -> None:
+        deepen(base, 2)
+        fork = fork_base(now(base))
+        assert list(KBRevision.objects.filter(knowledge_base=fork).values_list("revision", "reason")) == [(1, "fork")]
+        assert not KBMount.objects.filter(knowledge_base=fork).exists()

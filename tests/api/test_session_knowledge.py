@@ -1,0 +1,82 @@
+"""Mounting, saving and forking over the API [KB-8, KB-10, KB-12, KB-13]."""
+
+from collections.abc import Callable
+
+import pytest
+
+from sessions_app.models import KnowledgeBase, Session
+from tests.actions.knowledge_scene import held, stage
+from tests.api.conftest import Caller
+
+
+def told(editor: Caller) -> tuple[str, str]:
+    """Give a session that was told something, and the address of its base's actions."""
+    session_id = editor.chat("My dog is called Rex.").json()["session_id"]
+    return session_id, f"/api/sessions/{session_id}/kb"
+
+
+def of(session_id: str) -> Session:
+    return Session.objects.get(session_id=session_id)
+
+
+@pytest.mark.parametrize("verb", ["load", "mount"])
+def test_a_base_is_mounted_and_a_dirty_draft_refuses(editor: Caller, verb: str) -> None:
+    session_id, address = told(editor)
+    kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
+    assert editor.post(f"{address}/{verb}", {"kb_id": kb_id}).json()["session_id"] == session_id
+    assert of(session_id).mounted_kb.kb_id == kb_id
+    assert of(session_id).unit_count == 1
+    stage(of(session_id), "notes", "The pump hums")
+    refused = editor.post(f"{address}/{verb}", {"kb_id": "default"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "WORKSPACE_DIRTY")
+    assert editor.post(f"{address}/{verb}", {"kb_id": "default", "discard_draft": True}).status_code == 200
+    assert of(session_id).mounted_kb.is_default
+
+
+def test_what_a_mount_needs(editor: Caller) -> None:
+    _, address = told(editor)
+    assert editor.post(f"{address}/load", {}).json()["error"]["code"] == "KB_VALIDATION_MISSING_ID"
+    assert editor.post(f"{address}/load", {"kb_id": "kb-none"}).json()["error"]["code"] == "KB_NOT_FOUND"
+    missing = editor.post("/api/sessions/sess-none/kb/load", {"kb_id": "default"})
+    assert missing.json()["error"]["code"] == "SESSION_NOT_FOUND"
+
+
+def test_what_a_session_learned_is_saved_for_the_next_one(editor: Caller) -> None:
+    session_id, address = told(editor)
+    saved = editor.post(f"{address}/save", {"name": "Pets"})  # over the default base a name makes a new one
+    base = KnowledgeBase.objects.get(name="Pets")
+    assert saved.status_code == 200
+    assert (of(session_id).mounted_kb, held(base, "dog")) == (base, ["My dog is called Rex."])
+    editor.chat("My cat is called Tom.", session_id)
+    assert editor.post(f"{address}/save", {"include_conversation_units": False}).status_code == 200
+    assert held(base, "cat") == []
+    assert editor.post(f"{address}/save", {"target_kb_id": base.kb_id, "name": "All pets"}).status_code == 200
+    base.refresh_from_db()
+    assert (base.name, held(base, "cat")) == ("All pets", ["My cat is called Tom."])
+
+
+def test_the_second_saver_keeps_its_draft_and_may_fork(editor: Caller) -> None:
+    kb_id = editor.post("/api/kbs", {"name": "Shared"}).json()["kb_id"]
+    sessions = [told(editor) for _ in range(2)]
+    for _, address in sessions:
+        editor.post(f"{address}/load", {"kb_id": kb_id})
+    assert editor.post(f"{sessions[0][1]}/save", {}).status_code == 200
+    refused = editor.post(f"{sessions[1][1]}/save", {})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "KB_REVISION_CONFLICT")
+    assert editor.post(f"{sessions[1][1]}/save", {"fork": True, "name": "Mine"}).status_code == 200
+    assert held(KnowledgeBase.objects.get(name="Mine"), "dog") == ["My dog is called Rex."]
+
+
+def test_a_fork_is_made_and_mounted(editor: Caller) -> None:
+    session_id, address = told(editor)
+    editor.post(f"{address}/fork", {"name": "Own"})
+    own = of(session_id).mounted_kb
+    assert (own.name, held(own, "dog")) == ("Own", ["My dog is called Rex."])
+    assert own.parent is not None
+    assert held(own.parent, "dog") == []
+
+
+def test_who_may_only_read_changes_nothing(editor: Caller, caller: Callable[..., Caller]) -> None:
+    _, address = told(editor)
+    for verb in ("load", "mount", "save", "fork"):
+        assert caller("viewer").post(f"{address}/{verb}", {"kb_id": "default"}).status_code == 403

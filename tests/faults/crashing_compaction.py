@@ -1,0 +1,54 @@
+"""`python -m tests.faults.crashing_compaction N`: what a crash left is looked at, then a fold dies at its Nth edge.
+
+Prints, as JSON: what readers see of the base, how deep it lies, and how many layers were left over. The chain is made
+deep again where an earlier run has folded it; the fold is killed by SIGKILL at the chosen edge of its transactions.
+"""
+
+import json
+import os
+import sys
+
+import django
+
+DEEP = 5
+
+
+def main(fatal: int) -> None:
+    """Look, make a chain, die while folding it."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
+    django.setup()
+    from mrpvm.knowledge.text import terms
+    from sessions_app.actions import compaction, staging
+    from sessions_app.actions.knowledge import add_source, ensure_default_base
+    from sessions_app.actions.projects import ensure_default_project
+    from sessions_app.models import KnowledgeBase
+    from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+    from tests.faults.crashing_server import Edges, count_edges
+    from tests.search.units import make_unit
+
+    compaction.UNITS_A_TRANSACTION = 3
+
+    def base() -> KnowledgeBase:
+        made = ensure_default_base(ensure_default_project())
+        return KnowledgeBase.objects.select_related("head").get(pk=made.pk)
+
+    def seen() -> list[list[object]]:
+        knowledge = SessionKnowledge(EffectiveView.of_layer(base().head))
+        hits = knowledge.search(dict.fromkeys(terms("pump"), 1.0), 50)
+        return [[hit.unit.id, hit.unit.text, hit.score] for hit in hits]
+
+    found = {"seen": seen(), "depth": base().head.depth, "left_over": staging.sweep_staged(alone=True), "after": seen()}
+    print(json.dumps(found), flush=True)
+    for number in range(DEEP):
+        if base().head.depth < DEEP:
+            units = [make_unit(f"s{number}::{place}", f"pump {number} {'x ' * place}") for place in range(4)]
+            add_source(base(), f"s{number}", "x", units, source_id=f"s{number}")
+    print(json.dumps(seen()), flush=True)
+    edges = Edges(fatal)
+    count_edges(edges)
+    edges.of_thread.in_turn, edges.of_thread.depth = True, 0
+    compaction.compact_base(base())
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

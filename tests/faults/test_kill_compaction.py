@@ -1,0 +1,48 @@
+"""SIGKILL at every edge of a fold's transactions: readers see the same, before and after [KB-13]."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.crashing_compaction import DEEP
+from tests.server import ROOT
+
+pytestmark = pytest.mark.crash
+
+MOST_EDGES = 60
+
+
+def test_a_kill_at_any_edge_changes_nothing_that_is_seen(tmp_path: Path, own_services: dict[str, str]) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment = kept | {"MRPVM_DATA_DIR": str(tmp_path)} | own_services
+
+    def run(*arguments: str) -> Any:
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
+    expected: list[Any] = []
+    left_over = 0
+    for edge in range(MOST_EDGES):
+        done = run("-m", "tests.faults.crashing_compaction", str(edge))
+        found, chain = (json.loads(line) for line in done.stdout.splitlines())
+        assert found["seen"] == found["after"] == expected
+        left_over += found["left_over"]
+        if edge:
+            assert chain == expected
+        expected = chain
+        if done.returncode == 0:
+            break
+        assert done.returncode == -9, done.stderr
+    else:
+        pytest.fail(f"the fold had more than {MOST_EDGES} edges")
+    assert edge > 6
+    assert left_over > 4
+    last = json.loads(run("-m", "tests.faults.crashing_compaction", "0").stdout.splitlines()[0])
+    assert last["seen"] == expected
+    assert last["depth"] < DEEP
