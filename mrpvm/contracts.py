@@ -27,6 +27,7 @@ from mrpvm.values import (
     KnowledgeUnit,
     LedgerEntry,
     Plan,
+    Recall,
     Selection,
     SessionState,
     Store,
@@ -264,12 +265,16 @@ class SeedDetector(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieveInput:
-    """What to look for, and the units the running turn staged [PL-9]."""
+    """What to look for, and the units the running turn staged [PL-9].
+
+    `recall` is what the conversation adds; None when it adds nothing.
+    """
 
     intents: tuple[Intent, ...]
     decomposed: tuple[DecomposedIntent, ...]
     profiles: tuple[ContextProfile, ...]
     current_turn_units: tuple[KnowledgeUnit, ...]
+    recall: Recall | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -304,6 +304,18 @@ class HistoryMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """What the conversation adds to a search: terms that the message means by itself, and documents in use [O-36].
+
+    `terms` are stemmed, with weights in (0, 1] beside the message's own terms of weight 1. `documents` are source ids
+    of earlier turns, preferred and never a filter [K33].
+    """
+
+    terms: Mapping[str, float] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """One plugin id per stage, or None where nobody chose: pins and preferences use the same shape [S-22]."""
 
@@ -347,6 +359,7 @@ class TurnRequest:
     session: SessionState
     system_prompt: str | None = None
     history: tuple[HistoryMessage, ...] = ()
+    recall: Recall | None = None
     pins: Selection = field(default_factory=Selection)
     preferences: Selection = field(default_factory=Selection)
     deliberation_level: int = 0
