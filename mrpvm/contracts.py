@@ -265,10 +265,7 @@ class SeedDetector(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieveInput:
-    """What to look for, and the units the running turn staged [PL-9].
-
-    `recall` is what the conversation adds; None when it adds nothing.
-    """
+    """What to look for, the units the running turn staged [PL-9], and what the conversation adds, if anything."""
 
     intents: tuple[Intent, ...]
     decomposed: tuple[DecomposedIntent, ...]
@@ -293,12 +290,9 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleEvent:
-    """What happened to a session or knowledge base [PL-42, PL-43]; keys are always present, values may be None.
+    """What happened to a session or knowledge base [PL-42, PL-43]; keys are always present, values may be None."""
 
-    `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked.
-    """
-
-    event_type: str
+    event_type: str  # session-created, kb-loaded, session-kus-added, kb-saved, kb-forked
     session_id: str | None = None
     kb_id: str | None = None
     kb_name: str | None = None

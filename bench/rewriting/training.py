@@ -117,8 +117,9 @@ def learn_terms(
     start = 0
     for candidates in found:
         own = dict(zip(candidates, map(float, expected[start : start + len(candidates)]), strict=True))
+        own_rows = list(zip(candidates, rows[start : start + len(candidates)], strict=True))
         start += len(candidates)
-        later += [row for _, row in second_signs(candidates, own)] if candidates else []
+        later += [row for _, row in second_signs(own_rows, candidates, own)] if candidates else []
     return first, fit(later, wanted_terms, weights, TERM_PENALTY)
 
 

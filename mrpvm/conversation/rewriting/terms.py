@@ -113,7 +113,7 @@ def meant_terms(
     first = {term: _probability(model.first, row) for term, row in rows}
     found = [
         MeantTerm(term, candidates[term].words.most_common(1)[0][0], probability)
-        for term, row in second_signs(candidates, first)
+        for term, row in second_signs(rows, candidates, first)
         if (probability := _probability(model.second, row)) >= least
     ]
     return tuple(sorted(found, key=lambda item: (-item.probability, item.term)))
@@ -194,16 +194,19 @@ def _crossed(row: dict[str, float]) -> dict[str, float]:
     return row
 
 
-def second_signs(candidates: Mapping[str, Candidate], first: Mapping[str, float]) -> list[tuple[str, dict[str, float]]]:
-    """Give the signs of each candidate among the others, from the first stage's probabilities."""
+def second_signs(
+    rows: Sequence[tuple[str, Mapping[str, float]]], candidates: Mapping[str, Candidate], first: Mapping[str, float]
+) -> list[tuple[str, dict[str, float]]]:
+    """Give the first stage's signs of each candidate with those it has among the others, by their probabilities."""
     ranks = {term: rank for rank, term in enumerate(sorted(first, key=lambda term: (-first[term], term)))}
     best, total = max(first.values()), sum(first.values())
-    rows = []
-    for term, item in candidates.items():
+    found = []
+    for term, own in rows:
+        item = candidates[term]
         odds = log((first[term] + 0.005) / (1.005 - first[term]))
         beside = max((first[other] for other in item.beside if other in first), default=0.0)
         row = {
-            "always": 1.0,
+            **own,
             "odds": odds,
             "rank": log1p(ranks[term]),
             "best": best,
@@ -215,5 +218,5 @@ def second_signs(candidates: Mapping[str, Candidate], first: Mapping[str, float]
             "odds & beside": odds * beside,
             "odds & rank": odds * log1p(ranks[term]),
         }
-        rows.append((term, row))
-    return rows
+        found.append((term, row))
+    return found
