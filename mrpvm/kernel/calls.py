@@ -12,7 +12,7 @@ from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, Plugi
 from mrpvm.errors import MRPError
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import KnowledgeUnit, StageRecord
+from mrpvm.values import StageRecord
 from mrpvm.wire import to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 
@@ -104,7 +104,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     """
     descriptor = call.plugin.descriptor
     execution_id = frame.execution_id(call.slot, call.attempt)
-    given = to_wire(call.given, brief=KnowledgeUnit)
+    given = to_wire(call.given, brief=run.brief)
     run.execution_started(
         {
             "executionId": execution_id,
@@ -124,7 +124,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     )
     status, error = _status(descriptor.type, reply, call.judge)
     metadata = run.metadata_of(execution_id, getattr(reply.value, "metadata", None) or CallMetadata())
-    output = to_wire(reply.value, brief=KnowledgeUnit)
+    output = to_wire(reply.value, brief=run.brief)
     record = StageRecord(
         stage=call.stage,
         plugin_id=descriptor.id,

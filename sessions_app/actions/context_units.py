@@ -71,7 +71,7 @@ def promote_units(
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
     others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))
-    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING.value}
+    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING}
     if dropped:
         delete_rows(ContextUnit, **pending, unit_id=[item.unit.id for item in dropped])
     if kept:
@@ -141,11 +141,10 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
 
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
     """Give those hashes of the units that the session has committed."""
-    committed = [State.COMMITTED.value]
     return {
         known
         for batch in batched((unit.hash for unit in units), 500, strict=False)
-        for (known,) in select_rows(ContextUnit, ["hash"], session_id=[session.pk], state=committed, hash=batch)
+        for (known,) in select_rows(ContextUnit, ["hash"], session_id=session.pk, state=State.COMMITTED, hash=batch)
     }
 
 

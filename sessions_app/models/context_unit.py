@@ -20,7 +20,7 @@ class ContextUnit(UnitFields):
         PENDING = "pending"
         COMMITTED = "committed"
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="context_units")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="context_units")
     turn = models.ForeignKey(
         ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="context_units"
     )
@@ -62,9 +62,9 @@ class UnitEvent(models.Model):
         PRUNED = "pruned"
         CITED = "cited"
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="unit_events")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="unit_events")
     turn = models.ForeignKey(
-        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, related_name="unit_events"
+        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, db_index=False, related_name="unit_events"
     )
     unit_id = models.CharField(max_length=400)
     step = models.CharField(max_length=12, choices=Step)

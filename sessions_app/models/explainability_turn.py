@@ -40,7 +40,7 @@ class ExplainabilityTurn(models.Model):
         NO_CONTEXT = "no-context"
         FAILED = "failed"
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
     turn_index = models.PositiveIntegerField()
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.CHAT)
@@ -93,7 +93,7 @@ class ExplainabilityTurn(models.Model):
 class TurnEvents(models.Model):
     """A batch of the machine's events in order, without payloads; the graph is a fold over them [G-6, O-20]."""
 
-    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, related_name="event_batches")
+    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="event_batches")
     first_sequence = models.PositiveIntegerField()
     events = models.JSONField()
 
@@ -112,7 +112,7 @@ class TurnDetail(models.Model):
     An empty `body` with `pruned_at` set means that retention removed the payload [O-5].
     """
 
-    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, related_name="details")
+    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="details")
     ref = models.CharField(max_length=120)
     size = models.PositiveIntegerField()
     cut_bytes = models.PositiveIntegerField(default=0)

@@ -101,7 +101,7 @@ class KnowledgeBase(models.Model):
 class KnowledgeSource(models.Model):
     """A text that units were made from [KB-3]."""
 
-    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, related_name="sources")
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="sources")
     source_id = models.CharField(max_length=128)
     name = models.CharField(max_length=300)
     kind = models.CharField(max_length=24, default="source")
@@ -126,7 +126,7 @@ class LayerUnit(UnitFields):
     places that it lies in (`sessions_app.search.windows`). Other units have neither.
     """
 
-    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, related_name="units")
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="units")
     origin = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, null=True, blank=True, related_name="units")
     length = models.PositiveIntegerField(default=0)
     is_evidence = models.BooleanField(default=True)
@@ -162,7 +162,7 @@ class HiddenUnit(models.Model):
         DUPLICATE = "duplicate", "Duplicate: a unit with the same hash is shown in its place"
         REVEALED = "revealed", "Revealed: the unit that was shown in its place is gone"
 
-    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, related_name="hidden_units")
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="hidden_units")
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="hidden_in")
     change = models.CharField(max_length=9, choices=Change, default=Change.REMOVED)
 

@@ -18,7 +18,7 @@ class Message(models.Model):
         ASSISTANT = "assistant"
         TOOL = "tool"
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="messages")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="messages")
     sequence = models.PositiveIntegerField()
     role = models.CharField(max_length=10, choices=Speaker)
     content = models.TextField()

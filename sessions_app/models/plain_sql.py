@@ -5,7 +5,8 @@ built once for each shape; names are those of the models' columns (`session_id`,
 from the driver as the ORM's do. Everything that is not on a turn's path stays with the ORM.
 
 A condition names a column and what it equals: a value, None for a null, PRESENT for anything else, or a list, tuple,
-set or mapping of values of which it is one.
+set or mapping of values of which it is one. Members of TextChoices and booleans are written into the statement, so that
+an index over the rows where it is so is found.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,12 +16,14 @@ from operator import attrgetter
 from typing import Any, cast
 
 from django.db import connection
-from django.db.models import DateTimeField, Field, JSONField, Model
+from django.db.models import DateTimeField, Field, JSONField, Model, TextChoices
 from django.db.models.expressions import Col
 
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""
 PRESENT = object()
+_TRUTH = {"sqlite": ("{} = 0", "{} = 1"), "postgresql": ("NOT {}", "{}")}
+"""How Django writes that a boolean column is false, or true, into the condition of an index."""
 _remembered = lru_cache(maxsize=256)
 type Shape = tuple[tuple[str, str], ...]
 """The columns of a condition, each with the test that it is put to."""
@@ -155,8 +158,10 @@ def _condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
             shape.append((name, "{} IS NULL"))
         elif wanted is PRESENT:
             shape.append((name, "{} IS NOT NULL"))
-        elif isinstance(wanted, bool):  # not as a value: an index over the rows where it is so would not be found
-            shape.append((name, "{}" if wanted else "NOT {}"))
+        elif isinstance(wanted, bool):
+            shape.append((name, _TRUTH[connection.vendor][wanted]))
+        elif isinstance(wanted, TextChoices):
+            shape.append((name, f"{{}} = '{wanted.value}'"))
         else:
             shape.append((name, "{} = %s"))
             values.append(wanted)

@@ -13,7 +13,7 @@ EXPERIENCE_FIELDS = tuple(item.name for item in fields(Experience))
 class PluginStatistics(models.Model):
     """One plugin's experience in one project; fields are those of `mrpvm.learning.Experience` [K-54 to K-57, O-46]."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="plugin_statistics")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="plugin_statistics")
     plugin_type = models.CharField(max_length=20)
     plugin_id = models.CharField(max_length=100)
     attempt_count = models.PositiveIntegerField()

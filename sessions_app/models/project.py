@@ -57,7 +57,7 @@ class Project(models.Model):
 class Membership(models.Model):
     """One user's role in one project."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="memberships")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="memberships")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role, default=Role.EDITOR)
 

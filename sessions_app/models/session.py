@@ -31,7 +31,7 @@ class Session(models.Model):
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="sessions")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="sessions")
     is_client_named = models.BooleanField(default=False)
     title = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001  null: never named [O-16]
     first_message = models.CharField(max_length=60, default="", blank=True)
@@ -107,7 +107,7 @@ class Session(models.Model):
 class SessionEvent(models.Model):
     """One thing that happened to a session, numbered without gaps; written with the state it tells of [PL-46]."""
 
-    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="events")
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
     sequence = models.PositiveIntegerField()
     kind = models.CharField(max_length=40)
     payload = models.JSONField(default=dict)

@@ -136,7 +136,7 @@ def fail_turn(
 def _store_success(turn: ExplainabilityTurn) -> None:
     """Write the finished entry if the turn still holds its slot and nobody stopped it."""
     finished = {name: getattr(turn, name) for name in _ENTRY_FIELDS}
-    if update_rows(ExplainabilityTurn, finished, pk=turn.pk, status=Status.RUNNING.value, cancel_requested_at=None):
+    if update_rows(ExplainabilityTurn, finished, pk=turn.pk, status=Status.RUNNING, cancel_requested_at=None):
         return
     if ExplainabilityTurn.objects.filter(pk=turn.pk, status=Status.RUNNING).exists():
         raise TurnCancelled("The turn was stopped.")

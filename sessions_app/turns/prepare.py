@@ -119,7 +119,7 @@ def _insert_turn(named: Session, call: TurnCall) -> ExplainabilityTurn:
         client_request=call.client_request,
     )
     insert_keyed_rows([turn])
-    delete_rows(ContextUnit, session_id=session.pk, state="pending")
+    delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)
     if not session.first_message:
         session.first_message = " ".join(call.message.split())[:FIRST_MESSAGE_CHARS]
     touch(session)

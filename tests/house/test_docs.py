@@ -1,74 +1,23 @@
-"""The documentation is true: what it lists is what the code has, what it names exists, its examples run."""
+"""The documentation is true: what it lists is what the code has."""
 
 import ast
 import importlib
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pytest
 
-from mrpvm.testing import check_plugin
 from mrpvm.trace.events import EventName
 from sessions_app.api.docs import openapi_document
 from sessions_app.api.errors import STATUS_BY_CODE
 from sessions_app.events import EventKind
-from tests.server import ServerProcess
+from tests.house.pages import ROOT, bare, page, relative, rows, section
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = sorted(path for package in ("mrpvm", "sessions_app") for path in (ROOT / package).rglob("*.py"))
-KEY = "mrp_0123456789abcdefghijklmnopqrstuvwxyz"
 COMMANDS_PAGE = (ROOT / "docs/commands.md").read_text(encoding="utf-8").replace("\\|", "\N{BROKEN BAR}")
-EXAMPLE_ADDRESS = "http://127.0.0.1:8000"
-
-
-def relative(path: Path) -> str:
-    """Give the path as it stands in the repository."""
-    return str(path.relative_to(ROOT))
-
-
-def page(name: str) -> str:
-    """Give a page of the documentation."""
-    return (ROOT / name).read_text(encoding="utf-8")
-
-
-def section(name: str, heading: str) -> str:
-    """Give what stands under a heading of the second level."""
-    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page(name), re.MULTILINE | re.DOTALL)
-    assert found, f"{name} has no section '{heading}'"
-    return found[1]
-
-
-def rows(text: str, *columns: str) -> list[list[str]]:
-    """Give the cells of every table whose header begins with these columns."""
-    found: list[list[str]] = []
-    is_wanted = False
-    for line in text.splitlines():
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
-        if cells[: len(columns)] == list(columns):
-            is_wanted = True
-        elif not cells:
-            is_wanted = False
-        elif is_wanted and not set(cells[0]) <= {"-"}:
-            found.append(cells)
-    return found
-
-
-def bare(cell: str) -> str:
-    """Give a cell's first code, else its words."""
-    code = re.search(r"`([^`]+)`", cell)
-    return code[1] if code else cell
-
-
-def blocks(name: str, language: str) -> list[str]:
-    """Give a page's examples in one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)
 
 
 @cache
@@ -312,90 +261,3 @@ def test_the_streams_table_names_the_same_events() -> None:
 def test_the_events_module_describes_every_machine_event() -> None:
     documented = {row[0] for row in rows(page("mrpvm/trace/events.py"), "event", "data")}
     assert documented == set(get_args(EventName))
-
-
-# --- Everything that is named ----------------------------------------------------------------------------
-
-
-def anchors(path: Path) -> set[str]:
-    """Give the anchors of a page's headings as code hosts make them."""
-    headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
-
-
-@pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_links_lead_somewhere(path: Path) -> None:
-    broken = []
-    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
-        if target.startswith("https://"):
-            continue
-        name, _, anchor = target.partition("#")
-        linked = (path.parent / name) if name else path
-        if not linked.exists() or (anchor and anchor not in anchors(linked)):
-            broken.append(target)
-    assert broken == []
-
-
-@pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_files_that_are_named_exist(path: Path) -> None:
-    top = "mrpvm|sessions_app|tests|static|templates|docs|bench|scripts"
-    named = re.findall(rf"`((?:{top})/[\w./-]*)`", page(relative(path)))
-    assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_every_page_can_be_reached_from_the_readme() -> None:
-    reached, waiting = set(), [ROOT / "README.md"]
-    while waiting:
-        current = waiting.pop()
-        if current in reached or current.suffix != ".md":
-            continue
-        reached.add(current)
-        links = re.findall(r"\]\(([^)#\s]+)", current.read_text(encoding="utf-8"))
-        waiting += [(current.parent / link).resolve() for link in links if not link.startswith("https://")]
-    assert set(PAGES) <= reached
-
-
-def test_the_decisions_are_numbered_without_gaps() -> None:
-    names = sorted(path.name for path in (ROOT / "docs/adr").glob("*.md"))
-    assert [name[:4] for name in names] == [f"{number:04d}" for number in range(1, len(names) + 1)]
-    for number, name in enumerate(names, start=1):
-        assert page(f"docs/adr/{name}").startswith(f"# {number}. ")
-
-
-@pytest.mark.parametrize("path", PAGES, ids=relative)
-def test_the_make_commands_that_are_named_exist(path: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):.*## ", page("Makefile"), re.MULTILINE))
-    assert set(re.findall(r"(?:`|^)make ([a-z]+)", page(relative(path)), re.MULTILINE)) <= targets
-
-
-# --- Examples -------------------------------------------------------------------------------------------
-
-
-def test_the_example_plugin_keeps_its_contract() -> None:
-    plugin, tests = blocks("docs/plugins.md", "python")
-    names: dict[str, Any] = {}
-    exec(compile(plugin + tests, "docs/plugins.md", "exec"), names)  # noqa: S102  the repository's own page
-    check_plugin(names["BrevityValidator"]())
-    for name in [name for name in names if name.startswith("test_")]:
-        names[name]()
-
-
-def run_example(command: list[str], environment: dict[str, str]) -> str:
-    """Give what an example prints; it must not fail."""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_the_calls_of_the_pages_work_as_they_stand(tmp_path: Path) -> None:
-    with ServerProcess(tmp_path, MRPVM_API_KEY=KEY) as server:
-        environment = {"PATH": os.environ["PATH"], "MRPVM_API_KEY": KEY}
-        for name in ("README.md", "docs/api.md"):
-            for example in blocks(name, "python"):
-                printed = run_example([sys.executable, "-c", example.replace(EXAMPLE_ADDRESS, server.url)], environment)
-                assert "My dog is called Rex. [1]" in printed
-            for example in (block for block in blocks(name, "sh") if block.startswith("curl")):
-                printed = run_example(["sh", "-c", example.replace(EXAMPLE_ADDRESS, server.url)], environment)
-                assert "Noted: My " in printed or '"unitCount":' in printed
-                assert '"code":' not in printed
-        server.stop()

@@ -1,0 +1,50 @@
+"""The pages of the documentation, and what a test takes out of them."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def relative(path: Path) -> str:
+    """Give the path as it stands in the repository."""
+    return str(path.relative_to(ROOT))
+
+
+def page(name: str) -> str:
+    """Give a page of the documentation."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def section(name: str, heading: str) -> str:
+    """Give what stands under a heading of the second level."""
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page(name), re.MULTILINE | re.DOTALL)
+    assert found, f"{name} has no section '{heading}'"
+    return found[1]
+
+
+def rows(text: str, *columns: str) -> list[list[str]]:
+    """Give the cells of every table whose header begins with these columns."""
+    found: list[list[str]] = []
+    is_wanted = False
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")] if line.startswith("|") else []
+        if cells[: len(columns)] == list(columns):
+            is_wanted = True
+        elif not cells:
+            is_wanted = False
+        elif is_wanted and not set(cells[0]) <= {"-"}:
+            found.append(cells)
+    return found
+
+
+def bare(cell: str) -> str:
+    """Give a cell's first code, else its words."""
+    code = re.search(r"`([^`]+)`", cell)
+    return code[1] if code else cell
+
+
+def blocks(name: str, language: str) -> list[str]:
+    """Give a page's examples in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)

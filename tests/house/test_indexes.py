@@ -1,0 +1,53 @@
+"""No index is written twice, and what a turn asks of a long session is found by one."""
+
+import pytest
+from django.apps import apps
+from django.db import connection
+from django.db.models import ForeignKey, Model, UniqueConstraint
+
+from sessions_app.models import ContextUnit, LayerUnit
+from sessions_app.models.plain_sql import PRESENT, select_rows
+
+MODELS = list(apps.get_app_config("sessions_app").get_models())
+SQLITE_ONLY = "how the database would read is asked of SQLite"
+
+
+def leading_columns(model: type[Model]) -> set[str]:
+    """Give the first column of each index and unique constraint that holds every row."""
+    unique = [item for item in model._meta.constraints if isinstance(item, UniqueConstraint)]
+    return {str(item.fields[0]) for item in (*model._meta.indexes, *unique) if item.fields and item.condition is None}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_a_foreign_key_has_no_index_beside_one_that_begins_with_it(model):
+    keys = [field for field in model._meta.concrete_fields if isinstance(field, ForeignKey)]
+    assert [key.name for key in keys if key.db_index and not key.unique and key.name in leading_columns(model)] == []
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason=SQLITE_ONLY)
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("model", "columns", "where", "index"),
+    [
+        (LayerUnit, ["pk"], {"layer_id": [1, 2], "is_guidance": True}, "layer_unit_guidance"),
+        (LayerUnit, ["pk"], {"layer_id": [1, 2], "stretch": PRESENT}, "layer_unit_by_stretch"),
+        (
+            ContextUnit,
+            ["hash"],
+            {"session_id": 1, "state": ContextUnit.State.COMMITTED, "hash": ["a", "b"]},
+            "context_unit_hash_unique",
+        ),
+    ],
+    ids=["guidance", "utterances", "known hashes"],
+)
+def test_what_a_turn_asks_of_a_long_session_is_found_by_an_index_of_its_own(model, columns, where, index):
+    plans: list[str] = []
+
+    def explain(execute, sql, params, many, context):
+        plans.append(str(execute(f"EXPLAIN QUERY PLAN {sql}", params, many, context).fetchall()))
+        return execute(sql, params, many, context)
+
+    with connection.execute_wrapper(explain):
+        select_rows(model, columns, **where)
+    assert len(plans) == 1
+    assert index in plans[0]
