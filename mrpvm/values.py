@@ -305,11 +305,7 @@ class HistoryMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What the conversation adds to a search: terms that the message means by itself, and documents in use [O-36].
-
-    `terms` are stemmed, with weights in (0, 1] beside the message's own terms of weight 1. `documents` are source ids
-    of earlier turns, preferred and never a filter [K33].
-    """
+    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer, never a filter [K33]."""
 
     terms: Mapping[str, float] = field(default_factory=dict)
     documents: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ class ActiveDocument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionMemory:
+class Memory:
     """One session's memory, each part the oldest first; `turn_count` counts committed turns."""
 
     created_at: datetime
@@ -82,9 +82,9 @@ class SessionMemory:
         }
 
 
-def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, accessed_at: datetime) -> SessionMemory:
+def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
     """Give a stored memory."""
-    return SessionMemory(
+    return Memory(
         created_at=created_at,
         last_accessed_at=accessed_at,
         turn_count=turn_count,
@@ -100,16 +100,14 @@ def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, 
     )
 
 
-def after_turn(
-    memory: SessionMemory | None, *, turn_index: int, subject: str | None, answer: Answer, now: datetime
-) -> SessionMemory:
+def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, answer: Answer, now: datetime) -> Memory:
     """Give the memory with what a committed turn adds [K34, K35]; a turn without an answer counts all the same.
 
     Args:
         memory: None for a session that has none, or whose memory has expired.
         subject: what the question was about [K26]; its term keeps the answer's beginning.
     """
-    known = memory or SessionMemory(created_at=now, last_accessed_at=now)
+    known = memory or Memory(created_at=now, last_accessed_at=now)
     answered = [group for group in answer.groups if group.status == "answered"]
     text = "\n".join(group.answer_markdown for group in answered)
     terms = [ResolvedTerm(term=term, text=said, kind=kind, turn_index=turn_index) for kind, term, said in _facts(text)]

@@ -27,6 +27,7 @@ from sessions_app.turns.context import conversation_context
 from sessions_app.turns.flags import flags_of
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
+from sessions_app.turns.recall import recall_of
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skills import skill_use, told_before
 
@@ -133,13 +134,15 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     """Give everything a turn may look at, as it stands now [T-2]; reads only."""
     session, choices = turn.session, call.choices
     instructions = told_before(session, call.message, call.system_prompt, call.skill)
-    context = conversation_context(turn, call, flags_of(session, call.flags), instructions)
+    flags = flags_of(session, call.flags)
+    context = conversation_context(turn, call, flags, instructions)
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
         system_prompt=instructions,
         skill=skill_use(call.skill),
         history=context.history,
+        recall=recall_of(turn, call, flags, context.history),
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
         ),

@@ -6,6 +6,7 @@ import threading
 from django.conf import settings
 from django.db import close_old_connections, connections
 
+from sessions_app.actions.memory import sweep_memories
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
 from sessions_app.turns.recovery import recover_abandoned
@@ -20,6 +21,7 @@ def sweep() -> dict[str, int]:
         "expired": expire_sessions(),
         "purged": purge_deleted_sessions(),
         "unfinished": sweep_staged(),
+        "forgotten": sweep_memories(),
     }
 
 

@@ -112,6 +112,11 @@ def rewrite(
     )  # fmt: skip
 
 
+def need_of(message: str, history: Sequence[HistoryMessage]) -> float:
+    """Give how likely a message needs what was said before."""
+    return need_probability(message, exchanges_of(history), need_weights())
+
+
 def _sentence(message: str, history: Sequence[HistoryMessage], ask: AskModel | None) -> tuple[str, str | None]:
     if not needs_rewrite(message):
         return message, NO_SIGNALS
