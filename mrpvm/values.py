@@ -305,7 +305,7 @@ class HistoryMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer, never a filter [K33]."""
+    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer [K33, O-36]."""
 
     terms: Mapping[str, float] = field(default_factory=dict)
     documents: tuple[str, ...] = ()

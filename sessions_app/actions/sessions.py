@@ -19,7 +19,7 @@ from sessions_app.actions.frozen_content import freeze_files
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_session
-from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
 from sessions_app.queries.model_roles import shared_config
 
 TITLE_CHARS = 200
@@ -237,6 +237,7 @@ def _purge(session_pk: int) -> bool:
     if session is None:
         return False
     release = kb_mounts.layers_of(session)
+    SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id).delete()
     session.delete()
     kb_mounts.release_layers(release)
     return True

@@ -136,6 +136,22 @@ mount_list = _operation(
     404,
     query=requests.PageQuery,
 )
+memory_read = _operation(
+    "read_memory",
+    "sessions",
+    "Reads what the session remembers of its turns: a cache that lives some hours after its last use.",
+    {200: turn_responses.MemoryObject},
+    404,
+)
+memory_clear = _operation(
+    "clear_memory",
+    "sessions",
+    "Clears what the session remembers of its turns; its messages and units stay.",
+    {204: None},
+    404,
+    409,
+    410,
+)
 context_load = _operation(
     "load_context", "sessions",
     "Loads material straight into the session's units: no message, and the draft stays clean. "

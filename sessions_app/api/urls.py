@@ -3,7 +3,18 @@
 from django.urls import path, re_path, register_converter
 from django.urls.converters import StringConverter
 
-from sessions_app.api import docs, health, knowledge, model_settings, plugins, session_contents, sessions, skills, turns
+from sessions_app.api import (
+    docs,
+    health,
+    knowledge,
+    memory,
+    model_settings,
+    plugins,
+    session_contents,
+    sessions,
+    skills,
+    turns,
+)
 from sessions_app.api.chat import ChatCompletions
 from sessions_app.api.views import UnknownPath
 
@@ -25,6 +36,7 @@ urlpatterns = [
     path("sessions/<id:session_id>/units", session_contents.Units.as_view(), name="units"),
     path("sessions/<id:session_id>/units/<id:unit_id>", session_contents.OneUnit.as_view(), name="unit"),
     path("sessions/<id:session_id>/mounts", session_contents.Mounts.as_view(), name="mounts"),
+    path("sessions/<id:session_id>/memory", memory.SessionMemory.as_view(), name="memory"),
     path("sessions/<id:session_id>/context", session_contents.Context.as_view(), name="context"),
     path("sessions/<id:session_id>/quarantine", session_contents.Quarantine.as_view(), name="session-quarantine"),
     path("sessions/<id:session_id>/export", session_contents.Export.as_view(), name="export"),

@@ -19,12 +19,12 @@ from sessions_app.actions.sessions import check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
+from sessions_app.queries.flags import flags_of
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import undone
 from sessions_app.turns.context import conversation_context
-from sessions_app.turns.flags import flags_of
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.recall import recall_of

@@ -16,9 +16,9 @@ from mrpvm.conversation.session_memory import Memory, after_turn
 from mrpvm.values import HistoryMessage, Recall, TurnOutcome
 from sessions_app.actions.memory import keep_memory
 from sessions_app.models import ExplainabilityTurn
+from sessions_app.queries.flags import flags_of
 from sessions_app.queries.memory import stored_memory
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.flags import flags_of
 from sessions_app.turns.language_model import is_configured
 from sessions_app.turns.model_rewrite import model_asker
 
@@ -45,7 +45,7 @@ def recall_of(
     if memory is not None and _prefers_documents(flags, call.message, said, rewriting):
         documents = memory.document_ids
     if flags.enable_session_memory:
-        _report(turn)["memory"] = {"known": memory is not None, "preferred": list(documents)}
+        _report(turn)["memory"] = {"preferred_documents": list(documents)}
     weights = rewriting.weights if rewriting else {}
     return Recall(terms=weights, documents=documents) if weights or documents else None
 

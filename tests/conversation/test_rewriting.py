@@ -1,4 +1,4 @@
-"""Query rewriting: the gate, the rules' sentence, a model's, reasons, and the terms that are searched for [K20 to K28]."""
+"""Query rewriting: the gate, the rules' sentence, a model's, reasons, and the terms searched for [K20 to K28]."""
 
 from collections.abc import Sequence
 
