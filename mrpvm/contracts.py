@@ -290,10 +290,10 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleEvent:
-    """What happened to a session or knowledge base [PL-42, PL-43]; keys are always present, values may be None."""
+    """What happened [PL-42]; `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked."""
 
-    event_type: str  # session-created, kb-loaded, session-kus-added, kb-saved, kb-forked
-    session_id: str | None = None
+    event_type: str
+    session_id: str | None = None  # like all below: None where the event has no such thing
     kb_id: str | None = None
     kb_name: str | None = None
     requested_kb_id: str | None = None

@@ -13,7 +13,7 @@ class SessionMemory(models.Model):
     [O-43]. A row whose `expires_at` has passed is as good as none, and swept.
     """
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="session_memories")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="session_memories")
     owner = models.CharField(max_length=128)
     record = models.JSONField(default=dict)
     turn_count = models.PositiveIntegerField(default=0)

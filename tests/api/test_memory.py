@@ -151,7 +151,8 @@ def test_memory_starts_anew_after_its_time(editor: Caller, manuals: Project, mon
     session_id = editor.chat("What does the red pump need?", **ALWAYS).json()["session_id"]
     used_at = SessionMemory.objects.get().last_accessed_at
     for late, count in ((timedelta(hours=4), 2), (timedelta(hours=4, microseconds=1), 1)):
-        monkeypatch.setattr("sessions_app.turns.recall.timezone.now", lambda late=late: used_at + late)
+        moment = used_at + late
+        monkeypatch.setattr("sessions_app.turns.recall.timezone.now", lambda moment=moment: moment)
         told = editor.chat("And the valve?", session_id, **ALWAYS).json()["session_memory"]
         assert told["turn_count"] == count
         assert bool(told["preferred_documents"]) is (count == 2)
@@ -238,7 +239,7 @@ def test_a_defect_of_rewriting_costs_the_turn_nothing(editor: Caller, monkeypatc
 FLAGS = ("enable_query_rewriting", "enable_session_memory", "enable_history_summarization")
 DIALOGUE = ("What does the red pump need?", "And what does it need besides?", "When does its valve open?", "And then?",
             "What does the blue pump need?", "Does that help it?", "So what about the valve?")  # fmt: skip
-IDENTITIES = {"request_id", "session_id", "id", "created", "created_at", "expires_at"}
+ROW = ("unit_id", "step", "rank", "score", "reason")
 
 
 def held(editor: Caller, flags: dict[str, bool]) -> list[dict[str, Any]]:
@@ -253,11 +254,7 @@ def held(editor: Caller, flags: dict[str, bool]) -> list[dict[str, Any]]:
                 "content": answer.json()["choices"][0]["message"]["content"],
                 "report": {name: value for name, value in turn.context_report.items() if name != "memory"},
                 "memory": turn.context_report.get("memory"),
-                "ledger": list(
-                    UnitEvent.objects.filter(turn=turn)
-                    .order_by("id")
-                    .values_list("unit_id", "step", "rank", "score", "reason")
-                ),
+                "ledger": list(turn.unit_events.order_by("id").values_list(*ROW)),
             }
         )
     return told
@@ -267,10 +264,8 @@ def test_every_combination_of_flags_does_what_it_says(
     editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """[C4, K50] Each policy has work to do here; one that is off leaves the turns that a path without it leaves."""
-    by_flags = {
-        values: held(editor, dict(zip(FLAGS, values, strict=True)))
-        for values in itertools.product((True, False), repeat=3)
-    }
+    combinations = list(itertools.product((True, False), repeat=3))
+    by_flags = {values: held(editor, dict(zip(FLAGS, values, strict=True))) for values in combinations}
     for (rewrites, remembers, summarises), turns in by_flags.items():
         last = turns[-1]
         assert ("rewriting" in last["report"]) is rewrites
