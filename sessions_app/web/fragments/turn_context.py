@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sessions_app.queries.pages import KnownUnit, known_units
 from sessions_app.queries.turns import records, unit_events
 from sessions_app.web.fragments.turn_requests import model_calls
+from sessions_app.web.fragments.turn_rewriting import rewriting_context
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.words import STORES, why
 
@@ -82,6 +83,7 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "ledger_left_out": len(rows) - len(shown),
         "ledger_counts": counts,
         "model_calls": model_calls(records(turn)),
+        **rewriting_context(turn),
     }
 
 
