@@ -80,6 +80,7 @@ class SessionMetadata(SessionCreated):
     )
     status = serializers.ChoiceField(("active", "running", "failed", "expired"))
     last_activity_at = Time()
+    flags = Anything(help_text="The policies chosen for the session; the others are the project's or the server's.")
     message_count = Int()
     session_context_unit_count = Int()
     pending_turn_context_unit_count = Int()
