@@ -10,7 +10,7 @@ from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting import needs_rewrite, rewrite
 from mrpvm.conversation.rewriting.said import mentions_in, words_of
 
-LEAST_PROBABILITY = 0.3
+LEAST_PROBABILITY = 0.27
 """From here on a term counts as added: where the precision of added terms is at least .45."""
 _PRONOUNS = frozenset("it its this that they them their these those he she him his her".split())  # noqa: SIM905  easier to read
 

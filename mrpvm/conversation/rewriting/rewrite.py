@@ -27,7 +27,7 @@ LEAST_PROBABILITY = 0.1
 """Terms that are less likely meant would cost a search more than they find."""
 MOST_TERMS = 8
 FOLLOWS_UP = 0.5
-"""From this need on a message counts as a follow-up: document bias goes by it [O-36]."""
+"""Above this need a message counts as a follow-up: terms are looked for and documents preferred [O-36]."""
 _CODES = re.compile("[^a-z]+")
 
 type AskModel = Callable[[str, Sequence[HistoryMessage]], str]
@@ -101,7 +101,8 @@ def rewrite(
         )
     exchanges = exchanges_of(history)
     need = need_probability(message, exchanges, need_weights())
-    found = meant_terms(message, exchanges, need, term_model(), LEAST_PROBABILITY)[:MOST_TERMS] if exchanges else ()
+    is_read = bool(exchanges) and need > FOLLOWS_UP
+    found = meant_terms(message, exchanges, need, term_model(), LEAST_PROBABILITY)[:MOST_TERMS] if is_read else ()
     text, reason = _sentence(message, history, ask)
     weights = {item.term: round(item.probability * need**0.5, 3) for item in found}
     if ask is not None and reason is None:

@@ -9,7 +9,7 @@ from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import stem
 from mrpvm.values import HistoryMessage
 
-READ_CHARS = 1_500
+READ_CHARS = 1_000
 """How much of a message is read: what a follow-up refers to stands early, and a giant message must cost little."""
 READ_EXCHANGES = 8
 """How many exchanges are read: the first, which names the subject, and the newest."""

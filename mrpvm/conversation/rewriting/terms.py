@@ -4,6 +4,7 @@ The first stage looks at one word: who said it, when, how often and how. The sec
 the words beside it and of the others, so that names of several words stay together.
 """
 
+import heapq
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,9 @@ _CROSSED = (
     ("asked last", "rare"), ("asked last", "relates"), ("answered last", "relates"), ("name", "answered last"),
 )  # fmt: skip
 """Signs that say more together."""
+
+MOST_CANDIDATES = 60
+"""Words of the conversation that are looked at closely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,7 @@ def meant_terms(
     candidates = candidates_of(message, exchanges)
     if not candidates:
         return ()
+    candidates = _likeliest(candidates)
     rows = first_signs(message, exchanges, candidates, need, model)
     first = {term: _probability(model.first, row) for term, row in rows}
     found = [
@@ -117,6 +122,21 @@ def meant_terms(
         if (probability := _probability(model.second, row)) >= least
     ]
     return tuple(sorted(found, key=lambda item: (-item.probability, item.term)))
+
+
+def _likeliest(candidates: Mapping[str, Candidate]) -> dict[str, Candidate]:
+    """Give no more candidates than are worth a look: those the user said, then the newest; a long answer costs little."""
+    if len(candidates) <= MOST_CANDIDATES:
+        return dict(candidates)
+    kept = heapq.nlargest(
+        MOST_CANDIDATES, candidates, key=lambda term: (bool(candidates[term].asked_in), _newest(candidates[term]))
+    )
+    chosen = set(kept)
+    return {term: item for term, item in candidates.items() if term in chosen}
+
+
+def _newest(item: Candidate) -> tuple[int, int, int]:
+    return max(item.asked_in[-1:] + item.answered_in[-1:]), item.names, item.words.total()
 
 
 def _probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
