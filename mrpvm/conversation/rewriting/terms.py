@@ -125,7 +125,7 @@ def meant_terms(
 
 
 def _likeliest(candidates: Mapping[str, Candidate]) -> dict[str, Candidate]:
-    """Give no more candidates than are worth a look: those the user said, then the newest; a long answer costs little."""
+    """Give no more candidates than are worth a look: what the user said, then the newest; long answers cost little."""
     if len(candidates) <= MOST_CANDIDATES:
         return dict(candidates)
     kept = heapq.nlargest(
