@@ -1,9 +1,12 @@
 """What a session remembers of its earlier turns: read and cleared [K30]."""
 
+from contextlib import suppress
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.conversation.session_memory import Memory
+from mrpvm.errors import NotFound
 from sessions_app.actions.memory import clear_memory
 from sessions_app.api import schemas
 from sessions_app.api.views import ApiView
@@ -22,8 +25,9 @@ class SessionMemory(ApiView):
 
     @schemas.memory_clear
     def delete(self, request: Request, session_id: str) -> Response:
-        """Clear it; an empty one is fine too."""
-        clear_memory(session(self.project, session_id))
+        """Clear it; an empty one, and that of a session that is not there, is fine too [S-18]."""
+        with suppress(NotFound):
+            clear_memory(session(self.project, session_id))
         return Response(status=204)
 
 
