@@ -148,6 +148,7 @@ memory_clear = _operation(
     "sessions",
     "Clears what the session remembers of its turns; its messages and units stay.",
     {204: None},
+    404,
     409,
     410,
 )
