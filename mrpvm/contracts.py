@@ -29,6 +29,7 @@ from mrpvm.values import (
     KnowledgeUnit,
     LedgerEntry,
     Plan,
+    Recall,
     Selection,
     SessionState,
 )
@@ -245,12 +246,13 @@ class SeedDetector(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrieveInput:
-    """What to look for, and the units the running turn staged [PL-9]."""
+    """What to look for, the units the running turn staged [PL-9], and what the conversation adds, if anything."""
 
     intents: tuple[Intent, ...]
     decomposed: tuple[DecomposedIntent, ...]
     profiles: tuple[ContextProfile, ...]
     current_turn_units: tuple[KnowledgeUnit, ...]
+    recall: Recall | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -269,13 +271,10 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LifecycleEvent:
-    """What happened to a session or knowledge base [PL-42, PL-43]; keys are always present, values may be None.
-
-    `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked.
-    """
+    """What happened [PL-42]; `event_type`: session-created, kb-loaded, session-kus-added, kb-saved, kb-forked."""
 
     event_type: str
-    session_id: str | None = None
+    session_id: str | None = None  # like all below: None where the event has no such thing
     kb_id: str | None = None
     kb_name: str | None = None
     requested_kb_id: str | None = None

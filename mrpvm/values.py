@@ -47,19 +47,6 @@ DEFAULT_ACTS_BY_ROLE: Mapping[str, tuple[str, ...]] = {
     "Description": ("describe",),
 }
 """Acts a unit is useful for when it does not say [KU-4]."""
-PREFERRED_ROLES_BY_ACT: Mapping[str, tuple[str, ...]] = {
-    "compare": ("Comparison", "Evaluation"),
-    "explain": ("Explanation", "Diagnostic", "Narrative"),
-    "recommend": ("Comparison", "Evaluation", "Procedure"),
-    "diagnose": ("Diagnostic", "Explanation"),
-    "implement": ("Procedure", "Constraint"),
-    "verify": ("Constraint", "Definition"),
-    "define": ("Definition", "Explanation"),
-    "evaluate": ("Evaluation", "Comparison", "Narrative"),
-    "identify": ("Narrative", "Description", "Definition"),
-    "describe": ("Description", "Narrative", "Explanation"),
-}
-"""Roles that rank higher for an act; never used to exclude [I-2]."""
 
 CHARS_PER_TOKEN = 4
 """Of an estimate, where nobody counted [O-32]."""
@@ -304,6 +291,14 @@ class HistoryMessage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer [K33, O-36]."""
+
+    terms: Mapping[str, float] = field(default_factory=dict)
+    documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
     """One plugin id per stage, or None where nobody chose: pins and preferences use the same shape [S-22]."""
 
@@ -350,6 +345,7 @@ class TurnRequest:
     session: SessionState
     system_prompt: str | None = None
     history: tuple[HistoryMessage, ...] = ()
+    recall: Recall | None = None
     pins: Selection = field(default_factory=Selection)
     preferences: Selection = field(default_factory=Selection)
     deliberation_level: int = 0

@@ -25,7 +25,8 @@ EventKind = Literal[
     "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted", "turn.rated",
     "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
     "preferences.changed", "model-config.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
-    "agent.changed", "persona.changed", "snapshot.reloaded", "memory.updated", "command.recorded",
+    "agent.changed", "persona.changed", "snapshot.reloaded", "memory.updated", "memory.cleared",
+    "command.recorded",
 ]  # fmt: skip
 """Events with a number [PL-46, O-37, O-50]. `turn.progressed` and `context.progressed` have none: they tell how far
 something has come that is not there yet."""

@@ -19,6 +19,7 @@ from sessions_app.models import (
     Posting,
     Session,
     SessionEvent,
+    SessionMemory,
     TurnDetail,
     TurnEvents,
     UnitEvent,
@@ -114,6 +115,9 @@ class RecordedConversation:
         )
         if units:
             KnowledgeLayer.objects.filter(pk=session.journal_id).update(unit_count=F("unit_count") + len(units))
+        memory = SessionMemory.objects.get(project_id=session.project_id, owner=session.session_id)
+        memory.turn_count += 1
+        memory.save()
         session.message_sequence += len(recorded.messages)
         session.event_sequence += len(recorded.session_events)
         session.unit_count += len(recorded.context_units)

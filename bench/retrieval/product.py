@@ -5,9 +5,10 @@ from itertools import count
 
 from bench.retrieval.collections import Corpus, Question
 from mrpvm.contracts import CallContext, KBRetriever, RetrieveInput
+from mrpvm.conversation.rewriting import rewrite
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.testing import call_context
-from mrpvm.values import Intent
+from mrpvm.values import Intent, Recall
 from sessions_app.actions.artifacts import keep_artifacts
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.projects import ensure_default_project
@@ -41,6 +42,7 @@ def ranked(plugin: KBRetriever, question: Question, context: CallContext) -> Seq
         decomposed=(decomposed,),
         profiles=(profile_for(decomposed, max_results=DEPTH),),
         current_turn_units=(),
+        recall=Recall(terms=rewrite(question.text, question.history).weights) if question.history else None,
     )
     offered = [row for row in plugin.retrieve(request, context).ledger if row.step == "offered"]
     return [row.unit_id for row in sorted(offered, key=lambda row: row.rank or 0)]

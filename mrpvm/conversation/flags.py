@@ -56,6 +56,17 @@ def flags_in(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _checked(name, named[name]) for name in NAMES if named.get(name) is not None}
 
 
+def with_changes(chosen: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a level's choices after those of a body; null takes a choice back.
+
+    Raises:
+        InvalidInput: a value is not one of the flag's.
+    """
+    taken_back = {ALIASES.get(name, name) for name, value in given.items() if value is None}
+    kept = {name: value for name, value in chosen.items() if name not in taken_back}
+    return kept | flags_in(given)
+
+
 def _checked(name: str, value: Any) -> Any:
     if name == "document_bias":
         if value in DOCUMENT_BIAS:

@@ -1,11 +1,26 @@
 """From an admitted intent to what retrieval looks for: shared, deterministic, model-free [I-6 to I-12]."""
 
 import re
+from collections.abc import Mapping
 
 from mrpvm.knowledge.instructions import output_forms, without_form_phrases
 from mrpvm.knowledge.pragmatics import ACT_VERBS
 from mrpvm.knowledge.text import unique_terms, words
-from mrpvm.values import PREFERRED_ROLES_BY_ACT, ContextProfile, DecomposedIntent, Intent
+from mrpvm.values import ContextProfile, DecomposedIntent, Intent
+
+PREFERRED_ROLES_BY_ACT: Mapping[str, tuple[str, ...]] = {
+    "compare": ("Comparison", "Evaluation"),
+    "explain": ("Explanation", "Diagnostic", "Narrative"),
+    "recommend": ("Comparison", "Evaluation", "Procedure"),
+    "diagnose": ("Diagnostic", "Explanation"),
+    "implement": ("Procedure", "Constraint"),
+    "verify": ("Constraint", "Definition"),
+    "define": ("Definition", "Explanation"),
+    "evaluate": ("Evaluation", "Comparison", "Narrative"),
+    "identify": ("Narrative", "Description", "Definition"),
+    "describe": ("Description", "Narrative", "Explanation"),
+}
+"""Roles that rank higher for an act; never used to exclude [I-2]."""
 
 _OPENERS_BY_ACT = {act: frozenset(verbs) for act, verbs in ACT_VERBS.items()} | {
     "explain": frozenset(("explain", "why", "how"))

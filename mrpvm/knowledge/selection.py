@@ -4,7 +4,7 @@ Every candidate leaves a row in the context ledger that says in words why it was
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from mrpvm.knowledge.diversity import diverse_order
@@ -17,6 +17,8 @@ BACKEND_WEIGHTS: Mapping[str, float] = {"bm25": 1.0, "turn-overlap": 1.0, "hdc":
 AGREEMENT_BONUS = 0.10
 ROLE_BOOST = 1.3
 SESSION_BOOST = 1.15
+IN_USE_BOOST = 1.15
+"""What the lexical score of a unit gains whose document earlier turns used [K33]."""
 _ORIENTATION_ACTS = ("describe", "explain")
 _RERANKED_PER_RESULT = 3
 """Candidates for each result among which a diverse order is sought."""
@@ -42,7 +44,9 @@ class SelectionPolicy:
 class Candidate:
     """A unit that matched, with each backend's score in [0, 1] and what matched, in words.
 
-    `proof` are notes that show, line by line, how the unit is linked to the question.
+    `proof` are notes that show, line by line, how the unit is linked to the question. `is_in_use`: earlier turns of the
+    session used its document, and what its shared words scored counts more; `words` is their part of a score that is not
+    made by words alone.
     """
 
     unit: KnowledgeUnit
@@ -50,6 +54,8 @@ class Candidate:
     scores: Mapping[str, float]
     matched: str = ""
     proof: tuple[str, ...] = ()
+    is_in_use: bool = False
+    words: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,10 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
 def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> tuple[float, tuple[str, ...]]:
     """Give the fused score in [0, 1] and the notes that say what made it [BP-19]."""
     matched = {backend: score for backend, score in candidate.scores.items() if score > 0}
+    if candidate.is_in_use:
+        for backend in matched:
+            words = candidate.words.get(backend, matched[backend] if backend == "bm25" else 0.0)
+            matched[backend] += (IN_USE_BOOST - 1) * words
     score = sum(BACKEND_WEIGHTS.get(backend, 1.0) * value for backend, value in matched.items())
     score += AGREEMENT_BONUS * max(0, len(matched) - 1)
     notes = [f"{backend} {value:.2f}" for backend, value in matched.items()]
@@ -116,12 +126,15 @@ def choose(
     Args:
         taken: entries chosen before, whose doubles are left out too.
     """
-    scored = [(*fused_score(candidate, profile.needed_roles), candidate) for candidate in candidates]
-    scored.sort(key=lambda item: (-item[0], item[2].unit.id))
+    scored = _ranked(candidates, profile.needed_roles)
+    plain_ranks = _ranks_without_boost(candidates, profile.needed_roles)
     ranking = _Ranking([])
     told = {_digest(entry.unit): entry.unit.id for entry in taken}
     notes_of: dict[str, tuple[str, ...]] = {}
     for rank, (score, notes, candidate) in enumerate(scored, 1):
+        if candidate.unit.id in plain_ranks:
+            before = plain_ranks[candidate.unit.id]
+            notes = (*notes, f"document in use x{IN_USE_BOOST} once: rank {before} without it, {rank} with it")
         ranking.ledger.append(_row(candidate, "offered", rank, score, candidate.matched))
         notes_of[candidate.unit.id] = notes
         reason = _reason_against(candidate, score, told, policy)
@@ -147,6 +160,22 @@ def choose(
         for score, item in chosen
     )
     return Choice(entries, tuple(ranking.ledger))
+
+
+def _ranked(
+    candidates: Iterable[Candidate], needed_roles: Sequence[str]
+) -> list[tuple[float, tuple[str, ...], Candidate]]:
+    scored = [(*fused_score(candidate, needed_roles), candidate) for candidate in candidates]
+    return sorted(scored, key=lambda item: (-item[0], item[2].unit.id))
+
+
+def _ranks_without_boost(candidates: Sequence[Candidate], needed_roles: Sequence[str]) -> dict[str, int]:
+    """Give where each unit of a document in use would stand if none were."""
+    if not any(candidate.is_in_use for candidate in candidates):
+        return {}
+    plain = _ranked((replace(candidate, is_in_use=False) for candidate in candidates), needed_roles)
+    in_use = {candidate.unit.id for candidate in candidates if candidate.is_in_use}
+    return {item.unit.id: rank for rank, (_, _, item) in enumerate(plain, 1) if item.unit.id in in_use}
 
 
 def _digest(unit: KnowledgeUnit) -> str:

@@ -2,13 +2,17 @@
 
 import re
 import secrets
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
+from mrpvm.conversation.flags import ALIASES, flags_in
+from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import Conflict, InvalidInput
 from sessions_app.actions.knowledge import ensure_default_base
 from sessions_app.models import LoginLink, Membership, Project, Role
@@ -42,15 +46,29 @@ def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
 
 
 @transaction.atomic
-def change_project(project: Project, name: str, slug: str, grounding: str) -> Project:
-    """Name the project and say whether its models may answer without evidence [O-12].
+def change_project(
+    project: Project, name: str, slug: str, grounding: str, flags: Mapping[str, Any] | None = None
+) -> Project:
+    """Name the project, say whether its models may answer without evidence [O-12], and choose its policies [K50].
+
+    Args:
+        flags: all of the project's choices; as they are when None.
 
     Raises:
         InvalidInput, Conflict: as for `create_project`.
     """
     locked = Project.objects.select_for_update().get(pk=project.pk)
+    if flags is not None:
+        locked.flags = _checked_flags(flags)
     _write(locked, name, slug, grounding)
     return locked
+
+
+def _checked_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(name for name in flags if ALIASES.get(name, name) not in FLAGS)
+    if unknown:
+        raise InvalidInput(f"There is no flag {unknown[0]}. Known: {', '.join(FLAGS)}.")
+    return flags_in(flags)
 
 
 def _write(project: Project, name: str, slug: str, grounding: str) -> None:

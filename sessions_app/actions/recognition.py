@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mrpvm.errors import Conflict
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.histories import import_history
+from sessions_app.actions.memory import carry_memory
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import Choices, create_session
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, KnowledgeBase, Project, Session
@@ -63,6 +64,7 @@ def resume_session(session: Session) -> Found:
     if not latest.is_expired:
         return Found(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
     fork = fork_session(latest, latest.message_sequence, ForkReason.EXPIRED)
+    carry_memory(latest, fork)
     return Found(session=fork, how="restarted", warnings=(EXPIRED,))
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from mrpvm import registry
 from mrpvm.contracts import LifecycleEvent
+from mrpvm.conversation.flags import with_changes
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app import events
 from sessions_app.actions import kb_mounts, knowledge
@@ -19,7 +20,7 @@ from sessions_app.actions.frozen_content import freeze_files
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, lock_session
-from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
 from sessions_app.queries.model_roles import shared_config
 
 TITLE_CHARS = 200
@@ -76,6 +77,7 @@ def create_session(
     base: KnowledgeBase | None = None,
     title: str | None = None,
     client_name: str | None = None,
+    flags: Mapping[str, Any] | None = None,
 ) -> Session:
     """Give a new session with its base mounted; all or nothing [S-7, S-8].
 
@@ -85,6 +87,7 @@ def create_session(
     Args:
         base: the knowledge base to mount; the project's default when None.
         client_name: the id under which the client knows the session [O-42].
+        flags: the policies chosen for it, checked [K50].
 
     Raises:
         InvalidInput: an unknown plugin, a bad level or title.
@@ -97,7 +100,7 @@ def create_session(
     _make_room()
     base = base or knowledge.ensure_default_base(project)
     session = _initial(project, choices, base)
-    session.title = clean_title(title)
+    session.title, session.flags = clean_title(title), dict(flags or {})
     if client_name:
         session.session_id, session.is_client_named = client_name, True
     touch(session)
@@ -161,6 +164,25 @@ def rename_session(session: Session, title: str | None) -> Session:
     locked.title = clean_title(title)
     locked.save(update_fields=["title"])
     events.append(locked, "session.renamed", {"title": locked.title})
+    return locked
+
+
+@transaction.atomic
+def choose_flags(session: Session, given: Mapping[str, Any]) -> Session:
+    """Choose policies for the session's turns from now on; null takes a choice back [K50].
+
+    Raises:
+        InvalidInput: a value is not one of the flag's.
+        Conflict: TURN_IN_PROGRESS [O-47].
+
+    Effects: the session's flags; `preferences.changed`.
+    """
+    locked = lock_idle_session(session.pk)
+    flags = with_changes(locked.flags, given)
+    if flags != locked.flags:
+        locked.flags = flags
+        locked.save(update_fields=["flags"])
+        events.append(locked, "preferences.changed", {"flags": flags})
     return locked
 
 
@@ -242,6 +264,7 @@ def _purge(session_pk: int) -> bool:
     if session is None:
         return False
     release = kb_mounts.layers_of(session)
+    SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id).delete()
     session.delete()
     kb_mounts.release_layers(release)
     return True

@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import User
 
+from mrpvm.conversation.flags import NAMES as FLAGS
+from mrpvm.errors import InvalidInput
 from sessions_app.actions.projects import (
     PROJECT_NAME_CHARS,
     SLUG_CHARS,
@@ -61,13 +63,21 @@ class ChangeProject(_ProjectForm):
     permissions = ("sessions_app.change_project",)
     row: Project
 
+    flags = forms.JSONField(
+        required=False,
+        help_text=f"What its sessions do unless they say otherwise, as an object of {', '.join(FLAGS)}.",
+    )
+
     def get_initial_for_field(self, field: forms.Field, field_name: str) -> Any:
         """Start from what there is."""
         return getattr(self.row, "slug" if field_name == "short_name" else field_name)
 
     def perform(self, actor: User) -> Done:
         """Change it."""
-        project = change_project(self.row, *self.entered())
+        flags = self.cleaned_data["flags"] or {}
+        if not isinstance(flags, dict):
+            raise InvalidInput("The flags are an object.")
+        project = change_project(self.row, *self.entered(), flags=flags)
         return Done(message=f"“{project.name}” is saved.", log=f"Changed to “{project.name}” ({project.slug}).")
 
 

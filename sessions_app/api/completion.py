@@ -42,10 +42,18 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         "command": turn.command_result,
         "execution_trace": trace,
         "workspace_dirty": session.draft.is_dirty,
+        **_policies(turn),
     }
     if "response_markdown" in include and outcome.answer is not None:
         response["response_markdown"] = response_markdown(outcome.answer, session.session_id)
     return response
+
+
+def _policies(turn: "ExplainabilityTurn") -> dict[str, Any]:
+    """Give what rewriting and memory did; a policy that is off has no field [K50, KV43]."""
+    report = turn.context_report or {}
+    fields = {"query_rewriting": report.get("rewriting"), "session_memory": report.get("memory")}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def answer_events(

@@ -7,6 +7,8 @@ from django.core.files.uploadedfile import UploadedFile
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from mrpvm.conversation.flags import ALIASES
+from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
 from sessions_app.actions.sessions import TITLE_CHARS, Choices
@@ -107,9 +109,15 @@ class SessionCreateRequest(ChoicesFields):
 
 
 class SessionPatchRequest(Coded):
-    """What of a session can be changed; an empty title takes it away [O-16]."""
+    """What of a session can be changed; an empty title takes it away [O-16]. The flags of a chat request too [K50]."""
 
-    title = Text(allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+    title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a body that would change nothing."""
+        if not attrs and not any(ALIASES.get(name, name) in FLAGS for name in self.initial_data):
+            raise serializers.ValidationError("Name a title or a flag.")
+        return attrs
 
 
 class SourceFields(Coded):

@@ -85,6 +85,7 @@ class SessionMetadata(SessionCreated):
     )
     status = serializers.ChoiceField(("active", "running", "failed", "expired"))
     last_activity_at = Time()
+    flags = Anything(help_text="The policies chosen for the session; the others are the project's or the server's.")
     message_count = Int()
     session_context_unit_count = Int()
     pending_turn_context_unit_count = Int()
@@ -207,99 +208,6 @@ class ContextLoaded(serializers.Serializer):
     kb_name = Str()
     workspace_dirty = Bool()
     seed_detector_plugin = Str()
-
-
-class Source(serializers.Serializer):
-    """A source of a base [KB-3]."""
-
-    sourceId = Str()
-    name = Str()
-    kind = Str()
-    hash = Str()
-    chunkCount = Int()
-    unitCount = Int()
-    quarantinedChunkCount = Int()
-    addedAt = Time()
-
-
-class SourceAdded(Source):
-    """A source that was just added or replaced."""
-
-    kb_id = Str()
-
-
-class SourcePage(Page):
-    """A page of sources."""
-
-    sources = Source(many=True)
-
-
-class QuarantinedChunk(serializers.Serializer):
-    """A part of a source that did not become units [KB-19]."""
-
-    sourceId = Str()
-    sourceName = Str()
-    chunkIndex = Int()
-    text = Str()
-    controlText = nullable(Str)
-    message = Str()
-    diagnostics = texts()
-    createdAt = Time()
-
-
-class QuarantinePage(Page):
-    """A page of such parts."""
-
-    chunks = QuarantinedChunk(many=True)
-
-
-class Repository(serializers.Serializer):
-    """A knowledge base [KB-1]."""
-
-    id = Str()
-    kbId = Str()
-    name = Str()
-    createdAt = Time()
-    updatedAt = Time()
-    parentKbId = nullable(Str)
-    isDefault = Bool()
-    sourceCount = Int()
-    unitCount = Int()
-    revision = Int()
-
-
-class RevisionObject(serializers.Serializer):
-    """What a knowledge base was, and why it became that."""
-
-    revision = Int()
-    reason = Str()
-    createdAt = Time()
-    unitCount = Int()
-    isCurrent = Bool()
-
-
-class RevisionPage(Page):
-    """A page of revisions."""
-
-    revisions = RevisionObject(many=True)
-
-
-class RepositoryPage(Page):
-    """A page of knowledge bases."""
-
-    kbs = Repository(many=True)
-
-
-class RepositoryCreated(serializers.Serializer):
-    """A new knowledge base."""
-
-    id = Str()
-    kb_id = Str()
-    kb_name = Str()
-    created_at = Time()
-    updated_at = Time()
-    parent_kb_id = nullable(Str)
-    is_default = Bool()
 
 
 class PluginObject(serializers.Serializer):

@@ -6,7 +6,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
 
-from sessions_app.api import requests, responses, skill_responses, turn_responses
+from sessions_app.api import knowledge_responses, requests, responses, skill_responses, turn_responses
 
 ERRORS = {
     400: "The request is not acceptable.",
@@ -137,6 +137,22 @@ mount_list = _operation(
     404,
     query=requests.PageQuery,
 )
+memory_read = _operation(
+    "read_memory",
+    "sessions",
+    "Reads what the session remembers of its turns: a cache that lives some hours after its last use.",
+    {200: turn_responses.MemoryObject},
+    404,
+)
+memory_clear = _operation(
+    "clear_memory",
+    "sessions",
+    "Clears what the session remembers of its turns; its messages and units stay.",
+    {204: None},
+    404,
+    409,
+    410,
+)
 context_load = _operation(
     "load_context", "sessions",
     "Loads material straight into the session's units: no message, and the draft stays clean. "
@@ -148,7 +164,7 @@ session_quarantine = _operation(
     "list_session_quarantine",
     "sessions",
     "Lists parts of loaded material that did not become units, with the reasons, the newest first.",
-    {200: responses.QuarantinePage},
+    {200: knowledge_responses.QuarantinePage},
     404,
     query=requests.PageQuery,
 )
@@ -193,21 +209,21 @@ kb_list = _operation(
     "list_kbs",
     "knowledge",
     "Lists the project's knowledge bases, the default one first, then by name.",
-    {200: responses.RepositoryPage},
+    {200: knowledge_responses.RepositoryPage},
     query=requests.PageQuery,
 )
 kb_create = _operation(
     "create_kb",
     "knowledge",
     "Makes an empty knowledge base. Names need not be unique.",
-    {201: responses.RepositoryCreated},
+    {201: knowledge_responses.RepositoryCreated},
     request=requests.KBCreateRequest,
 )
 kb_read = _operation(
     "read_kb",
     "knowledge",
     "Reads a knowledge base; `default` is an alias for the project's default one.",
-    {200: responses.Repository},
+    {200: knowledge_responses.Repository},
     404,
 )
 kb_load = _operation(
@@ -230,35 +246,35 @@ kb_fork = _operation(
 )  # fmt: skip
 kb_revisions = _operation(
     "list_kb_revisions", "knowledge", "Lists what the base was, the newest revision first.",
-    {200: responses.RevisionPage}, 404, query=requests.PageQuery,
+    {200: knowledge_responses.RevisionPage}, 404, query=requests.PageQuery,
 )  # fmt: skip
 kb_restore = _operation(
     "restore_kb", "knowledge",
     "Gives the base a new revision that shows what an earlier one showed. Sessions go on seeing what they mounted.",
-    {200: responses.Repository}, 404, 409, request=requests.RestoreRequest,
+    {200: knowledge_responses.Repository}, 404, 409, request=requests.RestoreRequest,
 )  # fmt: skip
 kb_compact = _operation(
     "compact_kb", "knowledge",
     "Has the base's chain of layers shortened in the background; what it shows, and its revision, stay.",
-    {202: responses.Repository}, 404,
+    {202: knowledge_responses.Repository}, 404,
 )  # fmt: skip
 
 source_list = _operation(
     "list_sources", "knowledge", "Lists a base's sources without their texts, the newest first.",
-    {200: responses.SourcePage}, 404, query=requests.PageQuery,
+    {200: knowledge_responses.SourcePage}, 404, query=requests.PageQuery,
 )  # fmt: skip
 source_add = _operation(
     "add_source", "knowledge",
     "Makes a text, or a file of Markdown, plain text, HTML or PDF, a source of the base. The same `source_id` again "
     "replaces that source. All of it is there at once, or nothing.",
-    {201: responses.SourceAdded}, 404, 409, 422, 502, 503, 504,
+    {201: knowledge_responses.SourceAdded}, 404, 409, 422, 502, 503, 504,
     request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
 )  # fmt: skip
 kb_quarantine = _operation(
     "list_kb_quarantine",
     "knowledge",
     "Lists parts of the base's sources that did not become units, with the reasons, the newest first.",
-    {200: responses.QuarantinePage},
+    {200: knowledge_responses.QuarantinePage},
     404,
     query=requests.PageQuery,
 )

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mrpvm.conversation.flags import ALIASES, flags_in
+from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import NotFound
-from sessions_app.actions.sessions import create_session, delete_session, rename_session
+from sessions_app.actions.sessions import choose_flags, create_session, delete_session, rename_session
 from sessions_app.api import schemas
 from sessions_app.api.paging import number, page, when
 from sessions_app.api.requests import (
@@ -42,6 +44,7 @@ def metadata(found: "Session") -> dict[str, Any]:
         "session_context_unit_count": found.unit_count,
         "pending_turn_context_unit_count": found.pending_unit_count,  # type: ignore[attr-defined]
         **_choices(found),
+        "flags": found.flags,
         "workspace_source_count": found.draft.source_count,
         "workspace_unit_count": found.draft.unit_count,
         "workspace_last_saved_at": found.mounted_kb.updated_at,
@@ -100,7 +103,8 @@ class Sessions(ApiView):
         body = self.body(SessionCreateRequest)
         kb_id = body.get("kb_id")
         base = None if kb_id is None else knowledge_base(self.project, kb_id)
-        made = create_session(self.project, choices_of(body), base=base, title=body.get("title"))
+        flags = flags_in(dict(request.data))
+        made = create_session(self.project, choices_of(body), base=base, title=body.get("title"), flags=flags)
         return Response(
             {
                 "session_id": made.session_id,
@@ -124,9 +128,13 @@ class OneSession(ApiView):
 
     @schemas.session_patch
     def patch(self, request: Request, session_id: str) -> Response:
-        """Name the session, or take its name away."""
-        title = self.body(SessionPatchRequest)["title"]
-        rename_session(session(self.project, session_id), title)
+        """Name the session or take its name away, and choose its policies; what is not named stays."""
+        body, found = self.body(SessionPatchRequest), session(self.project, session_id)
+        named = {name: value for name, value in dict(request.data).items() if ALIASES.get(name, name) in FLAGS}
+        if named:
+            choose_flags(found, named)
+        if "title" in body:
+            rename_session(found, body["title"])
         return Response(read_metadata(self.project, session_id))
 
     @schemas.session_delete

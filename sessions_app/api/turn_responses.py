@@ -117,6 +117,68 @@ class CommandEnvelope(serializers.Serializer):
     data = nullable(Anything)  # type: ignore[assignment]  # a field of this name, not the serializer's own data
 
 
+class MeantTerm(serializers.Serializer):
+    """A word of the conversation that the message means: its stem, as it was written, and its weight in a search."""
+
+    term = Str()
+    word = Str()
+    probability = serializers.FloatField(min_value=0, max_value=1)
+    weight = serializers.FloatField(min_value=0, max_value=1)
+
+
+class QueryRewriting(serializers.Serializer):
+    """The message in the light of what was said before [K25]."""
+
+    original_query = Str()
+    rewritten_query = Str()
+    was_rewritten = Bool()
+    skip_reason = nullable(Str)
+    skip_code = nullable(Str)
+    by = serializers.ChoiceField(("rules", "model"))
+    need_probability = serializers.FloatField(min_value=0, max_value=1)
+    terms = MeantTerm(many=True)
+
+
+class MemoryUsed(serializers.Serializer):
+    """The session's memory after the turn; `preferred_documents`, of earlier turns, ranked higher in it."""
+
+    preferred_documents = serializers.ListField(child=Str())
+    turn_count = Int(required=False)
+    active_documents = serializers.ListField(child=Str(), required=False)
+    active_sections = serializers.ListField(child=Str(), required=False)
+    resolved_terms = serializers.ListField(child=Str(), required=False)
+    expires_at = Time(required=False)
+
+
+class ResolvedTerm(serializers.Serializer):
+    """Something a turn made clear."""
+
+    term = Str()
+    text = Str()
+    kind = serializers.ChoiceField(("answer", "party", "date", "definition"))
+    turn_index = Int()
+
+
+class ActiveDocument(serializers.Serializer):
+    """A source that an answer looked at."""
+
+    source_id = Str()
+    name = Str(allow_blank=True)
+    turn_index = Int(help_text="The last turn that did.")
+
+
+class MemoryObject(serializers.Serializer):
+    """What a session remembers of its turns, the newest first; empty when it remembers nothing [K30]."""
+
+    session_id = Str()
+    turn_count = Int()
+    resolved_terms = ResolvedTerm(many=True)
+    active_documents = ActiveDocument(many=True)
+    active_sections = serializers.ListField(child=Str())
+    last_accessed_at = nullable(Time)
+    expires_at = nullable(Time)
+
+
 class ChatCompletion(serializers.Serializer):
     """The answer to a chat request [API-11]."""
 
@@ -139,6 +201,8 @@ class ChatCompletion(serializers.Serializer):
     command = CommandEnvelope(allow_null=True)
     execution_trace = ExecutionTrace()
     workspace_dirty = Bool()
+    query_rewriting = QueryRewriting(required=False)
+    session_memory = MemoryUsed(required=False)
     response_markdown = Str(required=False)
 
 

@@ -21,6 +21,7 @@ from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, 
 from sessions_app.models.quarantine import QuarantinedChunk
 from sessions_app.models.remembered_text import RememberedText
 from sessions_app.models.session import Session, SessionEvent
+from sessions_app.models.session_memory import SessionMemory
 from sessions_app.models.turn_rating import TurnRating
 from sessions_app.models.unit_artifact import UnitArtifact
 
@@ -49,6 +50,7 @@ __all__ = [
     "Role",
     "Session",
     "SessionEvent",
+    "SessionMemory",
     "TurnDetail",
     "TurnEvents",
     "TurnRating",

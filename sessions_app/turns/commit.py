@@ -27,6 +27,7 @@ from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import EVENT_OF_ENDING, ending
 from sessions_app.turns.context import report_evidence
+from sessions_app.turns.recall import remember
 from sessions_app.turns.skills import skill_answer, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
 
@@ -41,8 +42,8 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
         TurnInterrupted: the slot is no longer this turn's [T-33].
         TurnCancelled: somebody stopped it before this moment.
 
-    Effects: messages, promoted units with their index, preferences, system prompt, ledger, trace, the finished entry,
-    activity; `turn.committed`, `units.promoted`, `units.evicted`, `preferences.changed`.
+    Effects: messages, promoted units with their index, preferences, system prompt, ledger, trace, memory, the finished
+    entry, activity; `turn.committed`, `units.promoted`, `units.evicted`, `preferences.changed`.
     """
     session = turn.session
     relock_session(session)
@@ -56,6 +57,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     report_evidence(turn, outcome)
+    remember(turn, call, outcome)
     _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
     _add_messages(session, turn, call, outcome)

@@ -21,16 +21,17 @@ from sessions_app.actions.sessions import check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
+from sessions_app.queries.flags import flags_of
 from sessions_app.queries.plugin_statistics import utilities
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
 from sessions_app.turns.closing import undone
 from sessions_app.turns.context import conversation_context
-from sessions_app.turns.flags import flags_of
 from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
+from sessions_app.turns.recall import recall_of
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skill_choice import consider_skills
 from sessions_app.turns.skills import skill_use, told_before
@@ -148,7 +149,8 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     """Give everything a turn may look at, as it stands now [T-2]; reads only."""
     session, choices = turn.session, call.choices
     instructions = told_before(session, call.message, call.system_prompt, call.skill)
-    context = conversation_context(turn, call, flags_of(session, call.flags), instructions)
+    flags = flags_of(session, call.flags)
+    context = conversation_context(turn, call, flags, instructions)
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
@@ -156,6 +158,7 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
         skill=skill_use(call.skill),
         skill_choice=call.skill_choice.as_record() if call.skill_choice else None,
         history=context.history,
+        recall=recall_of(turn, call, flags, context.history),
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
         ),

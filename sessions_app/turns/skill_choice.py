@@ -19,9 +19,9 @@ from mrpvm.llm.port import CallScope, Prompt
 from mrpvm.llm.recorder import Recorder
 from mrpvm.values import HistoryMessage
 from sessions_app.models import ExplainabilityTurn
+from sessions_app.queries.flags import flags_of
 from sessions_app.queries.frozen_content import skills_of
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.flags import flags_of
 from sessions_app.turns.language_model import is_configured, model_source
 from sessions_app.turns.skills import GUIDED_SOLVER, guided_by
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from mrpvm.knowledge.decomposition import decompose, profile_for, target_of
-from mrpvm.values import PREFERRED_ROLES_BY_ACT, Intent
+from mrpvm.knowledge.decomposition import PREFERRED_ROLES_BY_ACT, decompose, profile_for, target_of
+from mrpvm.values import Intent
 
 
 def intent(target: str, act: str = "identify", **fields: str) -> Intent:

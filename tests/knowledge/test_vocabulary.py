@@ -1,6 +1,7 @@
 """The closed lists of words are those of the specification [KU-2 to KU-6, I-1, I-2]."""
 
-from mrpvm.values import ACTS, DEFAULT_ACTS_BY_ROLE, PHASE_SCOPES, PREFERRED_ROLES_BY_ACT, RELATIONS, ROLES
+from mrpvm.knowledge.decomposition import PREFERRED_ROLES_BY_ACT
+from mrpvm.values import ACTS, DEFAULT_ACTS_BY_ROLE, PHASE_SCOPES, RELATIONS, ROLES
 
 PREFERRED = """
 compare: Comparison Evaluation

@@ -140,3 +140,18 @@ def test_one_session_takes_one_turn_at_a_time_across_processes(nodes: tuple[Node
     for reply in replies:
         if reply.status_code == 409:
             assert reply.json()["error"]["code"] == "TURN_IN_PROGRESS"
+
+
+def test_what_one_process_remembers_the_other_prefers(nodes: tuple[Node, Node]) -> None:
+    """[KV46, K37]"""
+    first, second = nodes
+    source = {
+        "name": "pumps.md",
+        "content": "# Pumps\n\nThe red pump needs oil.\n\nThe valve of the red pump is blue.\n",
+    }
+    used = [first.post("/kbs/default/sources", source).json()["sourceId"]]
+    session_id = first.new_session()
+    assert first.say(session_id, "What does the red pump need?").json()["session_memory"]["active_documents"] == used
+    told = second.say(session_id, "And what about its valve?").json()
+    assert told["session_memory"]["preferred_documents"] == used
+    assert told["query_rewriting"]["terms"]

@@ -31,6 +31,7 @@ from sessions_app.models import (
     QuarantinedChunk,
     RememberedText,
     Session,
+    SessionMemory,
     TurnDetail,
     TurnEvents,
     TurnRating,
@@ -101,6 +102,9 @@ def _add_conversation(session: Session) -> None:
     TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
     RememberedText.objects.create(session=session, content=HOSTILE)
     ConversationPoint.objects.create(session=session, sequence=1, chain="0" * 64)
+    SessionMemory.objects.create(
+        project=session.project, owner=session.session_id, record={"sections": [HOSTILE]}, expires_at=timezone.now()
+    )
     value = make_unit("session::1", HOSTILE)
     ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
     UnitEvent.objects.create(session=session, turn=turn, unit_id="session::1", step="staged", text=HOSTILE)

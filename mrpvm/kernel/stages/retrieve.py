@@ -82,6 +82,7 @@ def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
         decomposed=frame.decomposed,
         profiles=frame.profiles,
         current_turn_units=frame.units,
+        recall=run.request.recall,
     )
 
     def invoke(context: CallContext) -> Retrieval:

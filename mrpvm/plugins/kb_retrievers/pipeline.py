@@ -8,7 +8,7 @@ from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
-from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, IntentAssessment, KnowledgeUnit, LedgerEntry
+from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, IntentAssessment, LedgerEntry, Recall
 
 SPARE_CANDIDATES = 6
 """Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""
@@ -25,8 +25,9 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-type Find = Callable[[ContextProfile, Sequence[KnowledgeUnit], CallContext], Found]
+type Find = Callable[[ContextProfile, RetrieveInput, CallContext], Found]
 """Gives the stored candidates of one intent; the units of the running turn are there to be reasoned with."""
+NOTHING_RECALLED = Recall()
 
 
 def retrieve_evidence(
@@ -44,7 +45,7 @@ def retrieve_evidence(
     said = list(notes)
     for intent, decomposed, profile in zip(request.intents, request.decomposed, request.profiles, strict=True):
         told = choose(turn_candidates(request.current_turn_units, profile.query_terms), profile, policy)
-        found = find(profile, request.current_turn_units, context)
+        found = find(profile, request, context)
         stored = choose(found.candidates, profile, policy, taken=told.entries)
         seen_count += found.seen_count + len(request.current_turn_units)
         ledger += (*told.ledger, *stored.ledger)
@@ -91,27 +92,38 @@ def assess(evidence: Evidence) -> IntentAssessment:
     )
 
 
-def lexical_hits(profile: ContextProfile, context: CallContext, limit: int | None = None) -> Sequence[ScoredUnit]:
-    """Give the units that share a term with the intent, best first [BP-20, BP-22]; a few more than it asks for."""
-    terms = profile.query_terms[:MAX_QUERY_TERMS]
+def lexical_hits(
+    profile: ContextProfile, recall: Recall | None, context: CallContext, limit: int | None = None
+) -> Sequence[ScoredUnit]:
+    """Give the units that share a term with the intent, or with what it means besides, best first [BP-20, BP-22].
+
+    Unless `limit` says otherwise, they are a few more than the intent asks for.
+    """
+    terms = dict.fromkeys(profile.query_terms[:MAX_QUERY_TERMS], 1.0)
+    if recall is not None:
+        terms = {**recall.terms, **terms}
     limit = limit or profile.max_results + SPARE_CANDIDATES
-    hits = context.knowledge.search(dict.fromkeys(terms, 1.0), limit) if terms else ()
+    hits = context.knowledge.search(terms, limit) if terms else ()
     return [hit for hit in hits if hit.unit.is_evidence and hit.score > 0]
 
 
-def lexical_candidates(hits: Sequence[ScoredUnit]) -> list[Candidate]:
-    """Give the hits with BM25 relative to the best of them [BP-22]."""
+def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> list[Candidate]:
+    """Give the hits with BM25 relative to the best of them [BP-22]; those of documents in use are lifted later."""
     best = max((hit.score for hit in hits), default=0.0)
+    in_use = (recall or NOTHING_RECALLED).documents
     return [
-        Candidate(unit=hit.unit, store=hit.store, scores={"bm25": hit.score / best}, matched=matched_by(hit))
+        Candidate(
+            unit=hit.unit, store=hit.store, scores={"bm25": hit.score / best}, matched=matched_by(hit),
+            is_in_use=hit.unit.source_id in in_use,
+        )
         for hit in hits
-    ]
+    ]  # fmt: skip
 
 
-def find_lexically(profile: ContextProfile, turn_units: Sequence[KnowledgeUnit], context: CallContext) -> Found:
+def find_lexically(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
     """Give what one search for the intent's terms finds."""
-    hits = lexical_hits(profile, context)
-    return Found(lexical_candidates(hits), len(hits))
+    hits = lexical_hits(profile, request.recall, context)
+    return Found(lexical_candidates(hits, request.recall), len(hits))
 
 
 def matched_by(hit: ScoredUnit) -> str:

@@ -9,6 +9,7 @@ from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
 from sessions_app.queries.sessions import mounts
 from sessions_app.web.fragments.conversation import rating_of, turn_tone
 from sessions_app.web.fragments.model_roles import models_of
+from sessions_app.web.fragments.session_memory import memory_context
 from sessions_app.web.fragments.session_skills import frozen_context
 from sessions_app.web.graph.status import Tone, duration_badge
 from sessions_app.web.prose import plain
@@ -50,6 +51,7 @@ def state_context(
         **registry_context(session, find, None, turn_count),
         "mounts": mounts(session)[:MOUNTS_SHOWN],
         **frozen_context(session),
+        **memory_context(session),
     }
 
 

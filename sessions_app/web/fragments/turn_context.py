@@ -8,6 +8,7 @@ from sessions_app.queries.pages import KnownUnit, known_units
 from sessions_app.queries.turns import records, unit_events
 from sessions_app.web.fragments.turn_budget import budget_context
 from sessions_app.web.fragments.turn_requests import model_calls, preparing_requests
+from sessions_app.web.fragments.turn_rewriting import rewriting_context
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.words import STORES, why
 
@@ -85,6 +86,7 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "model_calls": model_calls(records(turn)),
         "preparing_count": len(preparing_requests(turn)),
         **budget_context(turn),
+        **rewriting_context(turn),
     }
 
 

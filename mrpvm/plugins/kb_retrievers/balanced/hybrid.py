@@ -9,13 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 
-from mrpvm.contracts import CallContext, ScoredUnit
+from mrpvm.contracts import CallContext, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.embedding.encoder import Encoder, embedded_text
 from mrpvm.knowledge.embedding.vectors import Vector, mean_similarity
 from mrpvm.knowledge.selection import Candidate
 from mrpvm.plugins.kb_retrievers.pipeline import SPARE_CANDIDATES, Found, find_lexically, lexical_hits, matched_by
-from mrpvm.values import ContextProfile, KnowledgeUnit
+from mrpvm.values import ContextProfile, KnowledgeUnit, Recall
 
 POOL = 200
 """Units that are looked at for one intent."""
@@ -44,30 +44,31 @@ class _Pool:
         return self.hits[:CONVERSATION_POOL] if self.is_conversation else self.hits
 
 
-def find_by_meaning(encoder: Encoder, profile: ContextProfile, context: CallContext) -> Found:
+def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
     """Give the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
-    pool = _pool(profile, context)
+    pool = _pool(profile, request.recall, context)
     near = _neighbours(pool)
     vectors = _vectors(encoder, [*pool.scored, *(hit for found in near.values() for _, hit in found)], context)
     if vectors is None:
-        found = find_lexically(profile, (), context)
+        found = find_lexically(profile, request, context)
         return Found(
             found.candidates, found.seen_count, ("ranked by shared words alone: the turn had no time for vectors",)
         )
     asked = Vector.of(encoder.encode([profile.query_text])[0])
     best = max((hit.score for hit in pool.hits), default=0.0)
+    in_use = request.recall.documents if request.recall else ()
     candidates = []
     for hit in pool.scored:
         around = [(share, vectors[other.unit.id]) for share, other in near.get(hit.unit.id, ())]
         likeness = mean_similarity(asked, [(1.0, vectors[hit.unit.id]), *around])
-        candidates.append(_candidate(hit, best, likeness, pool.weight))
+        candidates.append(_candidate(hit, best, likeness, pool.weight, is_in_use=hit.unit.source_id in in_use))
     candidates.sort(key=lambda item: (-item.scores["hybrid"], item.unit.id))
     note = f"{len(candidates)} units by shared words x{1 - pool.weight:.1f} and {encoder.name} x{pool.weight:.1f}"
     return Found(candidates[: profile.max_results + SPARE_CANDIDATES], len(pool.hits), (note,))
 
 
-def _pool(profile: ContextProfile, context: CallContext) -> _Pool:
-    hits = list(lexical_hits(profile, context, POOL))
+def _pool(profile: ContextProfile, recall: Recall | None, context: CallContext) -> _Pool:
+    hits = list(lexical_hits(profile, recall, context, POOL))
     known = {hit.unit.id for hit in hits}
     if len(hits) < POOL:
         hits += [hit for hit in context.knowledge.newest(POOL) if hit.unit.id not in known][: POOL - len(hits)]
@@ -111,7 +112,7 @@ def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext)
     return vectors
 
 
-def _candidate(hit: ScoredUnit, best: float, likeness: float, weight: float) -> Candidate:
+def _candidate(hit: ScoredUnit, best: float, likeness: float, weight: float, *, is_in_use: bool) -> Candidate:
     words = (1 - weight) * hit.score / best if best else 0.0
     meaning = weight * max(0.0, likeness)
     told = f"{matched_by(hit)} gives {words:.2f}" if hit.score else "no shared word"
@@ -120,4 +121,6 @@ def _candidate(hit: ScoredUnit, best: float, likeness: float, weight: float) -> 
         store=hit.store,
         scores={"hybrid": words + meaning},
         matched=f"{told}; likeness {likeness:.2f} gives {meaning:.2f}",
+        is_in_use=is_in_use,
+        words={"hybrid": words},
     )

@@ -1,13 +1,14 @@
 """The retriever: words and meaning, a lower bar, diverse results, and the level of detail the question asks for."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
 from mrpvm.knowledge.embedding.encoder import Encoder, installed_encoder
 from mrpvm.knowledge.selection import SelectionPolicy
 from mrpvm.plugins.kb_retrievers.balanced.hybrid import find_by_meaning
-from mrpvm.plugins.kb_retrievers.pipeline import Find, find_lexically, retrieve_evidence
+from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.15, is_diverse=True, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
@@ -65,8 +66,7 @@ class BalancedKBRetriever:
         encoder = self._encoder()
         if encoder is None:
             return retrieve_evidence(request, context, POLICY, find_lexically, notes=(RANKED_BY,))
-        find: Find = lambda profile, told, call: find_by_meaning(encoder, profile, call)  # noqa: E731
-        return retrieve_evidence(request, context, POLICY, find)
+        return retrieve_evidence(request, context, POLICY, partial(find_by_meaning, encoder))
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
         """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""

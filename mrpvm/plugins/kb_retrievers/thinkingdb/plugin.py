@@ -22,7 +22,7 @@ from mrpvm.plugins.kb_retrievers.pipeline import (
     lexical_hits,
     retrieve_evidence,
 )
-from mrpvm.values import ContextProfile, KnowledgeUnit
+from mrpvm.values import ContextProfile
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.12, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
@@ -82,13 +82,13 @@ class ThinkingDBKBRetriever:
         return "skipped"
 
 
-def find_with_links(profile: ContextProfile, turn_units: Sequence[KnowledgeUnit], context: CallContext) -> Found:
+def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
     """Give what one search finds and what triples link to it; the turn's own units are reasoned with alone [BP-24]."""
-    hits = lexical_hits(profile, context)
-    told = [link for unit in turn_units if unit.is_evidence for link in links_of(unit)]
+    hits = lexical_hits(profile, request.recall, context)
+    told = [link for unit in request.current_turn_units if unit.is_evidence for link in links_of(unit)]
     links, followed = _follow(profile, [*told, *(link for hit in hits for link in links_of(hit.unit))], hits, context)
     linking = link_units(profile.query_terms, links)
-    candidates = [_joined(item, linking.units.get(item.unit.id)) for item in lexical_candidates(hits)]
+    candidates = [_joined(item, linking.units.get(item.unit.id)) for item in lexical_candidates(hits, request.recall)]
     known = {hit.unit.id for hit in hits}
     candidates += [
         _joined(Candidate(unit=hit.unit, store=hit.store, scores={}), linking.units[hit.unit.id])
@@ -136,5 +136,6 @@ def _joined(candidate: Candidate, linked: Linked | None) -> Candidate:
         store=candidate.store,
         scores={**candidate.scores, "thinkingdb": linked.score},
         matched=f"{candidate.matched}; {shows}" if candidate.matched else shows,
+        is_in_use=candidate.is_in_use,
         proof=linked.proof,
     )

@@ -1,0 +1,34 @@
+"""The rewrite by a language model: what it is asked, and what of its answer is taken [K23, K24]."""
+
+from collections.abc import Sequence
+
+from mrpvm.conversation.rewriting.sentence import is_same
+from mrpvm.values import HistoryMessage
+
+SHOWN_MESSAGES, SHOWN_CHARS = 6, 500
+MAX_TOKENS, TEMPERATURE = 150, 0.1
+FEWEST_CHARS = 3
+EMPTY = "LLM returned empty rewrite"
+IDENTICAL = "Rewrite identical to original"
+SYSTEM = (
+    "You make the last message of a conversation understandable by itself. Write only the standalone query: put what "
+    "pronouns and other references mean in their place, and add nothing that was not said. If the message is "
+    "understandable already, repeat it unchanged."
+)
+
+
+def request_for_model(message: str, history: Sequence[HistoryMessage]) -> str:
+    """Give what a model is asked: the newest six messages, each cut to 500 characters, and the query [K23, KV18]."""
+    lines = [
+        f"{'Assistant' if item.role == 'assistant' else 'User'}: {item.content[:SHOWN_CHARS]}"
+        for item in [item for item in history if item.role != "system"][-SHOWN_MESSAGES:]
+    ]
+    return "\n".join(["Conversation:", *lines, "", f"Message: {message}", "Standalone query:"])
+
+
+def taken_from(message: str, reply: str) -> tuple[str, str | None]:
+    """Give the model's rewrite, or the message itself and why [K24, KV15, KV16]."""
+    text = " ".join(reply.split()).strip("\"'\u201c\u201d ")
+    if len(text) < FEWEST_CHARS:
+        return message, EMPTY
+    return (message, IDENTICAL) if is_same(text, message) else (text, None)

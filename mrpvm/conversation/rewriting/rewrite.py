@@ -1,0 +1,140 @@
+"""One message in the light of what was said before: its sentence by itself, and the terms it means [K20 to K28, O-36].
+
+The sentence is a trace for people; what retrieval searches for are the message's own terms and those it means, each
+weighted by its probability and by the square root of the message's need.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mrpvm.conversation.rewriting.by_model import taken_from
+from mrpvm.conversation.rewriting.said import exchanges_of
+from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritten
+from mrpvm.conversation.rewriting.signals import need_probability, needs_rewrite
+from mrpvm.conversation.rewriting.terms import MeantTerm, meant_terms
+from mrpvm.conversation.rewriting.weights import need_weights, term_model
+from mrpvm.knowledge.text import unique_terms
+from mrpvm.values import HistoryMessage
+
+NO_HISTORY = "No history (first turn)"
+DISABLED = "Rewriting disabled"
+NO_SIGNALS = "No coreference signals detected"
+NO_MODEL = "No LLM function provided"
+FAILED = "LLM error"
+LEAST_PROBABILITY = 0.1
+"""Terms that are less likely meant would cost a search more than they find."""
+MOST_TERMS = 8
+FOLLOWS_UP = 0.5
+"""Above this need a message counts as a follow-up: terms are looked for and documents preferred [O-36]."""
+_CODES = re.compile("[^a-z]+")
+
+type AskModel = Callable[[str, Sequence[HistoryMessage]], str]
+"""Gives a model's answer to a message and what was said before it; may raise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rewriting:
+    """What became of a message; the original is always kept [K25].
+
+    `by` tells who wrote the sentence; `skip_reason` why it is the original. `terms` are what it means by itself.
+    """
+
+    original_query: str
+    rewritten_query: str
+    skip_reason: str | None = None
+    by: Literal["rules", "model"] = "rules"
+    need_probability: float = 0.0
+    terms: tuple[MeantTerm, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def was_rewritten(self) -> bool:
+        """Tell whether the sentence differs from the original."""
+        return self.skip_reason is None
+
+    @property
+    def skip_code(self) -> str | None:
+        """Give the reason for programs: `no_history`, `llm_error` and so on [X12]."""
+        if self.skip_reason is None:
+            return None
+        return next(code for reason, code in SKIP_CODES.items() if self.skip_reason.startswith(reason))
+
+    def as_record(self) -> dict[str, Any]:
+        """Give the rewriting as stored data."""
+        return {
+            "original_query": self.original_query,
+            "rewritten_query": self.rewritten_query,
+            "was_rewritten": self.was_rewritten,
+            "skip_reason": self.skip_reason,
+            "skip_code": self.skip_code,
+            "by": self.by,
+            "need_probability": round(self.need_probability, 3),
+            "terms": [
+                {"term": item.term, "word": item.word, "probability": round(item.probability, 3),
+                 "weight": self.weights[item.term]}
+                for item in self.terms
+            ],
+        }  # fmt: skip
+
+
+SKIP_CODES: Mapping[str, str] = {
+    NO_HISTORY: "no_history", DISABLED: "rewriting_disabled", NO_SIGNALS: "no_signals", NO_MODEL: "no_model",
+    FAILED: "llm_error", "LLM returned empty": "empty_rewrite", "Rewrite identical": "identical_rewrite",
+    NO_SUBJECT: "no_subject", NO_CHANGE: "no_change",
+}  # fmt: skip
+
+
+def rewrite(
+    message: str, history: Sequence[HistoryMessage], *, enabled: bool = True, ask: AskModel | None = None
+) -> Rewriting:
+    """Give a message in the light of a conversation; never raises [K24].
+
+    Args:
+        history: the oldest first, without the message.
+        ask: a model to write the sentence; the rules write it when None [K28].
+    """
+    if not history or not enabled:
+        return Rewriting(
+            original_query=message, rewritten_query=message, skip_reason=DISABLED if history else NO_HISTORY
+        )
+    exchanges = exchanges_of(history)
+    need = need_probability(message, exchanges, need_weights())
+    is_read = bool(exchanges) and need > FOLLOWS_UP
+    found = meant_terms(message, exchanges, need, term_model(), LEAST_PROBABILITY)[:MOST_TERMS] if is_read else ()
+    text, reason = _sentence(message, history, ask)
+    weights = {item.term: round(item.probability * need**0.5, 3) for item in found}
+    if ask is not None and reason is None:
+        found, weights = _said_by_model(message, text, found, weights)
+    return Rewriting(
+        original_query=message, rewritten_query=text, skip_reason=reason, by="model" if ask else "rules",
+        need_probability=need, terms=found, weights=weights,
+    )  # fmt: skip
+
+
+def need_of(message: str, history: Sequence[HistoryMessage]) -> float:
+    """Give how likely a message needs what was said before."""
+    return need_probability(message, exchanges_of(history), need_weights())
+
+
+def _sentence(message: str, history: Sequence[HistoryMessage], ask: AskModel | None) -> tuple[str, str | None]:
+    if not needs_rewrite(message):
+        return message, NO_SIGNALS
+    if ask is None:
+        return rewritten(message, history)
+    try:
+        return taken_from(message, ask(message, history))
+    except Exception as error:
+        return message, f"{FAILED}: {error}"
+
+
+def _said_by_model(
+    message: str, text: str, found: Sequence[MeantTerm], weights: Mapping[str, float]
+) -> tuple[tuple[MeantTerm, ...], dict[str, float]]:
+    """Give the terms with those the model wrote: what it says outright counts like a word of the message."""
+    said = set(unique_terms(message))
+    new = [term for term in unique_terms(text) if term not in said][:MOST_TERMS]
+    rest = [item for item in found if item.term not in new]
+    terms = (*(MeantTerm(term, term, 1.0) for term in new), *rest)[:MOST_TERMS]
+    return terms, {item.term: 1.0 if item.term in new else weights[item.term] for item in terms}

@@ -1,0 +1,93 @@
+"""What was said, read once: each content word of a message with where and how it stands there."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mrpvm.knowledge.lexicon import STOP_WORDS
+from mrpvm.knowledge.text import stem
+from mrpvm.values import HistoryMessage
+
+READ_CHARS = 1_000
+"""How much of a message is read: what a follow-up refers to stands early, and a giant message must cost little."""
+READ_EXCHANGES = 8
+"""How many exchanges are read: the first, which names the subject, and the newest."""
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
+_END = re.compile(r"[.!?:;\n]")
+_OWN = "'s"
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """One content word: its stem, as it is written, its sentence's number, the stems beside it, the word before it."""
+
+    term: str
+    word: str
+    sentence: int
+    is_name: bool
+    is_last: bool
+    before: str
+    after: str
+    led_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A message of the user and what was answered, either possibly empty."""
+
+    asked: tuple[Mention, ...]
+    answered: tuple[Mention, ...]
+
+
+def words_of(text: str) -> list[str]:
+    """Give all words of a message in lower case, function words included."""
+    return [match.group().replace("\u2019", "'").lower() for match in _WORD.finditer(text[:READ_CHARS])]
+
+
+@lru_cache(maxsize=2_048)  # the same messages are the history of turn after turn
+def mentions_in(text: str) -> tuple[Mention, ...]:
+    """Give the content words of a text in order."""
+    found: list[tuple[str, str, int, bool, str]] = []
+    sentence, end, before = 0, 0, ""
+    for match in _WORD.finditer(text[:READ_CHARS]):
+        opens = match.start() == 0
+        if _END.search(text, end, match.start()):
+            sentence, opens, before = sentence + 1, True, ""
+        end = match.end()
+        word = match.group().replace("\u2019", "'").removesuffix(_OWN)
+        plain = word.lower()
+        if plain not in STOP_WORDS and "'" not in plain:
+            is_name = word[0].isupper() and not (opens and word[1:].islower())
+            found.append((stem(plain), word, sentence, is_name, before))
+        before = plain
+    return tuple(_mention(found, number) for number in range(len(found)))
+
+
+def _mention(found: Sequence[tuple[str, str, int, bool, str]], number: int) -> Mention:
+    term, word, sentence, is_name, led_by = found[number]
+    before = found[number - 1] if number and found[number - 1][2] == sentence else None
+    after = found[number + 1] if number + 1 < len(found) and found[number + 1][2] == sentence else None
+    return Mention(
+        term, word, sentence, is_name, after is None, before[0] if before else "", after[0] if after else "", led_by
+    )
+
+
+def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
+    """Give the first and the newest exchanges, the oldest first; only the assistant's messages are answers [KV19]."""
+    pairs: list[tuple[str, list[str]]] = []
+    for message in history:
+        if message.role == "system":
+            continue
+        if message.role != "assistant":
+            pairs.append((message.content, []))
+        elif pairs:
+            pairs[-1][1].append(message.content)
+        else:
+            pairs.append(("", [message.content]))
+    if len(pairs) > READ_EXCHANGES:
+        pairs = [pairs[0], *pairs[1 - READ_EXCHANGES :]]
+    return [
+        Exchange(mentions_in(asked), tuple(mention for answer in answers for mention in mentions_in(answer)))
+        for asked, answers in pairs
+    ]

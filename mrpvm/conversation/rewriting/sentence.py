@@ -1,0 +1,113 @@
+"""The rule-based rewrite: the subject of the last question in the place of what refers back to it [K26].
+
+Where the seed's own rules went wrong [K27], ours do not: one word is a subject if it is a name, articles are no part of
+one, and the subject takes one place in the sentence, beside its possessive.
+"""
+
+import re
+from collections.abc import Sequence
+
+from mrpvm.conversation.rewriting.said import words_of
+from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES
+from mrpvm.values import HistoryMessage
+
+NO_SUBJECT = "Could not extract subject from history"
+NO_CHANGE = "Heuristic rewrite produced no change"
+_FEWEST_WORDS, _MOST_WORDS, _MOST_LEFT = 2, 8, 6
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
+_ENDING = re.compile(r"[\s.?!,;:]+$")
+_PATTERNS = (
+    re.compile(r"\b(?:what|who|where|when|how)\s+(?:is|are|was|were)\s+(.+)", re.IGNORECASE | re.DOTALL),
+    re.compile(r"\b(?:tell|explain|describe|define)\s+(?:me\s+)?(?:about\s+)?(.+)", re.IGNORECASE | re.DOTALL),
+    re.compile(r"\b(?:what|how)\s+do(?:es)?\s+(.+?)\s+(?:work|mean|look|apply)\b", re.IGNORECASE | re.DOTALL),
+    re.compile(r"[\"\u201c]([^\"\u201d]+)[\"\u201d]"),
+)
+_ASKING = INTERROGATIVES | AUXILIARIES
+_NAMES = re.compile(r"\b[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*")
+_REFERENCES = re.compile(
+    r"\b(?:(?P<its>its)|(?P<same>the same)|(?P<it>it)|(?P<the>this|that|the above))\b", re.IGNORECASE
+)
+_REPORTING = re.compile(r"\b(?:so|say|says|said|know|think|mean|means|sure|believe|show|shows|such)\s+$", re.IGNORECASE)
+"""What stands before a "that" which refers to nothing."""
+
+
+def subject_of(text: str) -> str | None:
+    """Give what a question is about, without its article; None if that cannot be told."""
+    for pattern in _PATTERNS:
+        found = pattern.search(text)
+        if found and (subject := _bare(found.group(1))) and _is_subject(subject):
+            return subject
+    return _longest_name(text) or _rest(text)
+
+
+def _longest_name(text: str) -> str | None:
+    """Give the longest run of capitalised words; one word counts unless it opens the text."""
+    names: list[str] = []
+    for found in _NAMES.finditer(text):
+        words = found.group().split()
+        while words and words[0].lower() in _ASKING:
+            words = words[1:]
+        if len(words) > 1 or (words and found.start() > 0):
+            names.append(" ".join(words))
+    return max(names, key=lambda name: (len(name.split()), len(name)), default=None)
+
+
+def _bare(text: str) -> str:
+    return _ARTICLE.sub("", _ENDING.sub("", " ".join(text.split())))
+
+
+def _is_subject(subject: str) -> bool:
+    words = subject.split()
+    if len(words) == 1:
+        return subject[0].isupper()
+    return _FEWEST_WORDS <= len(words) <= _MOST_WORDS
+
+
+def _rest(text: str) -> str | None:
+    """Give what a short question says beside its question words."""
+    words = _ENDING.sub("", " ".join(text.split())).split()
+    while words and words[0].lower() in _ASKING:
+        words = words[1:]
+    left = _ARTICLE.sub("", " ".join(words))
+    return left if left and len(left.split()) <= _MOST_LEFT else None
+
+
+def last_question(history: Sequence[HistoryMessage]) -> str:
+    """Give the newest message that is not the assistant's, empty if there is none [KV19]."""
+    asked = (item.content for item in reversed(history) if item.role not in ("assistant", "system"))
+    return next(asked, "")
+
+
+def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str | None]:
+    """Give the message with the subject of the last question in it, or itself and why not."""
+    subject = subject_of(last_question(history))
+    if subject is None:
+        return message, NO_SUBJECT
+    changed = _with_subject(message, subject)
+    return (changed, None) if changed != message else (message, NO_CHANGE)
+
+
+def _with_subject(message: str, subject: str) -> str:
+    is_placed = is_owner_placed = False
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal is_placed, is_owner_placed
+        kind = match.lastgroup
+        if kind == "its":
+            is_owner_placed, first = True, not is_owner_placed
+            return f"{subject}'s" if first else match.group()
+        if is_placed or (match.group().lower() == "that" and _REPORTING.search(message[: match.start()])):
+            return match.group()
+        is_placed = True
+        if kind == "it":
+            return subject
+        if kind == "same":
+            return f"{match.group()} {subject}"
+        return f"the {subject}"
+
+    return _REFERENCES.sub(replace, message)
+
+
+def is_same(one: str, other: str) -> bool:
+    """Tell whether two queries differ in case and final marks alone [K24]."""
+    return words_of(one) == words_of(other) and one.rstrip(" .?!").lower() == other.rstrip(" .?!").lower()

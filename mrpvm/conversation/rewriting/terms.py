@@ -1,0 +1,242 @@
+"""Which words of the conversation a message means without saying them: each with a probability, learned in two stages.
+
+The first stage looks at one word: who said it, when, how often and how. The second also knows what the first thinks of
+the words beside it and of the others, so that names of several words stay together.
+"""
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log, log1p
+
+from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
+
+_REFERRING = frozenset(
+    "it its this that they them their these those he him his she her there here one ones both".split()  # noqa: SIM905  easier to read
+)
+_PERSONS = frozenset({"he", "him", "his", "she", "her"})
+_MANY = frozenset({"they", "them", "their", "these", "those", "both", "ones"})
+_RELATING = frozenset({"else", "other", "others", "another", "more", "also"})
+_ELLIPSES = (["what", "about"], ["how", "about"])
+_CROSSED = (
+    ("asked last", "refers"), ("asked first", "refers"), ("answered last", "refers"), ("name", "refers"),
+    ("asked last", "need"), ("asked first", "need"), ("answered last", "need"), ("name", "need"), ("rare", "need"),
+    ("asked last", "ellipsis"), ("answered last", "ellipsis"), ("name", "person"), ("answered last", "many"),
+    ("opens answer", "refers"), ("asked last", "short"), ("asked first", "short"), ("answered last", "rare"),
+    ("asked last", "rare"), ("asked last", "relates"), ("answered last", "relates"), ("name", "answered last"),
+)  # fmt: skip
+"""Signs that say more together."""
+
+MOST_CANDIDATES = 60
+"""Words of the conversation that are looked at closely."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeantTerm:
+    """A stem of the conversation that the message means, as it was written, and how likely."""
+
+    term: str
+    word: str
+    probability: float
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A word of the conversation that the message does not say: where it was said and how."""
+
+    asked_in: list[int] = field(default_factory=list)
+    answered_in: list[int] = field(default_factory=list)
+    words: Counter[str] = field(default_factory=Counter)
+    names: int = 0
+    definite: int = 0
+    beside_asked: int = 0
+    ends_question: bool = False
+    after_about: bool = False
+    opens_answer: bool = False
+    ends_answer: bool = False
+    beside: set[str] = field(default_factory=set)
+
+
+def candidates_of(message: str, exchanges: Sequence[Exchange]) -> dict[str, Candidate]:
+    """Give the stems that were said and are not in the message, in order of first mention."""
+    said = {item.term for item in mentions_in(message)}
+    found: defaultdict[str, Candidate] = defaultdict(Candidate)
+    for place, exchange in enumerate(exchanges):
+        for mention in exchange.asked:
+            if mention.term not in said:
+                _take(found[mention.term], mention, found[mention.term].asked_in, place, said)
+                found[mention.term].ends_question |= mention.is_last
+                found[mention.term].after_about |= mention.led_by in ("about", "of", "for", "with")
+        final = exchange.answered[-1].sentence if exchange.answered else 0
+        is_newest = place + 1 == len(exchanges)
+        for mention in exchange.answered:
+            if mention.term not in said:
+                _take(found[mention.term], mention, found[mention.term].answered_in, place, said)
+                found[mention.term].opens_answer |= is_newest and mention.sentence == 0
+                found[mention.term].ends_answer |= is_newest and mention.sentence == final
+    return dict(found)
+
+
+def _take(candidate: Candidate, mention: Mention, places: list[int], place: int, said: set[str]) -> None:
+    if not places or places[-1] != place:
+        places.append(place)
+    candidate.words[mention.word] += 1
+    candidate.names += mention.is_name
+    candidate.definite += mention.led_by == "the"
+    candidate.beside_asked += mention.before in said or mention.after in said
+    candidate.beside.update((mention.before, mention.after))
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What was learned: the weights of both stages, and in how many of so many conversations a stem was said."""
+
+    first: Mapping[str, float]
+    second: Mapping[str, float]
+    counts: Mapping[str, int]
+    conversation_count: int
+
+    def rarity(self, term: str) -> float:
+        """Give 1 for a stem of no conversation, 0 for one of all."""
+        return log((self.conversation_count + 1) / (self.counts.get(term, 0) + 1)) / log(self.conversation_count + 1)
+
+
+def meant_terms(
+    message: str, exchanges: Sequence[Exchange], need: float, model: Model, least: float
+) -> tuple[MeantTerm, ...]:
+    """Give the stems that the message means with at least this probability, the likeliest first.
+
+    Args:
+        need: the probability that the message needs what was said before.
+    """
+    candidates = candidates_of(message, exchanges)
+    if not candidates:
+        return ()
+    candidates = _likeliest(candidates)
+    rows = first_signs(message, exchanges, candidates, need, model)
+    first = {term: _probability(model.first, row) for term, row in rows}
+    found = [
+        MeantTerm(term, candidates[term].words.most_common(1)[0][0], probability)
+        for term, row in second_signs(rows, candidates, first)
+        if (probability := _probability(model.second, row)) >= least
+    ]
+    return tuple(sorted(found, key=lambda item: (-item.probability, item.term)))
+
+
+def _likeliest(candidates: Mapping[str, Candidate]) -> dict[str, Candidate]:
+    """Give no more candidates than are worth a look: what the user said, then the newest; long answers cost little."""
+    if len(candidates) <= MOST_CANDIDATES:
+        return dict(candidates)
+    kept = heapq.nlargest(
+        MOST_CANDIDATES, candidates, key=lambda term: (bool(candidates[term].asked_in), _newest(candidates[term]))
+    )
+    chosen = set(kept)
+    return {term: item for term, item in candidates.items() if term in chosen}
+
+
+def _newest(item: Candidate) -> tuple[int, int, int]:
+    return max(item.asked_in[-1:] + item.answered_in[-1:]), item.names, item.words.total()
+
+
+def _probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
+    return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in row.items() if value)))
+
+
+def first_signs(
+    message: str, exchanges: Sequence[Exchange], candidates: Mapping[str, Candidate], need: float, model: Model
+) -> list[tuple[str, dict[str, float]]]:
+    """Give the signs of each candidate by itself."""
+    words, said_count = words_of(message), len(mentions_in(message))
+    about = {
+        "refers": float(not _REFERRING.isdisjoint(words)),
+        "person": float(not _PERSONS.isdisjoint(words)),
+        "many": float(not _MANY.isdisjoint(words)),
+        "relates": float(not _RELATING.isdisjoint(words)),
+        "ellipsis": float(words[:2] in _ELLIPSES or words[:1] in (["and"], ["or"], ["but"])),
+        "short": float(said_count <= 2),
+        "need": need,
+        "need odds": log((need + 0.02) / (1.02 - need)),
+        "content": min(said_count, 8) / 4,
+    }
+    shared = about | {
+        "always": 1.0,
+        "candidates": log1p(len(candidates)),
+        "answer length": log1p(len(exchanges[-1].answered)),
+        "unanswered": float(not exchanges[-1].answered),
+        "only one": float(len(exchanges) == 1),
+    }
+    return [(term, _crossed(_own(term, item, len(exchanges), model) | shared)) for term, item in candidates.items()]
+
+
+def _own(term: str, item: Candidate, exchange_count: int, model: Model) -> dict[str, float]:
+    newest = exchange_count - 1
+    asked, answered = item.asked_in, item.answered_in
+    count = item.words.total()
+    asked_last, answered_last = bool(asked) and asked[-1] == newest, bool(answered) and answered[-1] == newest
+    return {
+        "rare": model.rarity(term),
+        "name": item.names / count,
+        "ever a name": float(item.names > 0),
+        "number": float(term[0].isdigit()),
+        "brief": float(len(term) <= 3),
+        "long": float(len(term) >= 7),
+        "asked": float(bool(asked)),
+        "answered": float(bool(answered)),
+        "asked and answered": float(bool(asked) and bool(answered)),
+        "asked last": float(asked_last),
+        "asked only last": float(asked_last and len(asked) == 1),
+        "asked before": float(bool(asked) and newest - 1 in asked[-2:]),
+        "asked first": float(bool(asked) and asked[0] == 0),
+        "asked first and last": float(asked_last and asked[0] == 0),
+        "answered last": float(answered_last),
+        "answered before": float(bool(answered) and newest - 1 in answered[-2:]),
+        "both last": float(asked_last and answered_last),
+        "asked share": len(asked) / exchange_count,
+        "answered share": len(answered) / exchange_count,
+        "asked count": log1p(len(asked)),
+        "answered count": log1p(len(answered)),
+        "count": log1p(count),
+        "age": log1p(newest - max(asked[-1:] + answered[-1:])),
+        "opens answer": float(item.opens_answer),
+        "ends answer": float(item.ends_answer),
+        "definite": float(item.definite > 0),
+        "beside asked": log1p(item.beside_asked),
+        "ends question": float(item.ends_question),
+        "after about": float(item.after_about),
+    }
+
+
+def _crossed(row: dict[str, float]) -> dict[str, float]:
+    for one, other in _CROSSED:
+        row[f"{one} & {other}"] = row[one] * row[other]
+    row["answered last & answer length"] = row["answered last"] * row["answer length"]
+    return row
+
+
+def second_signs(
+    rows: Sequence[tuple[str, Mapping[str, float]]], candidates: Mapping[str, Candidate], first: Mapping[str, float]
+) -> list[tuple[str, dict[str, float]]]:
+    """Give the first stage's signs of each candidate with those it has among the others, by their probabilities."""
+    ranks = {term: rank for rank, term in enumerate(sorted(first, key=lambda term: (-first[term], term)))}
+    best, total = max(first.values()), sum(first.values())
+    found = []
+    for term, own in rows:
+        item = candidates[term]
+        odds = log((first[term] + 0.005) / (1.005 - first[term]))
+        beside = max((first[other] for other in item.beside if other in first), default=0.0)
+        row = {
+            **own,
+            "odds": odds,
+            "rank": log1p(ranks[term]),
+            "best": best,
+            "sum": log1p(total),
+            "beside": beside,
+            "beside odds": log(beside + 0.02),
+            "name & beside": item.names / item.words.total() * beside,
+            "odds & best": odds * best,
+            "odds & beside": odds * beside,
+            "odds & rank": odds * log1p(ranks[term]),
+        }
+        found.append((term, row))
+    return found

@@ -1,0 +1,154 @@
+"""What a session remembers of its earlier turns: terms they resolved, documents and sections they used [K30 to K39].
+
+It is a cache: it is dropped when nobody used it for so many hours, and a turn is as good without it. What it holds
+comes from committed turns alone, so a turn never prefers what it found itself [K34].
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from mrpvm.values import Answer, EvidenceEntry
+
+MOST_DOCUMENTS, MOST_SECTIONS, MOST_TERMS = 50, 100, 100
+"""[K31]; the newest stay."""
+ANSWER_CHARS = 300
+"""How much of an answer a resolved term keeps [K39]."""
+_ROLES = "Depositor|Trustee|Master Servicer|Servicer|Certificate Registrar|Issuer|Sponsor|Seller"
+_DATES = "Closing|Distribution|Determination|Record|Optional Termination|Settlement|Effective|Cut-Off"
+_IS = r"\s*(?::|\bis\b|[-\u2013\u2014])\s*"
+_PARTY = re.compile(rf"\b({_ROLES}){_IS}(?:the\s+)?([A-Z][^.,\n]*)")
+_DATE = re.compile(rf"\b((?:{_DATES}) Date){_IS}([^.\n]+)", re.IGNORECASE)
+_DEFINITION = re.compile(r"[\"\u201c]([^\"\u201d]{2,80})[\"\u201d]\s+(?:means|is defined as|shall mean)\s+([^\n]+)")
+_SECTION = re.compile(r"\bSection\s+(\d+\.\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvedTerm:
+    """Something a turn made clear; `kind` is answer, party, date or definition."""
+
+    term: str
+    text: str
+    kind: str
+    turn_index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveDocument:
+    """A source that an answer looked at, and the turn that did so last."""
+
+    source_id: str
+    name: str
+    turn_index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One session's memory, each part the oldest first; `turn_count` counts committed turns."""
+
+    created_at: datetime
+    last_accessed_at: datetime
+    turn_count: int = 0
+    resolved_terms: tuple[ResolvedTerm, ...] = ()
+    active_documents: tuple[ActiveDocument, ...] = ()
+    active_sections: tuple[str, ...] = ()
+
+    def is_expired(self, now: datetime, ttl_hours: float) -> bool:
+        """Tell whether it was idle for longer than that; at exactly that time it still lives [K32, KV30]."""
+        return now - self.last_accessed_at > timedelta(hours=ttl_hours)
+
+    def expires_at(self, ttl_hours: float) -> datetime:
+        """Give the last moment at which it lives."""
+        return self.last_accessed_at + timedelta(hours=ttl_hours)
+
+    def resolved(self, term: str) -> ResolvedTerm | None:
+        """Give what is known about a term, whatever its case and the blanks around it [K31]."""
+        wanted = _key(term)
+        return next((item for item in reversed(self.resolved_terms) if _key(item.term) == wanted), None)
+
+    @property
+    def document_ids(self) -> tuple[str, ...]:
+        """Give the source ids of the active documents."""
+        return tuple(item.source_id for item in self.active_documents)
+
+    def as_record(self) -> dict[str, Any]:
+        """Give what was remembered as stored data; its times and count have columns of their own."""
+        return {
+            "terms": [[item.term, item.text, item.kind, item.turn_index] for item in self.resolved_terms],
+            "documents": [[item.source_id, item.name, item.turn_index] for item in self.active_documents],
+            "sections": list(self.active_sections),
+        }
+
+
+def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
+    """Give a stored memory."""
+    return Memory(
+        created_at=created_at,
+        last_accessed_at=accessed_at,
+        turn_count=turn_count,
+        resolved_terms=tuple(
+            ResolvedTerm(term=term, text=text, kind=kind, turn_index=turn)
+            for term, text, kind, turn in record.get("terms", ())
+        ),
+        active_documents=tuple(
+            ActiveDocument(source_id=source_id, name=name, turn_index=turn)
+            for source_id, name, turn in record.get("documents", ())
+        ),
+        active_sections=tuple(record.get("sections", ())),
+    )
+
+
+def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, answer: Answer, now: datetime) -> Memory:
+    """Give the memory with what a committed turn adds [K34, K35]; a turn without an answer counts all the same.
+
+    Args:
+        memory: None for a session that has none, or whose memory has expired.
+        subject: what the question was about [K26]; its term keeps the answer's beginning.
+    """
+    known = memory or Memory(created_at=now, last_accessed_at=now)
+    answered = [group for group in answer.groups if group.status == "answered"]
+    text = "\n".join(group.answer_markdown for group in answered)
+    terms = [ResolvedTerm(term=term, text=said, kind=kind, turn_index=turn_index) for kind, term, said in _facts(text)]
+    if subject and text:
+        terms.insert(0, ResolvedTerm(term=subject, text=text[:ANSWER_CHARS], kind="answer", turn_index=turn_index))
+    documents = [
+        ActiveDocument(source_id=entry.unit.source_id, name=entry.unit.source_name or "", turn_index=turn_index)
+        for group in answered
+        for entry in group.evidence
+        if is_of_a_document(entry)
+    ]
+    sections = [f"Section {number}" for number in _SECTION.findall(text)]
+    return replace(
+        known,
+        last_accessed_at=now,
+        turn_count=known.turn_count + 1,
+        resolved_terms=_newest([*known.resolved_terms, *terms], MOST_TERMS, lambda item: _key(item.term)),
+        active_documents=_newest([*known.active_documents, *documents], MOST_DOCUMENTS, lambda item: item.source_id),
+        active_sections=_newest([*known.active_sections, *sections], MOST_SECTIONS, lambda item: item),
+    )
+
+
+def is_of_a_document(entry: EvidenceEntry) -> bool:
+    """Tell whether evidence is of a source; what was told in the conversation is all of one piece [K33]."""
+    return entry.store in ("draft", "kb") or entry.unit.source_name is not None
+
+
+def _facts(text: str) -> Iterable[tuple[str, str, str]]:
+    """Give `(kind, term, text)` of what an answer says outright [K39]."""
+    for kind, pattern in (("party", _PARTY), ("date", _DATE), ("definition", _DEFINITION)):
+        for term, said in pattern.findall(text):
+            yield kind, " ".join(term.split()), said.strip()[:ANSWER_CHARS]
+
+
+def _newest[Item](items: Sequence[Item], most: int, key: Callable[[Item], str]) -> tuple[Item, ...]:
+    """Give each item once, where it came last, and no more than so many."""
+    found: dict[str, Item] = {}
+    for item in reversed(items):
+        found.setdefault(key(item), item)
+    return tuple(reversed(list(found.values())[:most]))
+
+
+def _key(term: str) -> str:
+    return " ".join(term.split()).casefold()

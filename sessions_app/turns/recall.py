@@ -1,0 +1,120 @@
+"""What the conversation adds to a turn's searches: the message rewritten, and what earlier turns used [O-36, O-48].
+
+Rewriting is the last act of preparation, bias acts inside retrieval, and memory is written inside the commit. A policy
+that is off, or has nothing to work on, leaves the turn as it is without it; one that fails is left out [K52].
+"""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from mrpvm.conversation.flags import Flags
+from mrpvm.conversation.rewriting import FOLLOWS_UP, AskModel, Rewriting, need_of, rewrite, subject_of
+from mrpvm.conversation.session_memory import Memory, after_turn
+from mrpvm.values import HistoryMessage, Recall, TurnOutcome
+from sessions_app.actions.memory import keep_memory
+from sessions_app.models import ExplainabilityTurn
+from sessions_app.queries.flags import flags_of
+from sessions_app.queries.memory import stored_memory
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.language_model import is_configured
+from sessions_app.turns.model_rewrite import model_asker
+
+logger = logging.getLogger(__name__)
+
+REWRITING_FAILED, MEMORY_FAILED = "rewriting_failed", "memory_failed"
+"""Warnings: the turn went on without it."""
+
+
+def recall_of(
+    turn: ExplainabilityTurn, call: TurnCall, flags: Flags, history: Sequence[HistoryMessage]
+) -> Recall | None:
+    """Give what the conversation adds to this turn's searches, None if that is nothing.
+
+    Args:
+        history: what the model gets to see of the conversation, without the message.
+
+    Effects: `rewriting` and `memory` in the unsaved turn's report.
+    """
+    said = [item for item in history if item.role != "system"]
+    rewriting = _rewriting(turn, call, said) if flags.enable_query_rewriting else None
+    memory = _earlier_memory(turn, flags) if flags.enable_session_memory else None
+    documents: tuple[str, ...] = ()
+    if memory is not None and _prefers_documents(flags, call.message, said, rewriting):
+        documents = memory.document_ids
+    if flags.enable_session_memory:
+        _report(turn)["memory"] = {"preferred_documents": list(documents)}
+    weights = rewriting.weights if rewriting else {}
+    return Recall(terms=weights, documents=documents) if weights or documents else None
+
+
+def _rewriting(turn: ExplainabilityTurn, call: TurnCall, said: Sequence[HistoryMessage]) -> Rewriting | None:
+    report = _report(turn)
+    try:
+        rewriting = rewrite(call.message, said, ask=_asker(turn, report))
+    except Exception:
+        logger.warning("the message of turn %s was not rewritten", turn.request_id, exc_info=True)
+        report["warnings"].append(REWRITING_FAILED)
+        return None
+    report["rewriting"] = rewriting.as_record()
+    return rewriting
+
+
+def _asker(turn: ExplainabilityTurn, report: dict[str, Any]) -> AskModel | None:
+    """Give the model that rewrites, None without one; a turn that is only imagined asks no model."""
+    if not is_configured() or turn.pk is None:
+        return None
+    return model_asker(turn.session.model_config, lambda sent: report.setdefault("requests", []).extend(sent))
+
+
+def _earlier_memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:
+    """Give what earlier turns left; a session's first turn has none and asks for none."""
+    session = turn.session
+    if turn.turn_index == 1 and session.forked_from_id is None:
+        return None
+    return stored_memory(session, timezone.now(), flags.session_memory_ttl_hours)
+
+
+def _prefers_documents(flags: Flags, message: str, said: Sequence[HistoryMessage], rewriting: Rewriting | None) -> bool:
+    """Tell whether documents of earlier turns are preferred: always, never, or in follow-ups [K33, K51]."""
+    if flags.document_bias == "follow-ups":
+        return (rewriting.need_probability if rewriting else need_of(message, said)) > FOLLOWS_UP
+    return flags.document_bias == "always"
+
+
+def remember(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> None:
+    """Store what a committed turn adds to the session's memory; must run inside the commit [K34, O-48].
+
+    Effects: the memory's row, and what it holds now in the unsaved turn's report.
+    """
+    flags = flags_of(turn.session, call.flags)
+    if not flags.enable_session_memory or outcome.answer is None:
+        return
+    now = timezone.now()
+    known = _earlier_memory(turn, flags)
+    try:
+        memory = after_turn(
+            known, turn_index=turn.turn_index, subject=subject_of(call.message), answer=outcome.answer, now=now
+        )
+    except Exception:
+        logger.warning("turn %s was not remembered", turn.request_id, exc_info=True)
+        _report(turn)["warnings"].append(MEMORY_FAILED)
+        return
+    keep_memory(turn.session, memory, flags.session_memory_ttl_hours)
+    _report(turn).setdefault("memory", {}).update(
+        turn_count=memory.turn_count,
+        active_documents=list(memory.document_ids),
+        active_sections=list(memory.active_sections),
+        resolved_terms=[item.term for item in memory.resolved_terms],
+        expires_at=memory.expires_at(flags.session_memory_ttl_hours).isoformat(),
+    )
+
+
+def _report(turn: ExplainabilityTurn) -> dict[str, Any]:
+    """Give the turn's report, to be added to."""
+    if turn.context_report is None:
+        turn.context_report = {"warnings": []}
+    report: dict[str, Any] = turn.context_report
+    return report

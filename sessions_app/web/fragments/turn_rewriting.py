@@ -1,0 +1,15 @@
+"""What the conversation added to a turn's searches: the rewriting with its reasons, and the documents preferred."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+
+def rewriting_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+    """Give what the turn's report tells; None for a policy that was off, or before it was known."""
+    report = turn.context_report or {}
+    rewriting = report.get("rewriting")
+    if rewriting is not None:
+        rewriting = {**rewriting, "need_percent": round(100 * rewriting["need_probability"])}
+    return {"rewriting": rewriting, "memory": report.get("memory")}

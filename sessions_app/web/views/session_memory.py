@@ -1,0 +1,25 @@
+"""What a session remembers of its turns: cleared from its page."""
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.memory import clear_memory
+from sessions_app.queries.sessions import session as session_of
+from sessions_app.web.access import Member, member_view
+from sessions_app.web.pages import back_to, tell, tell_error
+
+
+@require_POST
+@member_view("editor")
+def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Forget it."""
+    session = session_of(member.project, session_id)
+    try:
+        clear_memory(session)
+    except MRPError as error:
+        tell_error(request, error)
+    else:
+        tell(request, "The session's memory is empty now; its messages and units are as they were.")
+    return back_to(request, reverse("session", args=[session.session_id]))

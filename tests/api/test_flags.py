@@ -1,0 +1,77 @@
+"""Each policy is switched at four levels, and the last one that names it wins [K50, X7]."""
+
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from sessions_app.actions.projects import change_project
+from sessions_app.models import Project, Session
+from tests.api.conftest import Caller
+from tests.api.test_memory import PINS, manuals, turn_of
+
+__all__ = ["manuals"]
+
+SETTINGS = {
+    "enable_query_rewriting": "MRPVM_QUERY_REWRITING",
+    "enable_session_memory": "MRPVM_SESSION_MEMORY",
+    "enable_history_summarization": "MRPVM_HISTORY_SUMMARIZATION",
+}
+LEVELS = ("server", "project", "session", "request")
+
+
+def works(flag: str, answer: Any) -> bool:
+    """Tell whether the policy did its work in this turn."""
+    report = turn_of(answer).context_report or {}
+    if flag == "enable_history_summarization":
+        return any(item["name"] == "summary" for item in report["sections"])
+    return {"enable_query_rewriting": "rewriting", "enable_session_memory": "memory"}[flag] in report
+
+
+@pytest.mark.parametrize("flag", SETTINGS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_level_switches_a_policy_and_outranks_those_before_it(
+    editor: Caller, manuals: Project, settings: Settings, flag: str, level: str
+) -> None:
+    session_id = editor.post("/api/sessions", {}).json()["session_id"]
+    for message in ("What does the red pump need?", "And the valve?", "So when?", "Why is that?", "And it?"):
+        editor.chat(message, session_id, **PINS)
+
+    def choose(at: str, value: bool) -> dict[str, Any]:
+        """Choose at one level; gives what the request itself says."""
+        if at == "server":
+            setattr(settings, SETTINGS[flag], value)
+        if at == "project":
+            change_project(manuals, manuals.name, manuals.slug, "", {flag: value})
+        if at == "session":
+            assert editor.patch(f"/api/sessions/{session_id}", {flag: value}).json()["flags"] == {flag: value}
+        return {flag: value} if at == "request" else {}
+
+    for before in LEVELS[: LEVELS.index(level)]:
+        choose(before, True)
+    off = choose(level, False)
+    assert not works(flag, editor.chat("And what about it?", session_id, **PINS, **off))
+    on = choose(level, True)
+    assert works(flag, editor.chat("And what about it?", session_id, **PINS, **on))
+
+
+def test_a_session_begins_with_its_flags_and_takes_a_choice_back(editor: Caller) -> None:
+    made = editor.post("/api/sessions", {"enable_session_memory": False, "document_bias": "always"}).json()
+    path = f"/api/sessions/{made['session_id']}"
+    assert editor.get(path).json()["flags"] == {"enable_session_memory": False, "document_bias": "always"}
+    changed = editor.patch(path, {"session_memory_enabled": None, "title": "Pumps"}).json()
+    assert (changed["flags"], changed["title"]) == ({"document_bias": "always"}, "Pumps")
+    assert Session.objects.get().events.filter(kind="preferences.changed").count() == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"enable_session_memory": "no"}, {"document_bias": "some", "title": "x"}])
+def test_a_change_that_cannot_be_made_changes_nothing(editor: Caller, body: dict[str, Any]) -> None:
+    path = f"/api/sessions/{editor.post('/api/sessions', {}).json()['session_id']}"
+    assert editor.patch(path, body).status_code == 400
+    found = editor.get(path).json()
+    assert (found["flags"], found["title"]) == ({}, None)
+
+
+def test_a_session_that_is_made_with_a_wrong_flag_is_not_made(editor: Caller) -> None:
+    assert editor.post("/api/sessions", {"history_max_turns": 0}).status_code == 400
+    assert not Session.objects.exists()

@@ -1,0 +1,289 @@
+"""Rewriting, memory and bias through the public endpoint: what turn 1 leaves, turn 2 uses [K20 to K39, K50 to K52]."""
+
+import itertools
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from sessions_app.actions.knowledge import add_source, ensure_default_base
+from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory, UnitEvent
+from sessions_app.turns.sweep import sweep
+from tests.api.conftest import Caller
+from tests.api.test_context import begun
+from tests.configured_model import acting, provider
+from tests.llm.provider import Provider, refuse, say
+from tests.search.units import make_unit
+
+__all__ = ["provider"]
+
+PINS = {"seed_detector_plugin": "sd-symbolic", "kb_plugin": "kb-fast", "goal_solver_plugin": "gs-symbolic"}
+ALWAYS = {"document_bias": "always", **PINS}
+
+
+@pytest.fixture
+def manuals(project: Project) -> Project:
+    """Give a project whose base holds two manuals that speak of the same thing, and a third of something else."""
+    told = {
+        "red.pdf": ["The red pump needs oil of grade five.", "The valve of a pump opens at nine bar."],
+        "blue.pdf": ["The blue pump needs water.", "The valve of a pump opens at nine bar of pressure always."],
+        "green.pdf": ["A lamp is bright."],
+    }
+    base = ensure_default_base(project)
+    for name, claims in told.items():
+        units = [
+            make_unit(f"{name}-{number}", claim, topic="pump", source_id=name, source_name=name)
+            for number, claim in enumerate(claims)
+        ]
+        add_source(base, name, "", units, source_id=name.replace(".", "-"))
+        base.refresh_from_db()
+    return project
+
+
+def turn_of(answer: Any) -> ExplainabilityTurn:
+    """Give the turn behind an answer."""
+    assert answer.status_code == 200, answer.content
+    return ExplainabilityTurn.objects.get(request_id=answer.json()["request_id"])
+
+
+def boosts(answer: Any) -> dict[str, str]:
+    """Give what the ledger says of the boost, by unit."""
+    rows = UnitEvent.objects.filter(turn=turn_of(answer), reason__contains="document in use")
+    return {row.unit_id: row.reason for row in rows}
+
+
+def test_what_turn_1_looked_at_ranks_higher_on_turn_2(editor: Caller, manuals: Project) -> None:
+    """[KV46, K37] Through the public endpoint; the ledger tells the ranks with and without it."""
+    first = editor.chat("What does the red pump need?", **ALWAYS)
+    assert not boosts(first)
+    session_id = first.json()["session_id"]
+    used = first.json()["session_memory"]["active_documents"]
+    assert "red.pdf" in used
+    second = editor.chat("At how many bar does the valve open?", session_id, **ALWAYS)
+    assert second.json()["session_memory"]["preferred_documents"] == used
+    found = boosts(second)
+    assert found
+    assert all("x1.15 once: rank" in reason for reason in found.values())
+    assert {unit.partition("-")[0] for unit in found} <= set(used)
+
+
+def test_a_turn_never_prefers_what_it_found_itself(editor: Caller, manuals: Project) -> None:
+    """[K34]"""
+    first = editor.chat("What does the red pump need?", **ALWAYS).json()
+    assert first["session_memory"]["preferred_documents"] == []
+    assert first["session_memory"]["turn_count"] == 1
+
+
+@pytest.mark.parametrize(
+    ("bias", "message", "expected"),
+    [
+        ("off", "And what about it?", False),
+        ("follow-ups", "And what about it?", True),
+        ("follow-ups", "How bright is the halogen lamp of the Northern Trust workshop in Boston?", False),
+        ("always", "How bright is the halogen lamp of the Northern Trust workshop in Boston?", True),
+    ],
+)
+def test_bias_follows_its_setting(editor: Caller, manuals: Project, bias: str, message: str, expected: bool) -> None:
+    first = editor.chat("What does the red pump need?", **PINS).json()
+    second = editor.chat(message, first["session_id"], document_bias=bias, **PINS).json()
+    assert bool(second["session_memory"]["preferred_documents"]) is expected
+
+
+def test_bias_goes_by_the_need_even_where_nothing_is_rewritten(editor: Caller, manuals: Project) -> None:
+    """[K51] Each can be switched without the other."""
+    first = editor.chat("What does the red pump need?", **PINS).json()
+    second = editor.chat("And what about it?", first["session_id"], enable_query_rewriting=False, **PINS).json()
+    assert second["session_memory"]["preferred_documents"]
+    assert "query_rewriting" not in second
+
+
+def test_bias_removes_nothing(editor: Caller, manuals: Project) -> None:
+    """[K3, K33]"""
+    offered = []
+    for bias in ("off", "always"):
+        first = editor.chat("What does the red pump need?", **PINS).json()
+        second = editor.chat("When does the valve of a pump open?", first["session_id"], document_bias=bias, **PINS)
+        offered.append(set(UnitEvent.objects.filter(turn=turn_of(second)).values_list("unit_id", "store")))
+    assert offered[0] == offered[1]
+
+
+def test_a_follow_up_finds_what_it_does_not_name(editor: Caller, manuals: Project) -> None:
+    """[K20 to K28] The weighted terms reach the product's own search; the sentence is its trace."""
+    first = editor.chat("What does the blue pump need?", **PINS).json()
+    asked = "And what does it need besides?"
+    second = editor.chat(asked, first["session_id"], enable_session_memory=False, **PINS)
+    told = second.json()["query_rewriting"]
+    assert (told["original_query"], told["was_rewritten"]) == (asked, True)
+    assert "blue" in {item["term"] for item in told["terms"]}
+    reasons = UnitEvent.objects.filter(turn=turn_of(second), unit_id="blue.pdf-0").values_list("reason", flat=True)
+    assert any("blue" in reason for reason in reasons)
+    assert turn_of(second).context_report["rewriting"] == told
+
+
+def test_a_first_message_is_not_rewritten(editor: Caller) -> None:
+    told = editor.chat("What is it?", **PINS).json()["query_rewriting"]
+    assert (told["skip_code"], told["terms"]) == ("no_history", [])
+
+
+def test_memory_is_read_and_cleared(
+    editor: Caller, manuals: Project, caller: Callable[..., Caller], stranger: Caller
+) -> None:
+    session_id = editor.chat("What does the red pump need?", **PINS).json()["session_id"]
+    path = f"/api/sessions/{session_id}/memory"
+    found = editor.get(path).json()
+    assert found["turn_count"] == 1
+    assert found["resolved_terms"] or found["active_documents"]
+    assert stranger.get(path).status_code == 404
+    assert stranger.delete(path).status_code == 204  # as for an id that never existed [S-18]
+    assert editor.get(path).json()["turn_count"] == 1
+    assert caller("viewer").delete(path).status_code == 403
+    assert editor.delete(path).status_code == 204
+    assert editor.delete(path).status_code == 204
+    assert editor.get(path).json()["turn_count"] == 0
+    assert list(Session.objects.get().events.filter(kind="memory.cleared").values_list("kind", flat=True)) == [
+        "memory.cleared"
+    ]
+
+
+def test_memory_starts_anew_after_its_time(editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[KV30, K32, C9] At exactly four hours it lives, a moment later it is gone, without an error."""
+    session_id = editor.chat("What does the red pump need?", **ALWAYS).json()["session_id"]
+    used_at = SessionMemory.objects.get().last_accessed_at
+    for late, count in ((timedelta(hours=4), 2), (timedelta(hours=4, microseconds=1), 1)):
+        moment = used_at + late
+        monkeypatch.setattr("sessions_app.turns.recall.timezone.now", lambda moment=moment: moment)
+        told = editor.chat("And the valve?", session_id, **ALWAYS).json()["session_memory"]
+        assert told["turn_count"] == count
+        assert bool(told["preferred_documents"]) is (count == 2)
+        used_at = SessionMemory.objects.get().last_accessed_at
+
+
+def test_the_sweep_removes_what_has_expired(editor: Caller, manuals: Project) -> None:
+    editor.chat("What does the red pump need?", **PINS)
+    assert sweep()["forgotten"] == 0
+    SessionMemory.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert sweep()["forgotten"] == 1
+
+
+def test_a_failed_turn_leaves_memory_as_it_was(editor: Caller, manuals: Project) -> None:
+    """[X6, O-48]"""
+    from tests.api.doubles import WaitingSolver, registered
+
+    session_id = editor.chat("What does the red pump need?", **PINS).json()["session_id"]
+    before = SessionMemory.objects.values().get()
+    with registered(WaitingSolver()) as solver:
+        solver.go_on.set()
+        failed = editor.chat("And the valve?", session_id, goal_solver_plugin="gs-waiting")
+    assert failed.status_code == 422
+    assert SessionMemory.objects.values().get() == before
+
+
+def test_with_memory_off_there_is_none(editor: Caller, manuals: Project) -> None:
+    """[KV43]"""
+    answer = editor.chat("What does the red pump need?", enable_session_memory=False, **PINS).json()
+    assert "session_memory" not in answer
+    assert not SessionMemory.objects.exists()
+
+
+def test_two_callers_without_a_session_share_nothing(editor: Caller, manuals: Project) -> None:
+    """[KV45]"""
+    editor.chat("What does the red pump need?", **ALWAYS)
+    answer = editor.chat("And the valve?", **ALWAYS).json()
+    assert answer["session_memory"]["preferred_documents"] == []
+    assert SessionMemory.objects.count() == 2
+
+
+def test_an_expired_session_of_a_clients_own_name_goes_on_with_its_memory(editor: Caller, manuals: Project) -> None:
+    """[O-43] Sessions and memory expire by timers of their own."""
+    body = {"messages": [{"role": "user", "content": "What does the red pump need?"}], **ALWAYS}
+    editor.post("/api/chat/completions", body, X_Session_Id="window-7")
+    Session.objects.update(expires_at=timezone.now() - timedelta(hours=1))
+    told = editor.post("/api/chat/completions", body, X_Session_Id="window-7").json()
+    assert told["session_id"] != "window-7"
+    assert told["session_memory"]["turn_count"] == 2
+    assert told["session_memory"]["preferred_documents"]
+
+
+def test_a_model_writes_the_sentence_and_what_it_was_sent_is_kept(editor: Caller, provider: Provider) -> None:
+    session = begun(editor, 4)
+    provider.otherwise = acting(say("What does thing 3 cost in euros?"))
+    told = editor.chat("What does it cost?", session.session_id, **PINS)
+    assert told.json()["query_rewriting"]["rewritten_query"] == "What does thing 3 cost in euros?"
+    assert told.json()["query_rewriting"]["by"] == "model"
+    requests = turn_of(told).context_report["requests"]
+    assert "Message: What does it cost?" in requests[0]["body"]["messages"][-1]["content"]
+
+
+def test_a_model_that_does_not_answer_leaves_the_original(editor: Caller, provider: Provider) -> None:
+    session = begun(editor, 4)
+    provider.otherwise = refuse(400)
+    told = editor.chat("What does it cost?", session.session_id, **PINS).json()["query_rewriting"]
+    assert (told["rewritten_query"], told["skip_code"]) == ("What does it cost?", "llm_error")
+    assert told["terms"]
+
+
+def test_a_defect_of_rewriting_costs_the_turn_nothing(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[K52]"""
+
+    def broken(*arguments: object, **options: object) -> None:
+        raise RuntimeError("a defect")
+
+    session = begun(editor, 4)
+    monkeypatch.setattr("sessions_app.turns.recall.rewrite", broken)
+    answer = editor.chat("What does it cost?", session.session_id, **PINS)
+    assert turn_of(answer).context_report["warnings"] == ["rewriting_failed"]
+    assert "query_rewriting" not in answer.json()
+
+
+FLAGS = ("enable_query_rewriting", "enable_session_memory", "enable_history_summarization")
+DIALOGUE = ("What does the red pump need?", "And what does it need besides?", "When does its valve open?", "And then?",
+            "What does the blue pump need?", "Does that help it?", "So what about the valve?")  # fmt: skip
+ROW = ("unit_id", "step", "rank", "score", "reason")
+
+
+def held(editor: Caller, flags: dict[str, bool]) -> list[dict[str, Any]]:
+    """Hold a dialogue of follow-ups in a session that is long enough for a summary; give every turn's report."""
+    session = begun(editor, 9)
+    told = []
+    for message in DIALOGUE:
+        answer = editor.chat(message, session.session_id, document_bias="always", **flags, **PINS)
+        turn = turn_of(answer)
+        told.append(
+            {
+                "content": answer.json()["choices"][0]["message"]["content"],
+                "report": {name: value for name, value in turn.context_report.items() if name != "memory"},
+                "memory": turn.context_report.get("memory"),
+                "ledger": list(turn.unit_events.order_by("id").values_list(*ROW)),
+            }
+        )
+    return told
+
+
+def test_every_combination_of_flags_does_what_it_says(
+    editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[C4, K50] Each policy has work to do here; one that is off leaves the turns that a path without it leaves."""
+    combinations = list(itertools.product((True, False), repeat=3))
+    by_flags = {values: held(editor, dict(zip(FLAGS, values, strict=True))) for values in combinations}
+    for (rewrites, remembers, summarises), turns in by_flags.items():
+        last = turns[-1]
+        assert ("rewriting" in last["report"]) is rewrites
+        assert (last["memory"] is not None) is remembers
+        assert any(item["name"] == "summary" for item in last["report"]["sections"]) is summarises
+        assert any("document in use" in row[4] for turn in turns for row in turn["ledger"]) is remembers
+    ledgers = {values: [turn["ledger"] for turn in turns] for values, turns in by_flags.items()}
+    for other in itertools.product((True, False), repeat=2):
+        assert ledgers[(True, *other)] != ledgers[(False, *other)]
+        assert ledgers[(other[0], True, other[1])] != ledgers[(other[0], False, other[1])]
+
+    def untouchable(*arguments: object, **options: object) -> None:
+        raise AssertionError("a policy that is off is not called")
+
+    for name in ("rewrite", "need_of", "stored_memory", "after_turn", "keep_memory"):
+        monkeypatch.setattr(f"sessions_app.turns.recall.{name}", untouchable)
+    monkeypatch.setattr("sessions_app.turns.context.summarise", untouchable)
+    monkeypatch.setattr("sessions_app.turns.prepare.recall_of", lambda *given: None)
+    monkeypatch.setattr("sessions_app.turns.commit.remember", lambda *given: None)
+    assert held(editor, dict.fromkeys(FLAGS, False)) == by_flags[(False, False, False)]

@@ -1,0 +1,169 @@
+"""Query rewriting: the gate, the rules' sentence, a model's, reasons, and the terms searched for [K20 to K28]."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.conversation.rewriting import FOLLOWS_UP, need_of, needs_rewrite, rewrite, subject_of
+from mrpvm.conversation.rewriting.by_model import request_for_model
+from mrpvm.values import HistoryMessage
+
+
+def said(*texts: str) -> list[HistoryMessage]:
+    """Give a conversation that the user begins."""
+    roles = ("user", "assistant")
+    return [HistoryMessage(role=roles[place % 2], content=text) for place, text in enumerate(texts)]
+
+
+DATE = said("What is the Determination Date?", "It is the 15th day of each month.")
+
+
+def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
+    """[KV1, K20]"""
+    asked: list[str] = []
+    found = rewrite("What is it?", [], enabled=False, ask=lambda message, history: asked.append(message) or "x" * 9)
+    assert (found.rewritten_query, found.was_rewritten) == ("What is it?", False)
+    assert (found.skip_reason, found.skip_code) == ("No history (first turn)", "no_history")
+    assert not asked
+    assert rewrite("What is it?", DATE, enabled=False).skip_reason == "Rewriting disabled"
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("And what happens if it falls on a weekend?", "And what happens if Determination Date falls on a weekend?"),
+        ("When does this apply?", "When does the Determination Date apply?"),
+        ("Is that it?", "Is the Determination Date it?"),
+        ("What is its rule?", "What is Determination Date's rule?"),
+        ("Does the same hold?", "Does the same Determination Date hold?"),
+    ],
+)
+def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: str, expected: str) -> None:
+    """[KV3, KV4, K26, K27]"""
+    found = rewrite(message, DATE)
+    assert (found.rewritten_query, found.was_rewritten, found.skip_reason) == (expected, True, None)
+    assert found.original_query == message
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "expected"),
+    [
+        ("What is the Fee Schedule?", "What about this?", "What about the Fee Schedule?"),
+        ("What is a Servicer Advance?", "Explain the above", "Explain the Servicer Advance"),
+        ("Tell me about the Trustee", "What are its duties?", "What are Trustee's duties?"),
+        ('Say "gross margin" again', "Explain it", "Explain gross margin"),
+        ("Who works at Acme Labs?", "Where is it?", "Where is Acme Labs?"),
+    ],
+)
+def test_a_subject_is_found_without_its_article(question: str, message: str, expected: str) -> None:
+    """[KV21, K27]"""
+    assert rewrite(message, said(question, "Well.")).rewritten_query == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "wanted"),
+    [
+        ("What is the interest rate on the Class A-1 certificates?", False),
+        ("Explain the fee structure", False),
+        ("IT IS the same", True),
+        ("List parties with liability", False),
+        ("Is it listed as well in Annex B of the agreement?", True),
+        ("Why now?", True),
+    ],
+)
+def test_the_gate_goes_by_whole_words_and_shortness(message: str, wanted: bool) -> None:
+    """[KV9, KV10, KV12, KV13, K21, K22]"""
+    assert needs_rewrite(message) is wanted
+    if not wanted:
+        found = rewrite(message, DATE, ask=lambda message, history: pytest.fail("no model is asked"))
+        assert (found.rewritten_query, found.skip_code) == (message, "no_signals")
+
+
+def test_a_sentence_that_stays_as_it_is_says_why() -> None:
+    assert rewrite("So which comes first?", DATE).skip_reason == "Heuristic rewrite produced no change"
+    nothing = said("is", "Yes.")
+    assert rewrite("Explain it", nothing).skip_reason == "Could not extract subject from history"
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason", "code"),
+    [
+        ("", "LLM returned empty rewrite", "empty_rewrite"),
+        ("ok", "LLM returned empty rewrite", "empty_rewrite"),
+        ("what about it", "Rewrite identical to original", "identical_rewrite"),
+    ],
+)
+def test_a_reply_that_is_no_rewrite_leaves_the_original(reply: str, reason: str, code: str) -> None:
+    """[KV15, KV16, K24]"""
+    found = rewrite("What about it?", DATE, ask=lambda message, history: reply)
+    assert (found.rewritten_query, found.was_rewritten) == ("What about it?", False)
+    assert (found.skip_reason, found.skip_code) == (reason, code)
+
+
+def test_a_model_that_fails_leaves_the_original_with_the_error() -> None:
+    def fails(message: str, history: Sequence[HistoryMessage]) -> str:
+        raise TimeoutError("too slow")
+
+    found = rewrite("What about it?", DATE, ask=fails)
+    assert (found.rewritten_query, found.skip_reason, found.skip_code) == (
+        "What about it?", "LLM error: too slow", "llm_error",
+    )  # fmt: skip
+    assert found.terms
+
+
+def test_what_a_model_writes_is_searched_for_like_words_of_the_message() -> None:
+    found = rewrite("What about it?", DATE, ask=lambda message, history: "What about the Closing Date?")
+    assert (found.rewritten_query, found.by) == ("What about the Closing Date?", "model")
+    assert {"close": 1.0, "date": 1.0}.items() <= dict(found.weights).items()
+
+
+def test_a_model_gets_the_newest_six_messages_each_cut() -> None:
+    """[KV18, KV19, K23]"""
+    history = [HistoryMessage(role="", content=f"<{place}>" + "x" * 600) for place in range(20)]
+    lines = request_for_model("And it?", history).splitlines()[1:7]
+    assert [line.split(">")[0] for line in lines] == [f"User: <{place}" for place in range(14, 20)]
+    assert {len(line) for line in lines} == {len("User: ") + 500}
+    assert not request_for_model("And it?", history).splitlines()[7]
+
+
+def test_a_turn_without_a_role_is_the_users() -> None:
+    """[KV19]"""
+    history = [HistoryMessage(role="", content="What is the Determination Date?")]
+    assert rewrite("When does this apply?", history).was_rewritten
+
+
+def test_terms_are_weighted_by_their_probability_and_by_the_need() -> None:
+    found = rewrite("When does this apply?", DATE)
+    assert {item.term for item in found.terms[:2]} == {"determin", "date"}
+    for item in found.terms:
+        assert found.weights[item.term] == round(item.probability * found.need_probability**0.5, 3)
+
+
+def test_a_follow_up_is_held_likelier_than_a_question_that_stands_alone() -> None:
+    alone = need_of("What is the interest rate on the Class A-1 certificates of Northern Trust in 2007?", DATE)
+    assert need_of("What about it?", DATE) > FOLLOWS_UP > alone
+
+
+def test_a_message_never_means_what_it_says_already() -> None:
+    found = rewrite("Is the Determination Date there as well?", DATE)
+    assert not {"determin", "date"} & {item.term for item in found.terms}
+
+
+@given(st.text(max_size=300), st.lists(st.tuples(st.sampled_from(["user", "assistant", "system", ""]), st.text())))
+def test_anything_can_be_rewritten(message: str, lines: list[tuple[str, str]]) -> None:
+    """[K24] Never raises; the original is kept, probabilities and weights are what they say they are."""
+    found = rewrite(message, [HistoryMessage(role=role, content=text) for role, text in lines])
+    assert found.original_query == message
+    assert found.was_rewritten or found.rewritten_query == message
+    assert 0 <= found.need_probability <= 1
+    assert all(0 <= weight <= 1 for weight in found.weights.values())
+    assert found.weights.keys() == {item.term for item in found.terms}
+    assert found.as_record()["skip_code"] == found.skip_code
+
+
+@given(st.text(max_size=200))
+def test_a_subject_is_part_of_its_text(text: str) -> None:
+    subject = subject_of(text)
+    assert subject is None or subject in " ".join(text.split())

@@ -1,0 +1,96 @@
+"""What a session remembers of its turns: documents, sections, terms, and for how long [K30 to K39]."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.conversation.session_memory import Memory, after_turn, memory_of
+from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, KnowledgeUnit
+
+NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def answer(text: str, *sources: str, status: str = "answered") -> Answer:
+    """Give an answer from units of these sources."""
+    evidence = tuple(
+        EvidenceEntry(
+            unit=KnowledgeUnit(id=f"u{number}", role="Narrative", topic="t", source_id=source, source_name=source),
+            score=1.0,
+            store="kb",
+        )
+        for number, source in enumerate(sources)
+    )
+    group = AnswerGroup(
+        intent_ref=1, act="identify", intent="?", status=status, answer_markdown=text, evidence=evidence  # type: ignore[arg-type]
+    )  # fmt: skip
+    return Answer(groups=(group,))
+
+
+def remembered(text: str, *sources: str, memory: Memory | None = None, subject: str | None = None) -> Memory:
+    """Give the memory after a turn with this answer."""
+    return after_turn(memory, turn_index=1, subject=subject, answer=answer(text, *sources), now=NOW)
+
+
+def test_a_party_and_its_document_are_remembered() -> None:
+    """[KV33]"""
+    memory = remembered("Trustee: Deutsche Bank National Trust Company.", "psa.pdf")
+    found = memory.resolved(" trustee ")
+    assert found is not None
+    assert (found.text, found.kind) == ("Deutsche Bank National Trust Company", "party")
+    assert memory.document_ids == ("psa.pdf",)
+
+
+def test_sections_dates_and_definitions_are_remembered() -> None:
+    """[KV34, K39]"""
+    memory = remembered(
+        'The Closing Date is March 5, 2007. "Servicer Advance" means a payment made ahead. See Section 2.01.'
+    )
+    assert memory.active_sections == ("Section 2.01",)
+    assert memory.resolved("closing date").text == "March 5, 2007"  # type: ignore[union-attr]
+    assert memory.resolved("Servicer Advance").kind == "definition"  # type: ignore[union-attr]
+
+
+def test_a_questions_subject_keeps_the_beginning_of_its_answer_and_a_later_one_replaces_it() -> None:
+    first = remembered("a" * 500, subject="Determination Date")
+    assert first.resolved("determination date").text == "a" * 300  # type: ignore[union-attr]
+    second = remembered("Later.", memory=first, subject="determination  Date")
+    assert [item.text for item in second.resolved_terms] == ["Later."]
+
+
+def test_documents_are_unique_and_the_newest_fifty() -> None:
+    """[KV28]"""
+    memory = remembered("Yes.", "a", "a")
+    assert memory.document_ids == ("a",)
+    memory = remembered("Yes.", *(f"d{number}" for number in range(60)), memory=memory)
+    assert memory.document_ids == tuple(f"d{number}" for number in range(10, 60))
+    assert remembered("Yes.", "d10", memory=memory).document_ids[-1] == "d10"
+
+
+def test_a_turn_without_an_answer_counts_and_leaves_nothing_else() -> None:
+    memory = after_turn(
+        None, turn_index=1, subject="Rex", answer=answer("No evidence.", "a", status="no-context"), now=NOW
+    )
+    assert memory.turn_count == 1
+    assert not memory.document_ids
+    assert not memory.resolved_terms
+
+
+def test_memory_lives_at_exactly_its_time_and_not_a_moment_longer() -> None:
+    """[KV30]"""
+    memory = remembered("Yes.", "a")
+    assert not memory.is_expired(NOW + timedelta(hours=4), 4)
+    assert memory.is_expired(NOW + timedelta(hours=4, microseconds=1), 4)
+    assert memory.expires_at(4) == NOW + timedelta(hours=4)
+
+
+@given(st.lists(st.tuples(st.text(max_size=80), st.lists(st.text(min_size=1, max_size=5), max_size=8)), max_size=8))
+def test_memory_is_stored_and_read_as_it_is(turns: list[tuple[str, list[str]]]) -> None:
+    memory: Memory | None = None
+    for text, sources in turns:
+        memory = remembered(text, *sources, memory=memory, subject=text.strip() or None)
+    if memory is None:
+        return
+    assert memory.turn_count == len(turns)
+    assert len(set(memory.document_ids)) == len(memory.document_ids) <= 50
+    assert memory_of(memory.as_record(), memory.turn_count, memory.created_at, memory.last_accessed_at) == memory

@@ -1,0 +1,46 @@
+"""The rewriting bench prints every figure beside naive ways, and scores as its measures are defined."""
+
+import re
+from math import isclose
+
+import pytest
+
+from bench.rewriting.__main__ import OWN_DATA, main
+from bench.rewriting.report import GATES, REWRITERS
+from bench.rewriting.scores import Judgements, Rewrites, content
+from bench.rewriting.turns import follow_ups
+
+
+def test_it_measures_our_own_data(capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(OWN_DATA)])
+    lines = capsys.readouterr().out.splitlines()
+    for name, count in [(gate.name, 2) for gate in GATES] + [(rewriter.name, 3) for rewriter in REWRITERS]:
+        line = next(line for line in lines if line.startswith(f"  {name} "))
+        figures = [float(found) for found in re.findall(r"\d\.\d{3}", line.removeprefix(f"  {name}"))]
+        assert len(figures) == count
+        assert all(0 <= figure <= 1 for figure in figures)
+
+
+def test_a_directory_without_such_files_is_skipped(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[no-untyped-def]
+    main([str(tmp_path)])
+    assert "skipped" in capsys.readouterr().out
+
+
+def test_a_follow_up_knows_what_was_said_before_it() -> None:
+    found = list(follow_ups(OWN_DATA))
+    assert [len(turn.history) for turn in found] == [2, 4, 6, 2, 4]
+    assert found[0].history[0].role == "user"
+
+
+def test_scores_are_those_of_their_definitions() -> None:
+    assert content("How tall are the Lighthouses' lamps?") == {"tall", "lighthous", "lamp"}
+    rewrites = Rewrites()
+    rewrites.add("how tall", "how tall lighthouse skerry", "how tall lighthouse boat")
+    f1, recall, precision = rewrites.figures
+    assert (recall, precision) == (0.5, 0.5)
+    assert isclose(f1, 2 * 2 / (3 + 3))
+    judged = Judgements()
+    for needed, probability in ((True, 0.9), (True, 0.4), (False, 0.4), (False, 0.1)):
+        judged.add(needed, probability, probability > 0.5)
+    assert judged.balanced_accuracy == (0.5 + 1.0) / 2
+    assert judged.area == (1 + 1 + 0.5 + 1) / 4

@@ -1,0 +1,95 @@
+"""What the conversation added to a turn, on its page; what the session remembers, on the session's."""
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+
+from sessions_app.models import Project, Session, SessionMemory
+from tests.web.page_scene import HOSTILE, add_turns, check_html, member_client, new_session, project
+
+__all__ = ["project"]
+
+REWRITING = {
+    "original_query": HOSTILE, "rewritten_query": "When does the Closing Date apply?", "was_rewritten": True,
+    "skip_reason": None, "skip_code": None, "by": "rules", "need_probability": 0.82,
+    "terms": [{"term": "close", "word": HOSTILE, "probability": 0.9, "weight": 0.81}],
+}  # fmt: skip
+
+
+def page(client: Client, name: str, *arguments: object, **query: object) -> str:
+    """Give a page that is well formed and has escaped everything."""
+    response = client.get(reverse(name, args=arguments), query)
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    assert "<script>alert(1)" not in html
+    return html
+
+
+def remembering(project: Project, **changes: object) -> Session:
+    """Give a session that remembers a document, a section and a term."""
+    session = new_session(project)
+    record = {
+        "terms": [[HOSTILE, HOSTILE, "answer", 1]],
+        "documents": [["d1", HOSTILE, 1]],
+        "sections": ["Section 2.01"],
+    }
+    now = timezone.now()
+    columns = {"record": record, "turn_count": 3, "last_accessed_at": now, "expires_at": now + timedelta(hours=4)}
+    SessionMemory.objects.create(project=project, owner=session.session_id, **(columns | changes))
+    return session
+
+
+def test_a_turn_shows_the_question_as_asked_and_as_understood(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    turn.context_report = {"rewriting": REWRITING, "memory": {"preferred_documents": [HOSTILE]}, "sections": []}
+    turn.save()
+    html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
+    shown = html[html.index('id="rewriting-title"') : html.index('id="ledger-title"')]
+    for text in ("When does the Closing Date apply?", "82 % likely", "0.81", "Preferred"):
+        assert text in shown
+
+
+def test_a_turn_says_why_its_question_was_not_rewritten(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    kept = {"was_rewritten": False, "skip_reason": "No history (first turn)", "skip_code": "no_history", "terms": []}
+    turn.context_report = {"rewriting": REWRITING | kept}
+    turn.save()
+    html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
+    assert "No history (first turn)" in html
+    assert "<code>no_history</code>" in html
+
+
+def test_a_turn_without_the_policies_has_no_such_part(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
+    assert "rewriting-title" not in html
+
+
+def test_the_session_shows_what_it_remembers_and_for_how_long(project: Project) -> None:
+    session = remembering(project)
+    html = page(member_client(project), "session", session.session_id)
+    shown = html[html.index('id="state-memory"') : html.index('id="state-frozen"')]
+    for text in ("Section 2.01", "left", "Clear memory", "turn 1"):
+        assert text in shown
+    assert "Clear memory" not in page(member_client(project, "viewer"), "session", session.session_id)
+
+
+@pytest.mark.parametrize("hours", [5])
+def test_memory_that_has_expired_is_not_shown(project: Project, hours: int) -> None:
+    session = remembering(project, last_accessed_at=timezone.now() - timedelta(hours=hours))
+    assert "Section 2.01" not in page(member_client(project), "session", session.session_id)
+
+
+def test_memory_is_cleared_by_its_button(project: Project) -> None:
+    session = remembering(project)
+    address = reverse("session-memory-clear", args=[session.session_id])
+    assert member_client(project, "viewer").post(address).status_code == 403
+    assert member_client(project).get(address).status_code == 405
+    assert SessionMemory.objects.exists()
+    assert member_client(project).post(address).status_code == 302
+    assert not SessionMemory.objects.exists()
+    assert session.events.filter(kind="memory.cleared").exists()
