@@ -9,6 +9,7 @@ from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
+from mrpvm.plugins.goal_solvers.symbolic.frames.answers import framed_answer
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
@@ -91,12 +92,30 @@ class _Answerer:
         by_voice = asked.is_attributed
         statements = without_corrected(statements_of(evidence.entries))
         self.statements = _said_by(asked.voice, statements) if by_voice else statements
+        self.asked = asked.said if by_voice else evidence.intent.target
         self.question = _resolved(analyse(asked.said if by_voice else evidence.intent.target), evidence.intent.context)
 
     def run(self) -> Rendered | None:
         """Give the answer, or None when the evidence does not hold one."""
         if not self.statements or self.question.has_open_pronoun:
             return None
+        return self._by_words() or self._by_roles()
+
+    def _by_roles(self) -> Rendered | None:
+        """Give the answer that the roles of clauses tell, where the words alone tell none."""
+        if self.question.has_open_pronoun:
+            return None
+        found = framed_answer(self.asked, self.statements)
+        if found is None:
+            return None
+        if found.is_undecided:
+            marks = sentences_text(found.statements)
+            return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
+        if "one_word" in self.forms:
+            return value_text(_last_word(found.values[0]), found.statements)
+        return self._told(found.statements, values=found.values)
+
+    def _by_words(self) -> Rendered | None:
         kind = self.question.kind
         if kind is Kind.YES_NO:
             return self._verdict()
@@ -229,7 +248,11 @@ def _agree(found: Sequence[Match]) -> bool:
 
 
 def _one_word(match: Match) -> str:
-    parts = match.fillers[0].text.split()
+    return _last_word(match.fillers[0].text)
+
+
+def _last_word(value: str) -> str:
+    parts = value.split()
     return parts[0] if parts[0][:1].isdigit() else parts[-1]
 
 

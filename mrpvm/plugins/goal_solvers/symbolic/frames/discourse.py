@@ -1,0 +1,168 @@
+"""Statements in the order of their source: what a pronoun can stand for, and which phrases name the same thing."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from mrpvm.knowledge.lexicon import TIME_WORDS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
+from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+
+_SHE = word_class("she her hers herself")
+_HE = word_class("he him his himself")
+_IT = word_class("it its itself")
+_THEY = word_class("they them their theirs themselves")
+_FEMALE = word_class("woman girl mother sister daughter wife aunt queen princess mrs ms miss niece grandmother lady")
+_MALE = word_class("man boy father brother son husband uncle king prince mr nephew grandfather gentleman")
+_REACH = 3
+"""How many sentences back a pronoun may point."""
+_TITLES = word_class("mr mrs ms miss dr")
+
+
+@dataclass(slots=True, kw_only=True)
+class Told:
+    """A statement with its clauses, what its pronouns mean (by place), and the senses of what stands around it."""
+
+    statement: Statement
+    parsed: Parsed
+    meant: dict[int, Phrase] = field(default_factory=dict)
+    around: frozenset[str] = frozenset()
+
+    def resolved(self, phrase: Phrase) -> Phrase:
+        """Give what a phrase names: a pronoun's antecedent where it is known, else the phrase."""
+        return self.meant.get(phrase.start, phrase) if phrase.pronoun else phrase
+
+    def owner_of(self, phrase: Phrase) -> frozenset[str]:
+        """Give the senses of the possessor of a phrase."""
+        if phrase.owner_pronoun and phrase.start in self.meant:
+            meant = self.meant[phrase.start]
+            return phrase.owner | meant.senses
+        return phrase.owner
+
+
+class Discourse:
+    """All statements of the evidence, parsed once, with their references."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self.told: list[Told] = []
+        self.aliases: dict[frozenset[str], set[frozenset[str]]] = {}
+        self._recent: list[list[Phrase]] = []
+        before: Told | None = None
+        for statement in sorted(statements, key=lambda item: item.order):
+            told = Told(statement=statement, parsed=parse(statement.reading.text))
+            if before is None or not _follows(before.statement, statement):
+                self._recent = [_topic(statement)]
+            told.around = frozenset().union(
+                read(statement.entry.unit.title or "").senses, *(phrase.senses for phrase in self._all_recent())
+            )
+            self._resolve(told)
+            self._name(told)
+            self.told.append(told)
+            before = told
+
+    def _all_recent(self) -> Iterable[Phrase]:
+        return (phrase for phrases in self._recent[-2:] for phrase in phrases)
+
+    def _resolve(self, told: Told) -> None:
+        here: list[Phrase] = []
+        for clause in sorted(told.parsed.clauses, key=lambda item: item.verb_place):
+            for phrase in _phrases_of(clause):
+                word = phrase.owner_pronoun or phrase.pronoun
+                if word in _SHE | _HE | _IT | _THEY:
+                    own = clause.subject if phrase is not clause.subject and not phrase.owner_pronoun else None
+                    found = self._antecedent(word, [item for item in here if item is not phrase], own)
+                    if found:
+                        told.meant[phrase.start] = found
+            here += [told.resolved(phrase) for phrase in _phrases_of(clause) if not phrase.pronoun or
+                     phrase.start in told.meant]  # fmt: skip
+        self._recent = [*self._recent[-_REACH:], here]
+
+    def _antecedent(self, word: str, here: Sequence[Phrase], own_subject: Phrase | None) -> Phrase | None:
+        levels = [here, *reversed(self._recent)]
+        barred = own_subject.senses if own_subject else frozenset()
+        for phrases in levels:
+            fitting = [phrase for phrase in phrases if phrase.senses and phrase.senses != barred]
+            for is_likely in (True, False):
+                for phrase in fitting:
+                    if _agrees(word, phrase, is_likely=is_likely):
+                        return phrase
+        return None
+
+    def _name(self, told: Told) -> None:
+        """Remember which phrases the statement says name the same thing."""
+        for clause in told.parsed.clauses:
+            for phrase in _phrases_of(clause):
+                for alias in phrase.aliases:
+                    self._same(told, phrase, alias)
+            subject = clause.subject
+            if clause.verb == "be" and subject and clause.objects and not clause.is_negated and not clause.link:
+                other = clause.objects[0]
+                if other.determiner in ("a", "an", "the") or other.is_name or other.owner_pronoun:
+                    self._same(told, told.resolved(subject), other)
+
+    def _same(self, told: Told, left: Phrase, right: Phrase) -> None:
+        if not left.senses or not right.senses or is_number(right.head_text):
+            return
+        named = replace(right, owner=told.owner_of(right))
+        for one, other in ((left, named), (named, left)):
+            self.aliases.setdefault(frozenset((one.head,)), set()).add(other.senses | frozenset((other.head,)))
+
+    def same_thing(self, left: Phrase, right: Phrase) -> bool:
+        """Tell whether two phrases were said to name the same thing."""
+        for one, other in ((left, right), (right, left)):
+            for senses in self.aliases.get(frozenset((one.head,)), ()):
+                if other.head in senses and other.senses <= senses | other.owner:
+                    return True
+        return False
+
+
+def _topic(statement: Statement) -> list[Phrase]:
+    clauses = parse(f"{statement.entry.unit.topic} is").clauses
+    subject = clauses[0].subject if clauses else None
+    return [subject] if subject is not None and not subject.pronoun else []
+
+
+def _follows(before: Statement, after: Statement) -> bool:
+    left, right = before.entry.unit, after.entry.unit
+    if left.id == right.id:
+        return True
+    if left.source_id != right.source_id or left.chunk_id != right.chunk_id:
+        return False
+    return left.unit_index is not None and right.unit_index is not None and right.unit_index - left.unit_index <= 1
+
+
+def _phrases_of(clause: Clause) -> list[Phrase]:
+    modifiers = [phrase for _, phrase in clause.modifiers]
+    return [*([clause.subject] if clause.subject else []), *clause.objects, *modifiers]
+
+
+def _agrees(word: str, phrase: Phrase, *, is_likely: bool) -> bool:
+    """Tell whether a pronoun can stand for a phrase; `is_likely` asks for more than that nothing speaks against it."""
+    if phrase.head_text in TIME_WORDS or is_number(phrase.head_text):
+        return False
+    if word in _THEY:
+        return _many(phrase)
+    female = phrase.head_text in _FEMALE or bool(phrase.senses & _FEMALE_SENSES)
+    male = phrase.head_text in _MALE or bool(phrase.senses & _MALE_SENSES)
+    if _many(phrase):
+        return False
+    if word in _IT:
+        named = phrase.is_name and not phrase.determiner
+        return not (female or male) and not (is_likely and (named or phrase.is_person))
+    wrong = male if word in _SHE else female
+    agent = phrase.head_text.endswith(("er", "or", "ist", "ian", "man")) and bool(phrase.determiner)
+    return not wrong and (phrase.is_person or (agent and not is_likely)) and not (is_likely and _is_thing(phrase))
+
+
+def _is_thing(phrase: Phrase) -> bool:
+    return phrase.is_name and phrase.determiner == "the"
+
+
+_FEMALE_SENSES = frozenset(sense(word) for word in _FEMALE)
+_MALE_SENSES = frozenset(sense(word) for word in _MALE)
+
+
+def _many(phrase: Phrase) -> bool:
+    return phrase.is_plural and not (phrase.is_name and not phrase.others)
