@@ -111,7 +111,9 @@ class _Answerer:
         if found.is_undecided:
             marks = sentences_text(found.statements)
             return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
-        if "one_word" in self.forms:
+        if found.verdict is not None:
+            return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
+        if "one_word" in self.forms and found.values:
             return value_text(_last_word(found.values[0]), found.statements)
         return self._told(found.statements, values=found.values)
 
@@ -136,14 +138,15 @@ class _Answerer:
 
     def _verdict(self) -> Rendered | None:
         verdict = verdict_of(self.question, self.statements)
-        if verdict is None:
-            return None
-        word = "Yes" if verdict.is_yes else "No"
+        return verdict and self._rendered_verdict(is_yes=verdict.is_yes, statement=verdict.statement)
+
+    def _rendered_verdict(self, *, is_yes: bool, statement: Statement) -> Rendered:
+        word = "Yes" if is_yes else "No"
         if "json" in self.forms:
-            return json_text(word, [verdict.statement])
+            return json_text(word, [statement])
         if {"yes_no", "one_word"} & set(self.forms):
-            return value_text(word, [verdict.statement])
-        return sentences_text([verdict.statement], opening=f"{word}.")
+            return value_text(word, [statement])
+        return sentences_text([statement], opening=f"{word}.")
 
     def _fact(self) -> Rendered | None:
         found = matches(self.question, self.statements)

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked, asked_by
+from mrpvm.plugins.goal_solvers.symbolic.frames.causes import causes
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse
+from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import replies
 from mrpvm.plugins.goal_solvers.symbolic.frames.fitting import Fit, fits
+from mrpvm.plugins.goal_solvers.symbolic.frames.verdicts import verdicts
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 
@@ -20,15 +23,38 @@ class Framed:
 
 
 def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
-    """Give the answer to a question that asks for a value, or None."""
+    """Give the answer that the roles of clauses tell, or None."""
     asked = asked_by(text)
-    if asked is None or asked.wants in ("verdict", "reason"):
+    if asked is None:
         return None
-    found = fits(asked, Discourse(statements))
-    return _decided(asked, found) if found else None
+    discourse = Discourse(statements)
+    if asked.wants == "verdict":
+        return _verdict(asked, discourse)
+    if asked.wants == "reason":
+        told = list(causes(asked, discourse))[:1]
+        return Framed(tuple(item.statement for item in told), ()) if told else _reply(asked, discourse)
+    found = fits(asked, discourse)
+    return _decided(found) if found else _reply(asked, discourse)
 
 
-def _decided(asked: Asked, found: list[Fit]) -> Framed:
+def _verdict(asked: Asked, discourse: Discourse) -> Framed | None:
+    found = list(verdicts(asked, discourse))
+    if not found or len({said for said, _ in found}) > 1:
+        return None
+    said, told = found[0]
+    return Framed((told.statement,), (), verdict=said)
+
+
+def _reply(asked: Asked, discourse: Discourse) -> Framed | None:
+    told = replies(asked, discourse)
+    if not told:
+        return None
+    names = [clause.subject for item in told for clause in item.parsed.clauses if clause.subject]
+    values = [told[0].parsed.text_of(phrase) for phrase in names if phrase.is_name] if asked.wants == "person" else []
+    return Framed(tuple(item.statement for item in told), tuple(values))
+
+
+def _decided(found: list[Fit]) -> Framed:
     first = found[0]
     rivals = [fit for fit in found[1:] if not _agree(first, fit)]
     statements = [fit.told.statement for fit in found] if rivals else [first.told.statement]

@@ -48,12 +48,12 @@ class Discourse:
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.told: list[Told] = []
         self.aliases: dict[frozenset[str], set[frozenset[str]]] = {}
-        self._recent: list[list[Phrase]] = []
+        self._recent: list[list[_Mention]] = []
         before: Told | None = None
         for statement in sorted(statements, key=lambda item: item.order):
-            told = Told(statement=statement, parsed=parse(statement.reading.text))
+            told = Told(statement=statement, parsed=parse(statement.plain))
             if before is None or not _follows(before.statement, statement):
-                self._recent = [_topic(statement)]
+                self._recent = [[_Mention("subject", phrase) for phrase in _topic(statement)]]
             told.around = frozenset().union(
                 read(statement.entry.unit.title or "").senses, *(phrase.senses for phrase in self._all_recent())
             )
@@ -63,27 +63,29 @@ class Discourse:
             before = told
 
     def _all_recent(self) -> Iterable[Phrase]:
-        return (phrase for phrases in self._recent[-2:] for phrase in phrases)
+        return (mention.phrase for mentions in self._recent[-2:] for mention in mentions)
 
     def _resolve(self, told: Told) -> None:
-        here: list[Phrase] = []
+        here: list[_Mention] = []
         for clause in sorted(told.parsed.clauses, key=lambda item: item.verb_place):
             for phrase in _phrases_of(clause):
                 word = phrase.owner_pronoun or phrase.pronoun
                 if word in _SHE | _HE | _IT | _THEY:
                     own = clause.subject if phrase is not clause.subject and not phrase.owner_pronoun else None
-                    found = self._antecedent(word, [item for item in here if item is not phrase], own)
+                    found = self._antecedent(word, here, own)
                     if found:
                         told.meant[phrase.start] = found
-            here += [told.resolved(phrase) for phrase in _phrases_of(clause) if not phrase.pronoun or
-                     phrase.start in told.meant]  # fmt: skip
+            here += [_Mention(role, told.resolved(phrase)) for role, phrase in _roles_of(clause)
+                     if not phrase.pronoun or phrase.start in told.meant]  # fmt: skip
         self._recent = [*self._recent[-_REACH:], here]
 
-    def _antecedent(self, word: str, here: Sequence[Phrase], own_subject: Phrase | None) -> Phrase | None:
+    def _antecedent(self, word: str, here: "Sequence[_Mention]", own_subject: Phrase | None) -> Phrase | None:
         levels = [here, *reversed(self._recent)]
+        if word in _SHE | _HE:  # whom the text is about comes before whom it only names
+            levels = [[item for item in level if item.role == role] for role in _PERSON_ROLES for level in levels]
         barred = own_subject.senses if own_subject else frozenset()
-        for phrases in levels:
-            fitting = [phrase for phrase in phrases if phrase.senses and phrase.senses != barred]
+        for mentions in levels:
+            fitting = [item.phrase for item in mentions if item.phrase.senses and item.phrase.senses != barred]
             for is_likely in (True, False):
                 for phrase in fitting:
                     if _agrees(word, phrase, is_likely=is_likely):
@@ -131,6 +133,22 @@ def _follows(before: Statement, after: Statement) -> bool:
     if left.source_id != right.source_id or left.chunk_id != right.chunk_id:
         return False
     return left.unit_index is not None and right.unit_index is not None and right.unit_index - left.unit_index <= 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """A phrase with the role it was told in: subject, object or the preposition before it."""
+
+    role: str
+    phrase: Phrase
+
+
+_PERSON_ROLES = ("subject", "object", "with", "to", "by", "for")
+
+
+def _roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
+    subject = [("subject", clause.subject)] if clause.subject else []
+    return [*subject, *(("object", phrase) for phrase in clause.objects), *clause.modifiers]
 
 
 def _phrases_of(clause: Clause) -> list[Phrase]:

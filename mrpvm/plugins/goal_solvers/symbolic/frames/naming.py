@@ -7,6 +7,7 @@ from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 GENERIC = word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
 _ANYONE = word_class("anyone anybody everyone everybody someone somebody who whoever")
+_NOBODY = word_class("nobody none no-one nothing")
 _TITLES = frozenset(sense(word) for word in ("mr", "mrs", "ms", "miss", "dr"))
 _LIGHT = frozenset(sense(word) for word in ("old", "own", "whole", "entire", "actual", "same", "first", "current"))
 _UNIVERSAL = word_class("all every each any")
@@ -26,6 +27,8 @@ def same(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> bool:
 
 
 def _same_one(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> bool:
+    if asked.pronoun in _ANYONE and said.pronoun in _NOBODY:
+        return True
     if said.pronoun in _ANYONE:
         return asked.determiner in ("a", "an", "any", "") and not asked.is_name
     meant = told.resolved(said)
@@ -64,4 +67,6 @@ def _owned_otherwise(asked: Phrase, said: Phrase, told: Told) -> bool:
     if not asked.owner:
         return False
     known = told.owner_of(said) | said.senses
-    return not (asked.owner <= known or asked.owner & known) and not asked.owner <= told.around
+    if asked.owner & known:
+        return False
+    return bool(told.owner_of(said)) or not asked.owner <= told.around

@@ -69,6 +69,9 @@ class Parser:
             self._step()
             self.place = max(self.place, before + 1)
         self.top.end = len(self.tokens)
+        for clause in self.clauses:
+            if clause.subject is None and clause.outer is not None and clause.verb_text.endswith("ing"):
+                clause.subject = clause.outer.subject
         return [clause for clause in self.clauses if clause.verb]
 
     def _at(self, offset: int) -> str:
@@ -130,9 +133,12 @@ class Parser:
             if self._enumerates():
                 self.joins = True
                 return
+            inner = self.top
             self._pop()
             if self.top.verb and self._clause_follows(self.place + 1):
                 self._new_main()
+                if inner.link in SUBORDINATORS and self.tokens[inner.start - 1] in ("and", "but", ";"):
+                    inner.outer = self.top  # "..., and because it rained, Anna stayed"
         elif self.last is not None and self._apposes():
             self._appose()
         elif self.top.verb and self._is_joined_verb(self.place + 1, self._at(1)) and not is_auxiliary(self._at(1)):
@@ -394,10 +400,14 @@ class Parser:
         if is_auxiliary(behind) or "past" in verb_forms(behind) and "past" not in forms:
             return False
         if has_subject and "past" in forms:
-            reduced = (behind in PREPOSITIONS or is_number(behind or ",")) and self._finite_far(place + 1)
+            reduced = (
+                self.top.link != "rel"
+                and (behind in PREPOSITIONS or is_number(behind or ","))
+                and self._finite_far(place + 1, past_comma=False)
+            )
             return not reduced and (not is_number(before) or bool(kept))
         if has_subject and "s" in forms:
-            listed = behind == "," and self._finite_far(place + 1)
+            listed = behind == "," and self._finite_far(place + 1, past_comma=True)
             return not listed and not (kept and self._finite_later(place + 1))
         if "base" in forms and has_subject:
             plural = before in ("i", "we", "you", "they") or before.endswith("s") or bool(self._subject_plural())
@@ -421,11 +431,13 @@ class Parser:
                 return True
         return False
 
-    def _finite_far(self, place: int) -> bool:
+    def _finite_far(self, place: int, *, past_comma: bool) -> bool:
         """Tell whether an auxiliary stands further on in the same clause."""
         for at in range(place, len(self.tokens)):
             token = self.tokens[at]
             if token in SUBORDINATORS | RELATIVES | PRONOUNS or token in _ENDS or token == "but":
+                return False
+            if token == "," and not past_comma:
                 return False
             if is_auxiliary(token):
                 return True
@@ -513,6 +525,7 @@ class Parser:
         elif self._at(-1) in PREPOSITIONS and forms == {"ing"}:
             word = self.preposition or self._at(-1)
             self._nest(word, subject=self.top.subject)
+            self.top.is_negated = self._at(-2) in ("instead", "rather") or word == "without"
         elif self.top.subject is None and not self.top.auxiliaries and "base" in forms:
             self.top.is_order = True
         self._set_verb(token, self.place)
@@ -526,10 +539,8 @@ class Parser:
     # Phrases
 
     def _prepose(self, token: str) -> None:
-        self.preposition = token
+        self.preposition = "except" if self._at(-1) == "except" else token
         self.joins = False
-        if token == "to" or self._at(-1) not in PREPOSITIONS:
-            return
 
     def _phrase(self) -> None:
         phrase = self.phrases.read(self.place, self.is_verb)

@@ -13,6 +13,7 @@ _FACTIVE = frozenset(
     sense(word) for word in word_class("report find show confirm agree discover notice point know mean learn see prove")
 )
 _ATTITUDES = frozenset(sense(word) for word in ATTITUDE_VERBS)
+EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
 _UNREAL = frozenset(("would", "could", "might"))
 _SAME_PLACE = (
     ("in", "inside", "within", "into", "at", "during"), ("on", "upon", "onto", "at", "in"),
@@ -69,9 +70,8 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
         return True
     if is_generic(agent):
         return agent.pronoun not in ("it", "they") or said.agent is not None
-    if said.agent is None:
-        return False
-    return same(agent, said.agent, told, discourse)
+    doers = [phrase for word, phrase in said.modifiers if word == "by"] if said.is_passive else [said.subject]
+    return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
 
 
 def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
@@ -101,7 +101,7 @@ def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse
     clause: Clause | None = said
     while clause is not None:
         for other, phrase in clause.modifiers:
-            if _same_place(word, other) and same(wanted, phrase, told, discourse):
+            if other not in EXCLUDING and _same_place(word, other) and same(wanted, phrase, told, discourse):
                 return True
         for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
             if wanted.senses <= told.owner_of(phrase) | phrase.owner or (
