@@ -41,7 +41,7 @@ def _same_question(asked: Asked, before: Asked, told: Told) -> bool:
         return False
     if not _same_subject(left, right):
         return False
-    known = _senses(right) | {stem(token) for token in told.parsed.tokens} | told.around
+    known = _senses(right) | {stem(token) for token in told.parsed.tokens}
     return _required(left) <= known and _named(right) <= _senses(left) | told.around
 
 

@@ -11,6 +11,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     CONTRACTED,
     NEGATORS,
     PARTICLES,
+    PLURALS,
     PRONOUNS,
     RELATIVES,
     SUBJECT_PRONOUNS,
@@ -271,7 +272,7 @@ class Parser:
             if seen and forms & {"past", "s"} and before not in DETERMINERS and before not in POSSESSIVES:
                 if before not in PREPOSITIONS and not self._auxiliary_behind(at):
                     return True
-            if seen and "base" in forms and before in SUBJECT_PRONOUNS | {"birds", "people"}:
+            if seen and "base" in forms and before in SUBJECT_PRONOUNS | PLURALS:
                 return True
             if seen and "base" in forms and before.endswith("s") and before not in DETERMINERS | POSSESSIVES:
                 return not self._auxiliary_behind(at)
@@ -410,7 +411,7 @@ class Parser:
             listed = behind == "," and self._finite_far(place + 1, past_comma=True)
             return not listed and not (kept and self._finite_later(place + 1))
         if "base" in forms and has_subject:
-            plural = before in ("i", "we", "you", "they") or before.endswith("s") or bool(self._subject_plural())
+            plural = before in ("i", "we", "you", "they") or before.endswith("s") or before in PLURALS or self._subject_plural()
             return plural and not self._finite_later(place + 1)
         if "base" in forms and not kept and self._begins_order(place):
             plain = behind == "" or not verb_forms(behind) or "base" in verb_forms(behind)

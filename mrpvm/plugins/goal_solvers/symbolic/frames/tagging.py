@@ -38,6 +38,7 @@ _ADVERBS = word_class(
     "therefore thus otherwise abroad upstairs downstairs alone anyway else indeed rather quite aloud outside inside "
     "today yesterday tomorrow tonight please so at-least"
 )
+PLURALS = word_class("people men women children feet teeth mice geese police sheep fish birds")
 PARTICLES = word_class("off up out down away back over on")
 CLAUSE_ADJECTIVES = word_class("able likely sure free due")
 WEEK_TIME = word_class("last next every each")
