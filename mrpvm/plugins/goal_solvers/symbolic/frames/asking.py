@@ -250,9 +250,9 @@ class _Asker:
             self.parser.preposition = "" if word == "and" else word
             self.parser.joins = word == "and"
             if word == "and":
-                self.parser._extend(phrase)
+                self.parser.extend(phrase)
             else:
-                self.parser._attach(phrase)
+                self.parser.attach(phrase)
             self.place = phrase.end + 1
 
     def _is_predicate(self, place: int, wanted: frozenset[str]) -> bool:

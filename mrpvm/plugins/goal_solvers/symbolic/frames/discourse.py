@@ -55,7 +55,9 @@ class Discourse:
             if before is None or not _follows(before.statement, statement):
                 self._recent = [[_Mention("subject", phrase) for phrase in _topic(statement)]]
             told.around = frozenset().union(
-                read(statement.entry.unit.title or "").senses, *(phrase.senses for phrase in self._all_recent())
+                read(statement.entry.unit.title or "").senses,
+                *(phrase.senses for phrase in self._all_recent()),
+                (clause.verb for clause in before.parsed.clauses if self._recent[1:]) if before else (),
             )
             self._resolve(told)
             self._name(told)

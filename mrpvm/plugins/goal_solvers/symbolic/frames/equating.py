@@ -1,6 +1,7 @@
 """Questions that only join a thing and what it is: who is it, what is it called, where and when is it, how long."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mrpvm.knowledge.lexicon import word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
@@ -17,13 +18,14 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     is_span,
     is_time,
     measures,
+    phrases_of,
     places,
     spans,
     times,
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
-_BE, _CONTAIN, _HAVE = sense("be"), sense("contain"), sense("have")
+_BE, _CALL, _CONTAIN = sense("be"), sense("call"), sense("contain")
 _LOCATED = frozenset(
     sense(word)
     for word in word_class(
@@ -46,10 +48,15 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     thing = question.subject
     if thing is None or question.objects:
         return ()
+    if thing.head_text == "name" and thing.owner and asked.wants in ("thing", "name"):
+        return named(_owner_of_name(thing), clause, told, discourse)
     if asked.wants in ("thing", "person", "chosen", "kind"):
         return _named(asked, thing, clause, told, discourse)
     if asked.wants == "place":
         return _placed(asked, thing, clause, told, discourse)
+    within = _sized(asked, thing, clause, told, discourse)
+    if within:
+        return within
     if not _is_about(asked, thing, clause, told, discourse):
         return ()
     if asked.wants == "time":
@@ -60,6 +67,17 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
 def _is_about(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> bool:
     about = clause.subject is not None and same(thing, clause.subject, told, discourse)
     return about and same_modifiers(asked, clause, told, discourse)
+
+
+def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give the measure a phrase has with "of": "a password of at least twelve characters"."""
+    kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(asked.wants, (asked.wants,))
+    for _, phrase in _all(clause):
+        for item in phrase.members:
+            if "of" in told.parsed.tokens[item.start : item.end + 1] and same(thing, item, told, discourse):
+                if any(kind in UNITS and is_measure(item, kind, told.parsed) for kind in kinds):
+                    return [told.parsed.text_of(item)]
+    return ()
 
 
 def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
@@ -94,6 +112,42 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     return [] if meant.pronoun in PRONOUNS else [told.parsed.text_of(subject)]
 
 
+def _owner_of_name(name: Phrase) -> Phrase:
+    """Give the thing whose name is asked for: of "the name of Anna's boat" the boat."""
+    head, *owners = name.owned_by
+    return replace(head, owner=frozenset().union(head.owner, *(item.senses for item in owners)))
+
+
+def named(thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give the names that a clause gives a thing: "the boat, the Argo", "her daughter Ida", "the boat is called Argo"."""
+    parsed = told.parsed
+    for phrase in (clause.subject, *clause.objects, *(item for _, item in clause.modifiers)):
+        if phrase is None:
+            continue
+        for item in phrase.members:
+            names = [alias for alias in item.aliases if alias.is_name]
+            if names and same(thing, item, told, discourse):
+                return [parsed.text_of(names[0])]
+            beside = _name_beside(thing, item, told)
+            if beside:
+                return [beside]
+    subject = clause.subject
+    if subject is None or not clause.objects or not same(thing, subject, told, discourse):
+        return ()
+    naming = clause.verb == _BE or (clause.verb == _CALL and clause.is_passive)
+    return [parsed.text_of(item) for item in clause.objects if item.is_name][:1] if naming else ()
+
+
+def _name_beside(thing: Phrase, phrase: Phrase, told: Told) -> str:
+    """Give the name that stands behind its noun in one phrase: "his daughter Ida"; the possessor must agree."""
+    if not phrase.is_name or thing.head not in phrase.senses or thing.head == phrase.head:
+        return ""
+    if thing.owner and not thing.owner & (told.owner_of(phrase) | phrase.owner):
+        return ""
+    surfaces = told.parsed.surfaces[phrase.start : phrase.end + 1]
+    return " ".join(word for word in surfaces if word[0].isupper() and sense(word.lower()) not in thing.senses)
+
+
 def _named(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     """Give the other side of "X is Y" or "X, the Y"; of "who is ill" the subject of whom it is said."""
     parsed = told.parsed
@@ -105,6 +159,10 @@ def _named(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
             if others and same(thing, item, told, discourse) and not asked.clause.modifiers:
                 return [parsed.text_of(other) for other in others]
     subject = clause.subject
+    if asked.wants == "person" and not thing.determiner and len(thing.senses) == 1 and not asked.clause.modifiers:
+        described = [item for _, item in _all(clause) if item.is_person and thing.head in item.senses - {item.head}]
+        if described:
+            return [parsed.text_of(described[0])]
     if clause.verb != _BE or clause.is_passive or subject is None:
         return ()
     if not same_modifiers(asked, clause, told, discourse):
@@ -112,9 +170,14 @@ def _named(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
     for item in clause.objects:
         if same(thing, item, told, discourse) and not told.resolved(subject).pronoun:
             return [parsed.text_of(subject)]
-    if asked.wants == "person" or not same(thing, subject, told, discourse):
+    if not same(thing, subject, told, discourse):
         return ()
-    return [parsed.text_of(item) for item in clause.objects]
+    return [parsed.text_of(item) for item in clause.objects if asked.wants != "person" or item.is_name]
+
+
+def _all(clause: Clause) -> Sequence[tuple[str, Phrase]]:
+    subject = [("", clause.subject)] if clause.subject else []
+    return [*subject, *phrases_of(clause)]
 
 
 def _placed(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:

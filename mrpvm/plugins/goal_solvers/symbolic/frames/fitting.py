@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.equating import equated
+from mrpvm.plugins.goal_solvers.symbolic.frames.equating import equated, named
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     is_stated,
@@ -30,6 +30,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
+_CALL = sense("call")
 _DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")
 _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
 _VAGUE = frozenset(("someone", "somebody", "anyone", "anybody", "something", "this", "that", "these", "those", "one"))
@@ -64,6 +65,8 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     question = asked.clause
     if question.verb == _BE and not question.is_passive:
         return equated(asked, clause, told, discourse)
+    if question.verb == _CALL and asked.wants == "thing" and question.subject is not None:
+        return named(question.subject, clause, told, discourse)
     if clause.is_negated != question.is_negated:
         return _exceptions(asked, clause, told, discourse)
     is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"

@@ -129,6 +129,8 @@ class Parser:
             self._comma()
 
     def _comma(self) -> None:
+        if self._at(1) in RELATIVES and self._at(1) != "that" and self.last is not None:
+            return
         opens_sentence = self.top.link == "to" and self.top.outer is not None and not self.top.outer.verb
         if self.top.link and self.top.verb and (self.top.link not in ("to", "paren") or opens_sentence):
             if self._enumerates():
@@ -136,6 +138,8 @@ class Parser:
                 return
             inner = self.top
             self._pop()
+            if self.top.link in SUBORDINATORS and self.top.verb and self.top.outer is not None:
+                self._pop()
             if self.top.verb and self._clause_follows(self.place + 1):
                 self._new_main()
                 if inner.link in SUBORDINATORS and self.tokens[inner.start - 1] in ("and", "but", ";"):
@@ -545,14 +549,15 @@ class Parser:
 
     def _phrase(self) -> None:
         phrase = self.phrases.read(self.place, self.is_verb)
-        if self.joins and self._extend(phrase):
+        if self.joins and self.extend(phrase):
             pass
         else:
-            self._attach(phrase)
+            self.attach(phrase)
         self.place = phrase.end + 1
         self.joins = False
 
-    def _attach(self, phrase: Phrase) -> None:
+    def attach(self, phrase: Phrase) -> None:
+        """Give a phrase its role in the clause being built."""
         top = self.top
         if phrase.determiner == "no" and not top.is_negated:
             top.is_negated = True
@@ -587,7 +592,7 @@ class Parser:
             self.top.modifiers += (("", self.top.subject),)
             self.top.subject = phrase
 
-    def _extend(self, phrase: Phrase) -> bool:
+    def extend(self, phrase: Phrase) -> bool:
         """Add a member to the enumeration that the last phrase belongs to."""
         if self.last is None:
             return False
@@ -616,4 +621,6 @@ def _joined(first: Phrase, other: Phrase) -> Phrase:
 
 
 def _owned(thing: Phrase, owner: Phrase) -> Phrase:
-    return replace(thing, owner=thing.owner | owner.senses | owner.owner, end=owner.end)
+    return replace(
+        thing, owner=thing.owner | owner.senses | owner.owner, owned_by=(*thing.owned_by, owner), end=owner.end
+    )

@@ -15,6 +15,12 @@ _FACTIVE = frozenset(
 _ATTITUDES = frozenset(sense(word) for word in ATTITUDE_VERBS)
 EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
 _UNREAL = frozenset(("would", "could", "might"))
+_LIGHT = {
+    (sense("come"), sense("force")): sense("apply"), (sense("come"), sense("effect")): sense("apply"),
+    (sense("take"), sense("effect")): sense("apply"), (sense("take"), sense("place")): sense("hold"),
+    (sense("go"), sense("force")): sense("apply"),
+}  # fmt: skip
+"""Verbs that say little with the noun that says it for them, and the verb that says the same."""
 _SAME_PLACE = (
     ("in", "inside", "within", "into", "at", "during"), ("on", "upon", "onto", "at", "in"),
     ("under", "below", "beneath"), ("over", "above", "across"), ("near", "beside", "by", "at"),
@@ -55,12 +61,24 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
     return not (said & {"may"} and not wanted and not clause.is_negated)
 
 
+def _light(clause: Clause) -> tuple[str, Phrase | None]:
+    """Give the meaning of a clause's verb, and the phrase that is part of it ("come into force" is to apply)."""
+    for phrase in (*clause.objects, *(item for _, item in clause.modifiers)):
+        meaning = _LIGHT.get((clause.verb, phrase.head))
+        if meaning:
+            return meaning, phrase
+    return clause.verb, None
+
+
 def same_verb(asked: Clause, said: Clause) -> bool:
     """Tell whether two clauses have verbs of one meaning; a particle must not differ."""
+    left, right = _light(asked)[0], _light(said)[0]
+    if (left, right) != (asked.verb, said.verb):
+        return left == right or any(left in group and right in group for group in _EQUAL)
     if asked.verb != said.verb and not any(asked.verb in group and said.verb in group for group in _EQUAL):
         return _CONVERSE.get(asked.verb) == said.verb and said.is_passive and said.agent is None
-    left, right = set(asked.adverbs) & PARTICLES, set(said.adverbs) & PARTICLES
-    return not (left and right and left != right) and not (left and not right)
+    asked_off, said_off = set(asked.adverbs) & PARTICLES, set(said.adverbs) & PARTICLES
+    return not asked_off or asked_off == said_off
 
 
 def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
@@ -77,6 +95,8 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
 def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
     """Tell whether everything the question says it is done to is met."""
     for wanted in asked.patient:
+        if wanted is _light(asked)[1]:
+            continue
         for member in wanted.members:
             near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in ("", "to", "for"))]
             if not any(same(member, phrase, told, discourse) for phrase in near):
@@ -87,7 +107,7 @@ def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse)
 def same_modifiers(asked: Asked, said: Clause, told: Told, discourse: Discourse) -> bool:
     """Tell whether the circumstances the question names are those of the statement."""
     for word, wanted in asked.clause.modifiers:
-        if word == "by" and asked.clause.is_passive:
+        if (word == "by" and asked.clause.is_passive) or wanted is _light(asked.clause)[1]:
             continue
         if not _has_modifier(word, wanted, said, told, discourse):
             return False
@@ -97,7 +117,18 @@ def same_modifiers(asked: Asked, said: Clause, told: Told, discourse: Discourse)
     )
 
 
+_PERIODS = {
+    "year": word_class("annual annually yearly"),
+    "month": word_class("monthly"),
+    "week": word_class("weekly"),
+    "day": word_class("daily"),
+    "hour": word_class("hourly"),
+}
+
+
 def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse: Discourse) -> bool:
+    if word in ("per", "a", "") and _PERIODS.get(wanted.head_text, frozenset()) & set(told.parsed.tokens):
+        return True
     clause: Clause | None = said
     while clause is not None:
         for other, phrase in clause.modifiers:

@@ -11,7 +11,7 @@ class Phrase:
     """A noun phrase: the places of its first and last token, its head and what stands before the head.
 
     `owner` holds the senses of a possessor ("Anna's boat", "the boat of Anna"), or a possessive pronoun's word.
-    `others` are further members of an enumeration, `aliases` other names set beside it.
+    `owned_by` are the phrases behind "of". `others` are further members of an enumeration, `aliases` other names set beside it.
     """
 
     start: int
@@ -21,6 +21,7 @@ class Phrase:
     senses: frozenset[str]
     determiner: str = ""
     owner: frozenset[str] = frozenset()
+    owned_by: tuple["Phrase", ...] = ()
     owner_pronoun: str = ""
     is_name: bool = False
     pronoun: str = ""

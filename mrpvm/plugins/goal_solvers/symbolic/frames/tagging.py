@@ -78,7 +78,9 @@ def is_nominal(token: str) -> bool:
 
 def is_number(token: str) -> bool:
     """Tell whether a word is a number."""
-    return token[0].isdigit() or token in NUMBER_WORDS
+    if token[0].isdigit() or token in NUMBER_WORDS:
+        return True
+    return "-" in token and all(part in NUMBER_WORDS for part in token.split("-"))
 
 
 __all__ = ["AUXILIARIES", "BE_FORMS", "DO_FORMS", "HAVE_FORMS", "MODALS", "verb_forms"]

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterable
 
-from mrpvm.knowledge.lexicon import MONTHS, NUMBER_WORDS, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.knowledge.lexicon import MONTHS, TIME_WORDS, WEEKDAYS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
 
 _SPANS = word_class("second seconds minute minutes hour hours day days week weeks month months year years decade "
                     "decades century centuries night nights")  # fmt: skip
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
-_DIGITS = re.compile(r"\d+(?:[.,:]\d+)*")
 PLACE_PREPOSITIONS = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
     "across within beyond over off toward towards by onto opposite"
@@ -42,7 +42,7 @@ def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
 
 def has_number(tokens: Iterable[str]) -> bool:
     """Tell whether a number is among tokens."""
-    return any(token in NUMBER_WORDS or token[0].isdigit() for token in tokens)
+    return any(is_number(token) for token in tokens)
 
 
 def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
@@ -130,7 +130,7 @@ def counts(clause: Clause, noun: Phrase, parsed: Parsed) -> list[str]:
             if item.pronoun or not noun.senses <= item.senses | item.owner:
                 continue
             tokens = parsed.tokens[item.start : item.end + 1]
-            number = [token for token in tokens if token in NUMBER_WORDS or _DIGITS.fullmatch(token)]
+            number = [token for token in tokens if is_number(token)]
             if number or item.determiner == "no":
                 found.append(" ".join(number) or "no")
     return found

@@ -36,7 +36,10 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     question = asked.clause
     if not is_stated(clause, asked) or (has_open_condition(clause, told) and not asked.conditions):
         return None
-    if set(clause.adverbs) & _PARTIAL - set(question.adverbs) or _is_partial(clause):
+    partial = set(clause.adverbs) & _PARTIAL - set(question.adverbs)
+    if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
+        partial = set()  # "may only be used in the room": in the room they may
+    if partial or _is_partial(clause):
         return None
     agrees = clause.is_negated == question.is_negated
     if question.verb == _BE and not question.is_passive:
