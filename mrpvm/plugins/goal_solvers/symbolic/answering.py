@@ -9,7 +9,7 @@ from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
-from mrpvm.plugins.goal_solvers.symbolic.frames.answers import framed_answer
+from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
@@ -97,15 +97,14 @@ class _Answerer:
 
     def run(self) -> Rendered | None:
         """Give the answer, or None when the evidence does not hold one."""
-        if not self.statements or self.question.has_open_pronoun:
+        if not self.statements:
             return None
-        return self._by_words() or self._by_roles()
-
-    def _by_roles(self) -> Rendered | None:
-        """Give the answer that the roles of clauses tell, where the words alone tell none."""
         if self.question.has_open_pronoun:
-            return None
-        found = framed_answer(self.asked, self.statements)
+            return self._framed(replied(self.asked, self.statements))
+        return self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+
+    def _framed(self, found: Framed | None) -> Rendered | None:
+        """Give the answer that the roles of clauses tell, where the words alone tell none."""
         if found is None:
             return None
         if found.is_undecided:
@@ -113,6 +112,8 @@ class _Answerer:
             return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
         if found.verdict is not None:
             return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
+        if found.is_steps and len(found.statements) > _SENTENCE_LIMIT and not self.forms:
+            return steps_text(found.statements)
         if "one_word" in self.forms and found.values:
             return value_text(_last_word(found.values[0]), found.statements)
         return self._told(found.statements, values=found.values)

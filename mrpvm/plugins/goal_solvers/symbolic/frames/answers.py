@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked, asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.causes import causes
-from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse
+from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import replies
 from mrpvm.plugins.goal_solvers.symbolic.frames.fitting import Fit, fits
+from mrpvm.plugins.goal_solvers.symbolic.frames.orders import STEPS_MAX, meanings, neighbours, numbered, ways
 from mrpvm.plugins.goal_solvers.symbolic.frames.verdicts import verdicts
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
@@ -20,6 +21,7 @@ class Framed:
     values: tuple[str, ...]
     is_undecided: bool = False
     verdict: bool | None = None
+    is_steps: bool = False
 
 
 def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
@@ -33,8 +35,37 @@ def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
     if asked.wants == "reason":
         told = list(causes(asked, discourse))[:1]
         return Framed(tuple(item.statement for item in told), ()) if told else _reply(asked, discourse)
+    sequence = numbered(text, discourse) or neighbours(asked, discourse) or meanings(asked, discourse)
+    if sequence:
+        return Framed(tuple(item.statement for item in sequence[:1]), ())
+    if asked.wants == "manner":
+        return _way(asked, discourse)
     found = fits(asked, discourse)
     return _decided(found) if found else _reply(asked, discourse)
+
+
+def replied(text: str, statements: Sequence[Statement]) -> Framed | None:
+    """Give what was replied where somebody asked the same: all there is for a question that only points at its thing."""
+    asked = asked_by(text)
+    return _reply(asked, Discourse(statements)) if asked else None
+
+
+def _way(asked: Asked, discourse: Discourse) -> Framed | None:
+    steps = ways(asked, discourse) or _instructions(replies(asked, discourse), discourse)
+    if steps:
+        return Framed(tuple(item.statement for item in steps), (), is_steps=True)
+    found = fits(asked, discourse)
+    return Framed((found[0].told.statement,), ()) if found else None
+
+
+def _instructions(found: Sequence[Told], discourse: Discourse) -> list[Told]:
+    """Give the orders that answer the question above them."""
+    if not found or not found[0].statement.asked:
+        return list(found)
+    heading = found[0].statement.asked
+    told = [item for item in discourse.told if item.statement.asked == heading]
+    orders = [item for item in told if any(clause.is_order for clause in item.parsed.clauses)]
+    return orders[:STEPS_MAX] or list(found)
 
 
 def _verdict(asked: Asked, discourse: Discourse) -> Framed | None:

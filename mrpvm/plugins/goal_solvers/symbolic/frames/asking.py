@@ -322,6 +322,9 @@ class _Asker:
             self.clause = self.parser.clauses[0]
 
     def _take_stranded(self) -> None:
+        if self.tokens[self.clause.verb_place + 1 : self.clause.verb_place + 2] in (("after",), ("before",)):
+            self.preposition = self.tokens[self.clause.verb_place + 1]
+            return
         last = self.tokens[-1]
         if last in PREPOSITIONS and not self.preposition:
             self.preposition = last

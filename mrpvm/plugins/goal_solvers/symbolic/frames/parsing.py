@@ -621,6 +621,8 @@ def _joined(first: Phrase, other: Phrase) -> Phrase:
 
 
 def _owned(thing: Phrase, owner: Phrase) -> Phrase:
+    if thing.others:  # what stands behind the last member of an enumeration belongs to it
+        return replace(thing, others=(*thing.others[:-1], _owned(thing.others[-1], owner)))
     return replace(
         thing, owner=thing.owner | owner.senses | owner.owner, owned_by=(*thing.owned_by, owner), end=owner.end
     )
