@@ -114,6 +114,8 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
 
 def _owner_of_name(name: Phrase) -> Phrase:
     """Give the thing whose name is asked for: of "the name of Anna's boat" the boat."""
+    if not name.owned_by:
+        return name
     head, *owners = name.owned_by
     return replace(head, owner=frozenset().union(head.owner, *(item.senses for item in owners)))
 

@@ -1,5 +1,7 @@
 """Noun phrases in a row of tokens."""
 
+from dataclasses import replace
+
 from mrpvm.knowledge.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
@@ -59,6 +61,7 @@ class PhraseReader:
         elif tokens[place] in PRONOUNS or tokens[place] in _NOTHING or tokens[place] in DETERMINERS:
             return self._pronoun(place)
         kept: list[int] = []
+        owners: tuple[Phrase, ...] = ()
         while place < len(tokens) and (stop is None or place < stop):
             token = tokens[place]
             modifies = is_adverb(token) and self._modifies(place, kept)
@@ -73,11 +76,12 @@ class PhraseReader:
             if is_number(token) and self._at(place) == "and" and is_number(self._at(place + 1)) and token in _LARGE:
                 place += 1  # "two hundred and six"
             if token.endswith(("'s", "s'")) and place < len(tokens):
-                owner = owner | frozenset(sense(tokens[at].removesuffix("'s").rstrip("'")) for at in kept)
+                possessor = self._phrase(start, kept, determiner, owner, owner_pronoun)
+                owner, owners = owner | possessor.senses | {possessor.head}, (possessor, *owners)
                 determiner, kept, owner_pronoun = "the", [], ""
         if not kept:
             return self._pronoun(start)
-        return self._phrase(start, kept, determiner, owner, owner_pronoun)
+        return replace(self._phrase(start, kept, determiner, owner, owner_pronoun), owned_by=owners)
 
     def _begins_anew(self, place: int, last: int) -> bool:
         """Tell whether a name or number behind a common noun is a phrase of its own: "in spring Anna"."""
@@ -93,7 +97,7 @@ class PhraseReader:
     def _phrase(self, start: int, kept: list[int], determiner: str, owner: frozenset[str], pronoun: str) -> Phrase:
         tokens = self.tokens
         last = kept[-1]
-        head = tokens[last].removesuffix("'s")
+        head = tokens[last].removesuffix("'s").rstrip("'")
         if is_number(head) and len(kept) > 1 and not is_number(tokens[kept[-2]]):
             head = tokens[kept[-2]]  # "plot 7": the noun is counted off
         return Phrase(
@@ -101,7 +105,7 @@ class PhraseReader:
             end=last,
             head=sense(head),
             head_text=head,
-            senses=frozenset(sense(tokens[at].removesuffix("'s")) for at in kept),
+            senses=frozenset(sense(tokens[at].removesuffix("'s").rstrip("'")) for at in kept),
             determiner=determiner,
             owner=owner,
             owner_pronoun=pronoun,
