@@ -181,6 +181,9 @@ class _Answerer:
         return self._told(explaining.definition(question, self.statements))
 
     def _procedure(self) -> Rendered | None:
+        framed = framed_answer(self.asked, self.statements)
+        if framed and framed.is_steps and len(framed.statements) > _SENTENCE_LIMIT:
+            return self._framed(framed)
         steps = explaining.procedure(self.question, self.statements)
         if len(steps) > _SENTENCE_LIMIT and not self.forms:
             return steps_text(steps)

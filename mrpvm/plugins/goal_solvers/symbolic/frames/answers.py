@@ -26,10 +26,13 @@ class Framed:
 
 def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
     """Give the answer that the roles of clauses tell, or None."""
-    asked = asked_by(text)
-    if asked is None:
-        return None
+    readings = (asked_by(text), asked_by(text, prefers_late_verb=True))
     discourse = Discourse(statements)
+    answers = (_answer(text, asked, discourse) for asked in readings if asked is not None)
+    return next((found for found in answers if found is not None), None)
+
+
+def _answer(text: str, asked: Asked, discourse: Discourse) -> Framed | None:
     if asked.wants == "verdict":
         return _verdict(asked, discourse)
     if asked.wants == "reason":

@@ -55,17 +55,23 @@ class Asked:
 
 
 @lru_cache(maxsize=1_024)
-def asked_by(text: str) -> Asked | None:
-    """Give what a question asks, or None if it is not of a form that has a gap."""
+def asked_by(text: str, *, prefers_late_verb: bool = False) -> Asked | None:
+    """Give what a question asks, or None if it is not of a form that has a gap.
+
+    Args:
+        prefers_late_verb: of two words behind "does" that may be its verb, takes the second: in "does a red light mean"
+            that is right, in "does the fee cover damage" it is not.
+    """
     bare = _LEAD.sub("", spelled_out(" ".join(text.split())).strip().rstrip("?.! "))
     reading = read(bare)
-    return _Asker(reading.tokens, reading.surfaces).run() if reading.tokens else None
+    return _Asker(reading.tokens, reading.surfaces, prefers_late_verb=prefers_late_verb).run() if reading.tokens else None
 
 
 class _Asker:
     """Reads a question from its first word on."""
 
-    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...]) -> None:
+    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], *, prefers_late_verb: bool) -> None:
+        self.prefers_late_verb = prefers_late_verb
         self.tokens = tokens
         self.surfaces = surfaces
         self.parser = Parser(tokens, surfaces)
@@ -233,7 +239,7 @@ class _Asker:
             if self._is_predicate(place, wanted):
                 return True
             following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ","
-            later = "base" in wanted and "base" in verb_forms(following)  # "does a red light mean"
+            later = self.prefers_late_verb and "base" in wanted and "base" in verb_forms(following)
             return bool(verb_forms(self.tokens[place]) & wanted) and not later
 
         phrases = self.parser.phrases
@@ -275,6 +281,8 @@ class _Asker:
                 self._rest(self.place + 1)
                 return "object" if self.wants in ("thing", "person", "chosen", "kind") else "modifier"
         self._rest(self.place)
+        if self.noun is not None and self.clause.subject and self.tokens[-1] in PREPOSITIONS:
+            return "object"
         if self.noun is not None and self.wants in ("chosen", "kind", "count"):
             self.clause.objects = (*((self.clause.subject,) if self.clause.subject else ()), *self.clause.objects)
             self.clause.subject = None

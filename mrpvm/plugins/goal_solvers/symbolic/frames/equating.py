@@ -26,7 +26,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 _BE, _CALL, _CONTAIN = sense("be"), sense("call"), sense("contain")
-_LOCATED = frozenset(
+LOCATED = frozenset(
     sense(word)
     for word in word_class(
         "lie hang stand sit put place keep store hide live locate stay remain park situate rest base install mount hold"
@@ -43,6 +43,8 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     question = asked.clause
     if clause.is_negated != question.is_negated:
         return ()
+    if asked.gap == "object":
+        return _behind_preposition(asked, clause, told, discourse)
     if asked.gap == "subject":
         return _what_is_so(asked, clause, told, discourse)
     thing = question.subject
@@ -107,9 +109,31 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     if asked.wants == "count" and asked.noun:
         return counts(clause, asked.noun, told.parsed)
     meant = told.resolved(subject)
-    if asked.noun is not None and asked.noun.head not in meant.senses:
+    if asked.noun is not None and asked.noun.head not in meant.senses and not _is_compared(asked.noun, clause):
         return ()
     return [] if meant.pronoun in PRONOUNS else [told.parsed.text_of(subject)]
+
+
+def _is_compared(noun: Phrase, clause: Clause) -> bool:
+    """Tell whether a clause sets its subject beside one of a kind: "the Plus is heavier than the basic model"."""
+    return any(word == "than" and noun.head in phrase.senses for word, phrase in clause.modifiers)
+
+
+def _behind_preposition(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give what stands behind the preposition that the question leaves at its end: "which colours is it sold in"."""
+    subject, noun = asked.clause.subject, asked.noun
+    if clause.verb != _BE or subject is None or clause.subject is None or noun is None:
+        return ()
+    said = [item.head for item in clause.objects]
+    if not same(subject, clause.subject, told, discourse) or any(
+        item.head not in said for item in asked.clause.objects
+    ):
+        return ()
+    return [
+        told.parsed.text_of(phrase)
+        for word, phrase in clause.modifiers
+        if word == asked.preposition and noun.head in phrase.senses
+    ]
 
 
 def _owner_of_name(name: Phrase) -> Phrase:
@@ -196,4 +220,4 @@ def _placed(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: 
                 return beside
     if not _is_about(asked, thing, clause, told, discourse):
         return ()
-    return places(clause, parsed) if clause.verb in _LOCATED | {_BE} else ()
+    return places(clause, parsed) if clause.verb in LOCATED | {_BE} else ()

@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mrpvm.knowledge.lexicon import HAVE_FORMS
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.equating import equated, named
+from mrpvm.plugins.goal_solvers.symbolic.frames.equating import LOCATED, equated, named
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     is_stated,
@@ -20,6 +21,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     UNITS,
     counts,
     frequencies,
+    is_measure,
     is_span,
     is_time,
     measures,
@@ -63,7 +65,8 @@ def _found(asked: Asked, discourse: Discourse) -> Iterator[Fit]:
 
 def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     question = asked.clause
-    if question.verb == _BE and not question.is_passive:
+    located = question.verb in LOCATED and question.is_passive and asked.wants == "place"
+    if located or (question.verb == _BE and not question.is_passive):
         return equated(asked, clause, told, discourse)
     if question.verb == _CALL and asked.wants == "thing" and question.subject is not None:
         return named(question.subject, clause, told, discourse)
@@ -104,6 +107,9 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
     if wants == "time":
         return times(clause, parsed) or _time_clauses(clause, told)
     if wants == "duration":
+        since = [parsed.text_of(item) for word, item in clause.modifiers if word == "since"]
+        if since and asked.clause.auxiliaries & HAVE_FORMS:
+            return since
         return spans(clause, parsed) or (measures(clause, "length", parsed) if asked.measure == "long" else ())
     if wants == "frequency":
         return frequencies(clause, parsed)
@@ -118,7 +124,8 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
 
 def _amounts(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
     if asked.noun is not None:
-        return counts(clause, asked.noun, told.parsed)
+        measured = [item for _, item in phrases_of(clause) if is_measure(item, "measure", told.parsed)]
+        return counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
     kind = "weight" if asked.clause.verb == sense("weigh") else "measure"
     if asked.clause.verb in (sense("cost"), sense("pay"), sense("owe"), sense("earn")):
         kind = "cost"

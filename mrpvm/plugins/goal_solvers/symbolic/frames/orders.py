@@ -50,7 +50,10 @@ def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
     for place, told in enumerate(discourse.told):
         for clause in told.parsed.clauses:
             purpose = clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
-            if purpose and _is_task(asked.clause, clause, told, discourse):
+            conditional = [item for item in told.parsed.clauses if item.link == "if" and item.outer is clause]
+            reached = bool(conditional) and not clause.is_negated and is_generic(conditional[0].subject)
+            reached = reached and is_generic(asked.clause.agent) and not conditional[0].is_negated
+            if (purpose or reached) and _is_task(asked.clause, clause, told, discourse):
                 return [told, *_following(told, discourse.told[place + 1 :])]
     return []
 

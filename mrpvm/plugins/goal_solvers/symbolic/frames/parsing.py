@@ -29,6 +29,8 @@ LIMITS = frozenset((("up", "to"), ("at", "least"), ("at", "most"), ("more", "tha
 _JOINING = frozenset(("and", "or", "but", "nor", "yet", "then"))
 _ENDS = frozenset((";", ":", "\u2014", "..."))
 _BE = sense("be")
+_LETTING = frozenset(sense(word) for word in ("let", "make", "help", "see", "hear", "watch"))
+_SEVERAL = frozenset(("both", "all", "some", "many", "most", "few", "others"))
 
 
 @lru_cache(maxsize=8_192)
@@ -132,7 +134,8 @@ class Parser:
         if self._at(1) in RELATIVES and self._at(1) != "that" and self.last is not None:
             return
         opens_sentence = self.top.link == "to" and self.top.outer is not None and not self.top.outer.verb
-        if self.top.link and self.top.verb and (self.top.link not in ("to", "paren") or opens_sentence):
+        holds = self.top.link == "that" and not self._clause_follows(self.place + 1)
+        if self.top.link and self.top.verb and not holds and (self.top.link not in ("to", "paren") or opens_sentence):
             if self._enumerates():
                 self.joins = True
                 return
@@ -182,7 +185,7 @@ class Parser:
             return False
         closes = after >= len(self.tokens) or self.tokens[after] == ","
         behind = self.tokens[after + 1] if after + 1 < len(self.tokens) else ""
-        goes_on = is_auxiliary(behind) or bool(verb_forms(behind) & {"past", "s"}) or not behind
+        goes_on = is_auxiliary(behind) or (phrase.is_name and behind in PREPOSITIONS) or bool(verb_forms(behind) & {"past", "s"}) or not behind
         return closes and (goes_on or self.tokens[after - 1] == behind) and (
             phrase.determiner in ("a", "an", "the") or phrase.owner_pronoun != "" or phrase.is_name
         )
@@ -375,6 +378,10 @@ class Parser:
         before = self.tokens[place - 1] if place else ""
         if self._resumes(place, forms):
             return True
+        if self.top.verb in _LETTING and self.top.objects and "base" in forms and before not in DETERMINERS:
+            return before not in PREPOSITIONS
+        if before in _SEVERAL and place == self.place + 1 and not self.top.verb and "base" in forms:
+            return self._after(place) in DETERMINERS | POSSESSIVES | {"that", "to"}
         if before in DETERMINERS or before in POSSESSIVES or before.endswith(("'s", "s'")):
             return False
         if before in PREPOSITIONS or before in ("as", "than"):
@@ -525,6 +532,8 @@ class Parser:
             if "past" in forms:
                 self._nest("ing", subject=self.last or self.top.subject)
                 self.top.is_passive = True
+            elif self.top.verb in _LETTING and "base" in forms:
+                self._nest("to", subject=self.last)
             else:
                 self._nest("ing", subject=self.top.subject)
         elif self._at(-1) in PREPOSITIONS and forms == {"ing"}:
