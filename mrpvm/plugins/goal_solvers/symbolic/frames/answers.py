@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked, asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.causes import causes
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import replies
+from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import assent, replies
 from mrpvm.plugins.goal_solvers.symbolic.frames.fitting import Fit, fits
 from mrpvm.plugins.goal_solvers.symbolic.frames.orders import STEPS_MAX, meanings, neighbours, numbered, ways
 from mrpvm.plugins.goal_solvers.symbolic.frames.verdicts import verdicts
@@ -73,6 +73,9 @@ def _instructions(found: Sequence[Told], discourse: Discourse) -> list[Told]:
 
 def _verdict(asked: Asked, discourse: Discourse) -> Framed | None:
     found = list(verdicts(asked, discourse))
+    if not found:
+        replied_so = assent(asked, discourse)
+        found = [replied_so] if replied_so else []
     if not found or len({said for said, _ in found}) > 1:
         return None
     said, told = found[0]

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.knowledge.verbs import PREDICATE_ADJECTIVES
-from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import Parser, spelled_out
+from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import Parser, spelled_out, tokens_of
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     CONTRACTED,
@@ -17,7 +17,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     verb_forms,
 )
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES
-from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
 _MEASURES = {
@@ -63,8 +63,8 @@ def asked_by(text: str, *, prefers_late_verb: bool = False) -> Asked | None:
             that is right, in "does the fee cover damage" it is not.
     """
     bare = _LEAD.sub("", spelled_out(" ".join(text.split())).strip().rstrip("?.! "))
-    reading = read(bare)
-    return _Asker(reading.tokens, reading.surfaces, prefers_late_verb=prefers_late_verb).run() if reading.tokens else None
+    tokens, surfaces = tokens_of(bare)
+    return _Asker(tokens, surfaces, prefers_late_verb=prefers_late_verb).run() if tokens else None
 
 
 class _Asker:

@@ -70,6 +70,8 @@ def _has_reason(clause: Clause, told: Told) -> bool:
         purpose = other.link == "to" and other.outer is clause and clause.verb not in _CONTROL
         if purpose and not (clause.is_negated or clause.verb == _BE):
             return True
+        if "otherwise" in other.adverbs and not other.link:
+            return True
     tokens = told.parsed.tokens
     pairs = set(zip(tokens, tokens[1:], strict=False))
     return any(pair in pairs for pair in _PHRASES)

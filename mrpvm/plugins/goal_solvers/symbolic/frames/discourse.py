@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from mrpvm.knowledge.lexicon import TIME_WORDS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.frames.asking import asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
@@ -54,6 +55,8 @@ class Discourse:
             told = Told(statement=statement, parsed=parse(statement.plain))
             if before is None or not _follows(before.statement, statement):
                 self._recent = [[_Mention("subject", phrase) for phrase in _topic(statement)]]
+            if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):
+                self._recent.append(_asked_mentions(statement.asked))
             told.around = frozenset().union(
                 read(statement.entry.unit.title or "").senses,
                 *(phrase.senses for phrase in self._all_recent()),
@@ -85,6 +88,8 @@ class Discourse:
         levels = [here, *reversed(self._recent)]
         if word in _SHE | _HE:  # whom the text is about comes before whom it only names
             levels = [[item for item in level if item.role == role] for role in _PERSON_ROLES for level in levels]
+        else:  # within a sentence its subjects are meant rather than its objects
+            levels = [sorted(level, key=lambda item: item.role != "subject") for level in levels]
         barred = own_subject.senses if own_subject else frozenset()
         for mentions in levels:
             fitting = [item.phrase for item in mentions if item.phrase.senses and item.phrase.senses != barred]
@@ -120,6 +125,11 @@ class Discourse:
                 if other.head in senses and other.senses <= senses | other.owner:
                     return True
         return False
+
+
+def _asked_mentions(question: str) -> "list[_Mention]":
+    asked = asked_by(question)
+    return [_Mention(role, phrase) for role, phrase in _roles_of(asked.clause) if not phrase.pronoun] if asked else []
 
 
 def _topic(statement: Statement) -> list[Phrase]:

@@ -62,6 +62,8 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     if not _is_about(asked, thing, clause, told, discourse):
         return ()
     if asked.wants == "time":
+        if not set(question.adverbs) <= set(clause.adverbs):
+            return ()
         return times(clause, told.parsed) if clause.verb in _HAPPENS | {_BE} else ()
     return _extent(asked, clause, told)
 

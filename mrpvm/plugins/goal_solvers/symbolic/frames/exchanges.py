@@ -7,6 +7,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked, asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import same_verb
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS, is_auxiliary
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 _PRICES = frozenset((sense("be"), sense("cost")))
@@ -71,4 +72,13 @@ def _named(clause: Clause) -> frozenset[str]:
     return frozenset().union(*(phrase.senses for phrase in clause.objects))
 
 
-
+def assent(asked: Asked, discourse: Discourse) -> tuple[bool, Told] | None:
+    """Give yes or no where the same was asked and the reply begins with it: "Yes", "No, ...", "It does"."""
+    for told in replies(asked, discourse):
+        tokens = told.parsed.tokens
+        if tokens[:1] in (("yes",), ("no",)):
+            return tokens[0] == "yes", told
+        short = len(tokens) > 1 and tokens[0] in PRONOUNS and is_auxiliary(tokens[1])
+        if short and tokens[2:3] in ((), (",",), (".",), ("not",)):
+            return not (tokens[1].endswith("n't") or tokens[2:3] == ("not",)), told
+    return None

@@ -30,14 +30,30 @@ _JOINING = frozenset(("and", "or", "but", "nor", "yet", "then"))
 _ENDS = frozenset((";", ":", "\u2014", "..."))
 _BE = sense("be")
 _LETTING = frozenset(sense(word) for word in ("let", "make", "help", "see", "hear", "watch"))
+_TELLING = frozenset(sense(word) for word in ("tell", "inform", "remind", "warn", "assure", "promise", "show"))
 _SEVERAL = frozenset(("both", "all", "some", "many", "most", "few", "others"))
 
 
 @lru_cache(maxsize=8_192)
 def parse(text: str) -> Parsed:
     """Give the clauses of a statement in the order in which they begin."""
+    tokens, surfaces = tokens_of(text)
+    return Parsed(tokens, surfaces, tuple(Parser(tokens, surfaces).run()))
+
+
+def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the tokens of a sentence and how they are written; the month of May and "10 am" are no auxiliaries."""
     reading = read(spelled_out(text))
-    return Parsed(reading.tokens, reading.surfaces, tuple(Parser(reading.tokens, reading.surfaces).run()))
+    tokens = list(reading.tokens)
+    for place, token in enumerate(tokens):
+        if token == "may" and place and reading.surfaces[place] == "May":
+            tokens[place] = MAY
+        elif token == "am" and place and tokens[place - 1][0].isdigit():
+            tokens[place] = "a.m"
+    return tuple(tokens), reading.surfaces
+
+
+MAY = "month-of-may"
 
 
 _SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
@@ -177,7 +193,7 @@ class Parser:
             return False
         phrase = self.phrases.read(self.place + 1, self.is_verb)
         after = phrase.end + 1
-        while after < len(self.tokens) and (self.tokens[after] == "of" or self.tokens[after] in ("from", "in", "by")):
+        while after < len(self.tokens) and self.tokens[after] in ("of", "from", "in", "by", "named", "called"):
             if not self.phrases.opens(after + 1):
                 return False
             after = self.phrases.read(after + 1, self.is_verb).end + 1
@@ -193,7 +209,10 @@ class Parser:
     def _appose(self) -> None:
         phrase = self.phrases.read(self.place + 1, self.is_verb)
         if self.last is not None:
-            named = replace(self.last, aliases=(*self.last.aliases, phrase))
+            aliases = [phrase]
+            if self.tokens[phrase.end + 1 : phrase.end + 2] in (("named",), ("called",)):
+                aliases.append(self.phrases.read(phrase.end + 2, self.is_verb))
+            named = replace(self.last, aliases=(*self.last.aliases, *aliases))
             if self._replace(self.last, named):
                 self.last = named
         self.place = phrase.end + 1
@@ -236,15 +255,21 @@ class Parser:
         if token == "that":
             after = self._at(1)
             behind_verb = self.top.verb_place == self.place - 1 and self.top.verb != _BE
+            if self._is_told():
+                return True
             return behind_verb or (self.last is not None and self.last.end == self.place - 1 and not self._noun(after))
         beside = self.last is not None and (self.last.end == self.place - 1 or before == "," or before in PREPOSITIONS)
         return beside and self.place + 1 < len(self.tokens)
+
+    def _is_told(self) -> bool:
+        """Tell whether "that" says what somebody is told: "told the constable that ..."."""
+        return self.top.verb in _TELLING and len(self.top.objects) == 1 and not self.top.modifiers
 
     def _noun(self, token: str) -> bool:
         return bool(token) and is_nominal(token) and not verb_forms(token)
 
     def _open_relative(self, token: str) -> None:
-        if token == "that" and self.top.verb_place == self.place - 1:
+        if token == "that" and (self.top.verb_place == self.place - 1 or self._is_told()):
             self._nest("that")
             return
         antecedent = self.last
@@ -371,6 +396,8 @@ class Parser:
     def is_verb(self, place: int, start: int = -1, kept: list[int] | None = None) -> bool:
         """Tell whether the word at a place is a verb of the clause being built."""
         forms = verb_forms(self.tokens[place])
+        if not forms and self._is_unknown_verb(place, bool(kept)):
+            return True
         if not forms or (self.surfaces[place][0].isupper() and place > 0 and self.tokens[place - 1] != ","):
             return False
         if self.forced_verb and place == self.place:
@@ -388,6 +415,18 @@ class Parser:
             return "ing" in forms
         has_subject = self.top.subject is not None or (bool(kept) and not self.preposition)
         return self._is_finite(place, forms, has_subject=has_subject, before=before, kept=kept or [])
+
+    def _is_unknown_verb(self, place: int, has_kept: bool) -> bool:
+        """Tell whether a word no list has must be a verb: a noun is not followed by an article."""
+        token, before = self.tokens[place], self.tokens[place - 1] if place else ","
+        takes = self._after(place) in DETERMINERS | POSSESSIVES - {"all", "both", "each"}
+        if self.top.verb or not takes or not token.isalpha() or not is_nominal(token) or before in PREPOSITIONS:
+            return False
+        if self.top.subject is None and not has_kept:
+            return not self.preposition and self._begins_order(place) and self._after(place) != "no"
+        is_subject = has_kept and not self.preposition
+        third = token.endswith("s") and not token.endswith(("ss", "us")) and self.surfaces[place].islower()
+        return third and (is_subject or self.top.subject is not None) and before not in DETERMINERS | POSSESSIVES
 
     def _resumes(self, place: int, forms: frozenset[str]) -> bool:
         """Tell whether a verb behind a relative clause is that of the clause around it: "who comes late pays"."""
@@ -418,6 +457,8 @@ class Parser:
                 and self._finite_far(place + 1, past_comma=False)
             )
             return not reduced and (not is_number(before) or bool(kept))
+        if has_subject and "s" in forms and kept and len(kept) == 1 and "past" in verb_forms(before):
+            return False  # "guided tours start"
         if has_subject and "s" in forms:
             listed = behind == "," and self._finite_far(place + 1, past_comma=True)
             return not listed and not (kept and self._finite_later(place + 1))
@@ -540,7 +581,7 @@ class Parser:
             word = self.preposition or self._at(-1)
             self._nest(word, subject=self.top.subject)
             self.top.is_negated = self._at(-2) in ("instead", "rather") or word == "without"
-        elif self.top.subject is None and not self.top.auxiliaries and "base" in forms:
+        elif self.top.subject is None and not self.top.auxiliaries and ("base" in forms or not forms):
             self.top.is_order = True
         self._set_verb(token, self.place)
 

@@ -12,6 +12,7 @@ _CONDITIONS = frozenset(("if", "unless", "when", "whenever", "after", "before", 
 _FACTIVE = frozenset(
     sense(word) for word in word_class("report find show confirm agree discover notice point know mean learn see prove")
 )
+_SELF_REPORTS = frozenset(sense(word) for word in word_class("tell explain confess admit reveal recall remember"))
 _ATTITUDES = frozenset(sense(word) for word in ATTITUDE_VERBS)
 EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
 _UNREAL = frozenset(("would", "could", "might"))
@@ -54,7 +55,7 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
     if clause.link == "that" and outer is not None and outer.verb in _ATTITUDES - _FACTIVE:
         return False
     if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
-        return False
+        return outer.verb in _SELF_REPORTS and not outer.is_negated and _is_own(outer, clause)
     said, wanted = clause.auxiliaries & MODALS, asked.clause.auxiliaries & MODALS
     if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
         return False
@@ -68,6 +69,12 @@ def _light(clause: Clause) -> tuple[str, Phrase | None]:
         if meaning:
             return meaning, phrase
     return clause.verb, None
+
+
+def _is_own(outer: Clause, clause: Clause) -> bool:
+    """Tell whether somebody tells of himself: "she told him that she had seen it"."""
+    pronoun = clause.subject.pronoun if clause.subject else ""
+    return pronoun in ("he", "she", "they") and outer.subject is not None and pronoun == (outer.subject.pronoun or pronoun)
 
 
 def same_verb(asked: Clause, said: Clause) -> bool:

@@ -19,7 +19,7 @@ from mrpvm.knowledge.verbs import verb_forms
 
 SUBJECT_PRONOUNS = word_class("i we you he she it they who everyone everybody nobody someone anyone")
 OBJECT_PRONOUNS = word_class("me us him them her it you whom himself herself itself themselves")
-PRONOUNS = SUBJECT_PRONOUNS | OBJECT_PRONOUNS | word_class("this that these those both all none something nothing")
+PRONOUNS = SUBJECT_PRONOUNS | OBJECT_PRONOUNS | word_class("whoever whatever this that these those both all none something nothing")
 SUBORDINATORS = word_class(
     "because if when whenever unless although though while until since before after once as whereas where so till"
 )
