@@ -5,7 +5,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, same
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
-from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 _CONDITIONS = frozenset(("if", "unless", "when", "whenever", "after", "before", "until", "once", "while", "where"))
@@ -56,6 +56,8 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
         return False
     if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
         return outer.verb in _SELF_REPORTS and not outer.is_negated and _is_own(outer, clause)
+    if not _same_time(asked.clause, clause):
+        return False
     said, wanted = clause.auxiliaries & MODALS, asked.clause.auxiliaries & MODALS
     if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
         return False
@@ -69,6 +71,23 @@ def _light(clause: Clause) -> tuple[str, Phrase | None]:
         if meaning:
             return meaning, phrase
     return clause.verb, None
+
+
+_WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
+
+
+def _same_time(asked: Clause, said: Clause) -> bool:
+    """Tell whether what is asked of the past is not told of the present, nor the other way round."""
+    if asked.auxiliaries & _WAS and said.auxiliaries & _IS:
+        return False
+    if asked.auxiliaries & _IS and said.auxiliaries & _WAS:
+        return False
+    forms = verb_forms(said.verb_text)
+    if said.auxiliaries or said.link or said.is_order:
+        return True
+    if "did" in asked.auxiliaries and forms == {"s"}:
+        return False
+    return not (asked.auxiliaries & {"do", "does"} and forms == {"past"})
 
 
 def _is_own(outer: Clause, clause: Clause) -> bool:
