@@ -159,7 +159,10 @@ class _Answerer:
             marks = sentences_text([match.statement for match in found])
             return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
         if "one_word" in self.forms:
-            return value_text(_one_word(found[0]), [found[0].statement])
+            word = _one_word(found[0])
+            if "call" in self.question.senses and word.islower():
+                return None  # a name is asked for
+            return value_text(word, [found[0].statement])
         if self._has_one_answer():
             found = found[:1]
         return self._told([match.statement for match in found], values=[match.fillers[0].text for match in found])

@@ -293,7 +293,7 @@ class _Asker:
         wanted = frozenset(("past",)) if auxiliary in HAVE_FORMS else frozenset(("base",))
         start = self.place
         self._subject(wanted)
-        while is_adverb(self._at()) or self._at() in NEGATORS:
+        while is_adverb(self._at()) or self._at() in NEGATORS or self._at() in ("last", "next"):
             self.clause.is_negated |= self._at() in NEGATORS
             self.place += 1
         if self._at() in ("be", "been"):
@@ -334,7 +334,7 @@ class _Asker:
             self.preposition = self.tokens[self.clause.verb_place + 1]
             return
         last = self.tokens[-1]
-        if last in PREPOSITIONS and not self.preposition:
+        if last in PREPOSITIONS and not self.preposition and last not in self.clause.adverbs:
             self.preposition = last
 
 

@@ -124,7 +124,8 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
 
 def _amounts(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
     if asked.noun is not None:
-        measured = [item for _, item in phrases_of(clause) if is_measure(item, "measure", told.parsed)]
+        measured = [item for _, item in phrases_of(clause) if is_measure(item, "measure", told.parsed)
+                    and not item.owned_by and len(clause.objects) == 1 and not clause.objects[0].others]  # fmt: skip
         return counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
     kind = "weight" if asked.clause.verb == sense("weigh") else "measure"
     if asked.clause.verb in (sense("cost"), sense("pay"), sense("owe"), sense("earn")):

@@ -33,8 +33,21 @@ def _procedure(asked: Asked, discourse: Discourse) -> list[Told]:
         named = read(f"{unit.topic}. {unit.title or ''}").senses
         spoken = frozenset().union(*(item.statement.reading.senses for item in steps))
         if question.verb in named and (wanted <= named or (wanted <= spoken and not named - {question.verb})):
-            return steps[:STEPS_MAX]
+            return [*steps, *_going_on(steps[-1], discourse)][:STEPS_MAX]
     return []
+
+
+def _going_on(last: Told, discourse: Discourse) -> list[Told]:
+    """Give the orders behind a procedure told in plain sentences: they go on in the next unit of its section."""
+    unit = last.statement.entry.unit
+    if re.search(r"(?:^|\s)1\.\s", unit.text):
+        return []
+    found: list[Told] = []
+    for told in discourse.told[discourse.told.index(last) + 1 :]:
+        if told.statement.entry.unit.chunk_id != unit.chunk_id or not any(item.is_order for item in told.parsed.clauses):
+            break
+        found.append(told)
+    return found
 
 
 def _units(discourse: Discourse) -> Iterator[list[Told]]:

@@ -9,6 +9,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.phrases import PhraseReader
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     CONTRACTED,
+    MORE_PREPOSITIONS,
     NEGATORS,
     PARTICLES,
     PLURALS,
@@ -24,7 +25,6 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 
-MORE_PREPOSITIONS = frozenset(("unlike", "like", "besides", "till", "throughout", "opposite", "versus"))
 LIMITS = frozenset((("up", "to"), ("at", "least"), ("at", "most"), ("more", "than"), ("less", "than"), ("fewer", "than")))
 _JOINING = frozenset(("and", "or", "but", "nor", "yet", "then"))
 _ENDS = frozenset((";", ":", "\u2014", "..."))
@@ -150,6 +150,8 @@ class Parser:
         if self._at(1) in RELATIVES and self._at(1) != "that" and self.last is not None:
             return
         opens_sentence = self.top.link == "to" and self.top.outer is not None and not self.top.outer.verb
+        while self.top.link == "to" and self.top.verb and self.top.outer and self.top.outer.link in SUBORDINATORS:
+            self._pop()
         holds = self.top.link == "that" and not self._clause_follows(self.place + 1)
         if self.top.link and self.top.verb and not holds and (self.top.link not in ("to", "paren") or opens_sentence):
             if self._enumerates():
@@ -407,7 +409,7 @@ class Parser:
             return True
         if self.top.verb in _LETTING and self.top.objects and "base" in forms and before not in DETERMINERS:
             return before not in PREPOSITIONS
-        if before in _SEVERAL and place == self.place + 1 and not self.top.verb and "base" in forms:
+        if before in _SEVERAL and place - self.place in (0, 1) and not self.top.verb and "base" in forms:
             return self._after(place) in DETERMINERS | POSSESSIVES | {"that", "to"}
         if before in DETERMINERS or before in POSSESSIVES or before.endswith(("'s", "s'")):
             return False

@@ -38,6 +38,9 @@ _ADVERBS = word_class(
     "therefore thus otherwise abroad upstairs downstairs alone anyway else indeed rather quite aloud outside inside "
     "today yesterday tomorrow tonight please so at-least"
 )
+MORE_PREPOSITIONS = word_class(
+    "unlike like besides till throughout opposite versus amid amongst plus minus regarding concerning including"
+)
 PLURALS = word_class("people men women children feet teeth mice geese police sheep fish birds")
 PARTICLES = word_class("off up out down away back over on")
 CLAUSE_ADJECTIVES = word_class("able likely sure free due")
@@ -71,6 +74,7 @@ def is_nominal(token: str) -> bool:
         and token not in NEGATORS
         and token not in SUBORDINATORS
         and token not in PRONOUNS
+        and token not in MORE_PREPOSITIONS
         and token not in ("to", "than", "not", "no", "who", "which", "whose", "why", "how", "what")
         and not is_adverb(token)
     )
