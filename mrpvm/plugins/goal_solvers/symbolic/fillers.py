@@ -221,6 +221,8 @@ def _measured(question: Question, reading: Reading, free: list[Word], used: set[
     for place in _numbers(reading, used):
         if _measures_other(question.measure, reading.tokens[place + 2 : place + 3]):
             continue
+        if question.attribute == "age" and _LATER & set(reading.tokens[place + 1 : place + 3]):
+            continue  # "two years later"
         following = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else ""
         before = reading.tokens[place - 1] if place else ""
         glued = re.sub(r"^[\d.,:]+", "", reading.tokens[place])
@@ -244,6 +246,7 @@ _STATED_ONLY = {
     "high": frozenset(("high", "height", "tall", "above", "altitude", "measure", "measures", "rises", "reaches")),
 }  # fmt: skip
 """Measures that a bare length does not tell."""
+_LATER = frozenset(("later", "ago", "earlier", "before", "after"))
 _COST = sense("cost")
 
 

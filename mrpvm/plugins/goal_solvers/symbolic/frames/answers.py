@@ -28,7 +28,7 @@ def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
     """Give the answer that the roles of clauses tell, or None."""
     readings = (asked_by(text), asked_by(text, prefers_late_verb=True))
     discourse = Discourse(statements)
-    answers = (_answer(text, asked, discourse) for asked in readings if asked is not None)
+    answers = (_answer(text, asked, discourse.restricted(asked.manners)) for asked in readings if asked is not None)
     return next((found for found in answers if found is not None), None)
 
 

@@ -29,6 +29,10 @@ _NOUNS = {
     "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
     "place": "place", "person": "person", "people": "person", "reason": "reason",
 }  # fmt: skip
+_EMPTY_ADVERBS = frozenset(
+    ("exactly", "currently", "actually", "really", "usually", "normally", "approximately", "roughly", "only", "finally",
+     "originally", "precisely", "typically", "generally", "eventually", "initially", "early")
+)  # fmt: skip
 _LEAD = re.compile(
     r"^(?:(?:please|and|so|but|then|ok|okay|well)\b[,\s]*|(?:can|could|would|will) you (?:please )?"
     r"(?:tell|show|give) me\s+|(?:tell|show|give) me\s+|do you know\s+|according to [^,]+,\s*)+",
@@ -42,7 +46,8 @@ class Asked:
 
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
     another measure or an attribute. `gap` is where it stands: "subject", "object" or "modifier". `noun` is what is
-    counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one.
+    counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one,
+    `manners` adverbs of manner and degree that the answer must have too.
     """
 
     wants: str
@@ -52,6 +57,7 @@ class Asked:
     preposition: str = ""
     conditions: tuple[Clause, ...] = ()
     measure: str = ""
+    manners: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=1_024)
@@ -98,6 +104,11 @@ class _Asker:
         if not clauses or self.clause.verb == "":
             return None
         self._take_stranded()
+        if self.clause.verb == sense("take") and self.clause.subject and self.clause.subject.pronoun == "it":
+            inner = [clause for clause in clauses if clause.link == "to"]
+            if inner and self.wants == "duration":  # "how long does it take to charge it"
+                clauses, self.clause = [*clauses[:0], inner[0]], inner[0]
+                self.clause.subject, self.clause.link = None, ""
         return Asked(
             wants=self.wants,
             gap=gap,
@@ -106,6 +117,9 @@ class _Asker:
             preposition=self.preposition,
             conditions=tuple(clause for clause in clauses if clause is not self.clause),
             measure=self.measure,
+            manners=frozenset(
+                token for token in self.tokens if token.endswith("ly") and is_adverb(token) and token not in _EMPTY_ADVERBS
+            ),
         )
 
     def _at(self, offset: int = 0) -> str:

@@ -1,6 +1,7 @@
 """Statements in the order of their source: what a pronoun can stand for, and which phrases name the same thing."""
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 from mrpvm.knowledge.lexicon import TIME_WORDS, word_class
@@ -86,12 +87,11 @@ class Discourse:
 
     def _antecedent(self, word: str, here: "Sequence[_Mention]", own_subject: Phrase | None) -> Phrase | None:
         levels = [here, *reversed(self._recent)]
-        if word in _SHE | _HE:  # whom the text is about comes before whom it only names
-            levels = [[item for item in level if item.role == role] for role in _PERSON_ROLES for level in levels]
-        else:  # within a sentence its subjects are meant rather than its objects
-            levels = [sorted(level, key=lambda item: item.role != "subject") for level in levels]
         barred = own_subject.senses if own_subject else frozenset()
-        for mentions in levels:
+        if word in _SHE | _HE:
+            return _person(word, levels, barred)
+        for level in levels:  # within a sentence its subjects are meant rather than its objects
+            mentions = sorted(level, key=lambda item: item.role != "subject")
             fitting = [item.phrase for item in mentions if item.phrase.senses and item.phrase.senses != barred]
             for is_likely in (True, False):
                 for phrase in fitting:
@@ -117,6 +117,14 @@ class Discourse:
         named = replace(right, owner=told.owner_of(right))
         for one, other in ((left, named), (named, left)):
             self.aliases.setdefault(frozenset((one.head,)), set()).add(other.senses | frozenset((other.head,)))
+
+    def restricted(self, words: frozenset[str]) -> "Discourse":
+        """Give the discourse with only the statements that have all of some words."""
+        if not words:
+            return self
+        narrowed = copy(self)
+        narrowed.told = [told for told in self.told if words <= set(told.parsed.tokens)]
+        return narrowed
 
     def same_thing(self, left: Phrase, right: Phrase) -> bool:
         """Tell whether two phrases were said to name the same thing."""
@@ -158,6 +166,22 @@ class _Mention:
 _PERSON_ROLES = ("subject", "object", "with", "to", "by", "for")
 
 
+def _person(word: str, levels: "Sequence[Sequence[_Mention]]", barred: frozenset[str]) -> Phrase | None:
+    """Give whom "he" or "she" means: a named subject, or the person its sentence is about, before anybody else."""
+    for level in levels:
+        subjects = [item.phrase for item in level if item.role == "subject" and item.phrase.senses != barred]
+        for place, phrase in enumerate(subjects):
+            leads = place == 0 and phrase.determiner not in ("a", "an")
+            if (phrase.is_name or leads) and _agrees(word, phrase, is_likely=phrase.is_person):
+                return phrase
+    ordered = [item.phrase for role in _PERSON_ROLES for level in levels for item in level if item.role == role]
+    for is_likely in (True, False):
+        for phrase in ordered:
+            if phrase.senses and phrase.senses != barred and _agrees(word, phrase, is_likely=is_likely):
+                return phrase
+    return None
+
+
 def _roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
     subject = [("subject", clause.subject)] if clause.subject else []
     return [*subject, *(("object", phrase) for phrase in clause.objects), *clause.modifiers]
@@ -182,8 +206,11 @@ def _agrees(word: str, phrase: Phrase, *, is_likely: bool) -> bool:
         named = phrase.is_name and not phrase.determiner
         return not (female or male) and not (is_likely and (named or (phrase.is_person and not phrase.is_name)))
     wrong = male if word in _SHE else female
-    agent = phrase.head_text.endswith(("er", "or", "ist", "ian", "man")) and bool(phrase.determiner)
+    agent = phrase.head_text.endswith(_AGENT_ENDINGS) and not phrase.head_text.endswith("ment") and bool(phrase.determiner)
     return not wrong and (phrase.is_person or (agent and not is_likely)) and not (is_likely and _is_thing(phrase))
+
+
+_AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
 
 
 def _is_thing(phrase: Phrase) -> bool:

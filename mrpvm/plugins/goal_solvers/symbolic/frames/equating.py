@@ -7,7 +7,7 @@ from mrpvm.knowledge.lexicon import word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
-from mrpvm.plugins.goal_solvers.symbolic.frames.roles import same_modifiers
+from mrpvm.plugins.goal_solvers.symbolic.frames.roles import same_modifiers, same_verb
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
@@ -25,6 +25,10 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
+MOVING = frozenset(("to", "from", "into", "onto", "through", "across", "off", "toward", "towards", "by", "over"))
+"""Prepositions that tell the way, not the place."""
+_PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
+_MADE_UP = frozenset(sense(word) for word in ("contain", "include", "consist", "comprise"))
 _BE, _CALL, _CONTAIN = sense("be"), sense("call"), sense("contain")
 LOCATED = frozenset(
     sense(word)
@@ -50,6 +54,10 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     thing = question.subject
     if thing is None or question.objects:
         return ()
+    if thing.head_text in _PROFESSIONS and thing.owned_by and asked.wants == "thing":
+        return _profession(thing, clause, told, discourse)
+    if asked.wants == "age" and asked.conditions:
+        return _age_at(asked, thing, clause, told, discourse)
     if thing.head_text == "name" and thing.owner and asked.wants in ("thing", "name"):
         return named(_owner_of_name(thing), clause, told, discourse)
     if asked.wants in ("thing", "person", "chosen", "kind"):
@@ -101,6 +109,9 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     inside = [phrase for word, phrase in question.modifiers if word in ("in", "inside")]
     if clause.verb == _CONTAIN and asked.wants == "thing" and inside and not question.objects and subject:
         return [told.parsed.text_of(item) for item in clause.objects] if same(inside[0], subject, told, discourse) else ()
+    made_up = clause.verb in _MADE_UP and asked.wants == "count" and inside and not question.objects
+    if made_up and asked.noun and subject and same(inside[0], subject, told, discourse):
+        return counts(clause, asked.noun, told.parsed)
     if clause.verb != _BE or clause.is_passive or subject is None:
         return ()
     if not (question.objects or question.modifiers) or not same_modifiers(asked, clause, told, discourse):
@@ -108,7 +119,7 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     for wanted in question.objects:
         if not any(same(wanted, item, told, discourse) for item in clause.objects):
             return ()
-    if asked.wants == "count" and asked.noun:
+    if asked.wants == "count" and asked.noun and clause.verb == _BE:
         return counts(clause, asked.noun, told.parsed)
     meant = told.resolved(subject)
     if asked.noun is not None and asked.noun.head not in meant.senses and not _is_compared(asked.noun, clause):
@@ -136,6 +147,20 @@ def _behind_preposition(asked: Asked, clause: Clause, told: Told, discourse: Dis
         for word, phrase in clause.modifiers
         if word == asked.preposition and noun.head in phrase.senses
     ]
+
+
+def _profession(thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    subject = clause.subject
+    if clause.verb != _BE or subject is None or not same(thing.owned_by[0], subject, told, discourse):
+        return ()
+    return [told.parsed.text_of(item) for item in clause.objects if item.determiner in ("a", "an")]
+
+
+def _age_at(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give the age at which something happened: "how old was she when she died"."""
+    when = asked.conditions[0]
+    about = clause.subject is not None and same(thing, clause.subject, told, discourse)
+    return measures(clause, "age", told.parsed) if about and same_verb(when, clause) else ()
 
 
 def _owner_of_name(name: Phrase) -> Phrase:
@@ -215,7 +240,7 @@ def _placed(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: 
             beside = [
                 parsed.text_of(place)
                 for word, place in clause.modifiers
-                if word in PLACE_PREPOSITIONS and place.start == phrase.end + 2 and not is_time(place, word, parsed)
+                if word in PLACE_PREPOSITIONS - MOVING and place.start == phrase.end + 2 and not is_time(place, word, parsed)
                 and not is_span(place, parsed) and not is_measure(place, "cost", parsed) and word not in ("to", "by")
             ]  # fmt: skip
             if beside:

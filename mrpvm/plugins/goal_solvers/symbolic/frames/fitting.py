@@ -160,6 +160,8 @@ def _gap_phrases(asked: Asked, clause: Clause, told: Told, discourse: Discourse)
         found = list(clause.patient if question.is_passive else [clause.agent] if clause.agent else [])
         if question.is_passive:
             found = found[:1]
+        elif clause.is_passive and clause.agent is None and asked.noun is not None:
+            found = [phrase for word, phrase in clause.modifiers if word == "with"]
     else:
         found = [phrase for phrase in clause.patient if phrase is not clause.subject or clause.is_passive]
         found = [phrase for phrase in found if not _is_named(phrase, asked, told, discourse)]

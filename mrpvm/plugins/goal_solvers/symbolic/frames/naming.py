@@ -46,7 +46,7 @@ def _matches(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> b
         left, right = asked.senses - _TITLES, said.senses - _TITLES
         if left <= right or right <= left:
             return not _owned_otherwise(asked, said, told)
-    if asked.head == said.head or (asked.head in said.senses and asked.is_name):
+    if asked.head == said.head or (asked.head in said.senses and (asked.is_name or said.is_name)):
         return _described(asked, said, told) and not _owned_otherwise(asked, said, told)
     return discourse.same_thing(asked, said)
 

@@ -286,6 +286,10 @@ class Parser:
             self.top.objects = (antecedent,)
 
     def _opens_clause(self, token: str) -> bool:
+        if token == "as" and self.phrases.opens(self.place + 1):
+            end = self.phrases.read(self.place + 1, self.is_verb).end + 1
+            if end > self.place + 2 and end < len(self.tokens) and self.tokens[end] in SUBJECT_PRONOUNS:
+                return False  # "as a girl she sang"
         if token in ("so", "as") and (is_adverb(self._at(1)) or self._at(1) in ("that", "soon", "long", "well")):
             return self._at(1) == "that"
         if self._at(1) in ("of",):
@@ -332,7 +336,10 @@ class Parser:
         while following < len(self.tokens) and (is_adverb(self.tokens[following]) or self.tokens[following] == "then"):
             following += 1
         ahead = self.tokens[following] if following < len(self.tokens) else ""
-        if self.top.verb and self._is_gapped(following):
+        if token == "but" and self._at(1) == "not" and self._at(2) in PREPOSITIONS:
+            self.place += 2  # "on paper but not on glass"
+            self.joins = False
+        elif self.top.verb and self._is_gapped(following):
             gapped = self.top
             self._new_main()
             self.top.verb, self.top.verb_text, self.top.verb_place = gapped.verb, gapped.verb_text, gapped.verb_place
@@ -596,7 +603,10 @@ class Parser:
     # Phrases
 
     def _prepose(self, token: str) -> None:
-        self.preposition = "except" if self._at(-1) == "except" else token
+        if self._at(1) in ("i", "he", "she", "we", "they"):
+            return  # "from then on she ..."
+        excluded = self._at(-1) == "except" or (self._at(-1) == "not" and self._at(-2) in ("but", ","))
+        self.preposition = "except" if excluded else token
         self.joins = False
 
     def _phrase(self) -> None:
@@ -621,7 +631,8 @@ class Parser:
             self._between(phrase)
         else:
             top.objects += (phrase,)
-        self.last = phrase
+        if not (self.preposition == "of" and self.last is not None and self.last.end == phrase.end):
+            self.last = phrase
         self.preposition = ""
 
     def _modify(self, phrase: Phrase) -> None:

@@ -109,7 +109,11 @@ def spans(clause: Clause, parsed: Parsed) -> list[str]:
 
 def measures(clause: Clause, kind: str, parsed: Parsed) -> list[str]:
     """Give numbers with a unit of a kind."""
-    return [parsed.text_of(phrase) for _, phrase in phrases_of(clause) if is_measure(phrase, kind, parsed)]
+    found = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, kind, parsed)]
+    if kind == "age":
+        aged = [phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))]
+        found = aged + [phrase for phrase in found if {"old", "age", "aged"} & set(parsed.tokens)]
+    return [parsed.text_of(phrase) for phrase in found]
 
 
 def frequencies(clause: Clause, parsed: Parsed) -> list[str]:

@@ -18,6 +18,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 _BE = sense("be")
+_PERMITTING = {sense("allow"), sense("forbid")}
 _PARTIAL = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
 _PARTS = word_class("some most many few several half")
 
@@ -44,7 +45,10 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     agrees = clause.is_negated == question.is_negated
     if question.verb == _BE and not question.is_passive:
         return _is_so(asked, clause, told, discourse, agrees=agrees)
-    if not same_verb(question, clause) or not same_patients(question, clause, told, discourse):
+    forbids = {question.verb, clause.verb} == _PERMITTING and question.is_passive == clause.is_passive
+    if forbids:
+        agrees = not agrees
+    if not (forbids or same_verb(question, clause)) or not same_patients(question, clause, told, discourse):
         return None
     if not _same_tense(question, clause):
         return None
