@@ -103,10 +103,14 @@ def verb_forms(word: str) -> frozenset[str]:
     return frozenset(found)
 
 
-_SAME_PAST = word_class("cut put set let hit hurt shut cost read spread split quit beat broadcast upset reset burst run come become")
+_SAME_PAST = word_class(
+    "cut put set let hit hurt shut cost read spread split quit beat broadcast upset reset burst run come become"
+)
 """Verbs whose past form is their base form."""
-_NOT_PAST = word_class("indeed hundred speed sacred naked wicked seed shed biped need feed weed reed deed heed breed bleed sled fled shred "
-    "red bed kindred greed steed creed tweed bred")
+_NOT_PAST = word_class(
+    "indeed hundred speed sacred naked wicked seed shed biped need feed weed reed deed heed breed bleed sled fled shred "
+    "red bed kindred greed steed creed tweed bred"
+)
 _NOT_ING = word_class(
     "thing something anything nothing everything evening morning king ring spring string wing during ceiling sibling "
     "darling sterling pudding wedding building"

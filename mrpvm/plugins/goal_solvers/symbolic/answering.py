@@ -139,7 +139,9 @@ class _Answerer:
 
     def _verdict(self) -> Rendered | None:
         verdict = verdict_of(self.question, self.statements)
-        return verdict and self._rendered_verdict(is_yes=verdict.is_yes, statement=verdict.statement)
+        if verdict is None:
+            return None
+        return self._rendered_verdict(is_yes=verdict.is_yes, statement=verdict.statement)
 
     def _rendered_verdict(self, *, is_yes: bool, statement: Statement) -> Rendered:
         word = "Yes" if is_yes else "No"

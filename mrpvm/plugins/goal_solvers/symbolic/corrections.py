@@ -14,8 +14,11 @@ _SHARED_WORDS_MIN = 2
 
 def without_corrected(statements: Sequence[Statement]) -> list[Statement]:
     """Give the statements that nothing later takes back; two sources that differ correct nothing."""
-    corrections = [item for item in statements if item.voiced.is_correction or _ENDED.search(item.text)
-                   or (item.speaker and _INSTEAD.search(item.text))]
+    corrections = [
+        item
+        for item in statements
+        if item.voiced.is_correction or _ENDED.search(item.text) or (item.speaker and _INSTEAD.search(item.text))
+    ]
     if not corrections:
         return list(statements)
     return [item for item in statements if not any(_corrects(later, item) for later in corrections)]

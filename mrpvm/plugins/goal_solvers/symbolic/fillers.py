@@ -145,7 +145,8 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
     placed = [
         word
         for word in free
-        if (word.preposition in _LOCATIVE and not _is_time_in(reading, word) and not _is_hour(reading, word)) or word.text in _PLACE_ADVERBS
+        if (word.preposition in _LOCATIVE and not _is_time_in(reading, word) and not _is_hour(reading, word))
+        or word.text in _PLACE_ADVERBS
     ]
     return _phrases(reading, sorted(placed, key=lambda word: word.place))
 

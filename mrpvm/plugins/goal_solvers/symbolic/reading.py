@@ -203,7 +203,11 @@ class _Reader:
             self._reset_after_phrase()
         elif token in _SPEAKER:
             self._add(place, token, _SPEAKER[token], is_pronoun=True)
-        elif (token not in STOP_WORDS or self._is_verb_own(place)) and token not in NEGATIONS and not self._negates(place):
+        elif (
+            (token not in STOP_WORDS or self._is_verb_own(place))
+            and token not in NEGATIONS
+            and not self._negates(place)
+        ):
             self._add_content(place, token)
 
     def _is_verb_own(self, place: int) -> bool:

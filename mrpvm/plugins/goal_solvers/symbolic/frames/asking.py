@@ -118,7 +118,9 @@ class _Asker:
             conditions=tuple(clause for clause in clauses if clause is not self.clause),
             measure=self.measure,
             manners=frozenset(
-                token for token in self.tokens if token.endswith("ly") and is_adverb(token) and token not in _EMPTY_ADVERBS
+                token
+                for token in self.tokens
+                if token.endswith("ly") and is_adverb(token) and token not in _EMPTY_ADVERBS
             ),
         )
 

@@ -1,6 +1,7 @@
 """Why something is so, where a clause of the same sentence gives the reason."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
@@ -20,7 +21,9 @@ _PHRASES = (("because", "of"), ("due", "to"), ("owing", "to"), ("thanks", "to"),
             ("in", "order"))  # fmt: skip
 _CONTROL = frozenset(sense(word) for word in ATTITUDE_VERBS) | frozenset(
     sense(word)
-    for word in word_class("begin start decide learn continue agree manage fail need have ask tell allow like force help")
+    for word in word_class(
+        "begin start decide learn continue agree manage fail need have ask tell allow like force help"
+    )
 )
 _BE = sense("be")
 _PLACED = frozenset(sense(word) for word in word_class("place put keep store stand leave set use"))
@@ -29,7 +32,9 @@ _PLACED = frozenset(sense(word) for word in word_class("place put keep store sta
 def causes(asked: Asked, discourse: Discourse) -> Iterator[Told]:
     """Give the statements that say what is asked together with its reason."""
     for told in discourse.told:
-        if any(_is_effect(asked, clause, told, discourse) and _has_reason(clause, told) for clause in told.parsed.clauses):
+        if any(
+            _is_effect(asked, clause, told, discourse) and _has_reason(clause, told) for clause in told.parsed.clauses
+        ):
             yield told
 
 
@@ -55,7 +60,9 @@ def _is_state(asked: Asked, clause: Clause, told: Told, discourse: Discourse) ->
         return False
     if clause.verb in _PLACED and question.modifiers and not question.objects:
         return any(same(question.subject, phrase, told, discourse) for phrase in clause.patient)
-    about = clause.verb == _BE and clause.subject is not None and same(question.subject, clause.subject, told, discourse)
+    about = (
+        clause.verb == _BE and clause.subject is not None and same(question.subject, clause.subject, told, discourse)
+    )
     return about and all(
         any(same(wanted, item, told, discourse) for item in clause.objects) for wanted in question.objects
     )
@@ -73,5 +80,5 @@ def _has_reason(clause: Clause, told: Told) -> bool:
         if "otherwise" in other.adverbs and not other.link:
             return True
     tokens = told.parsed.tokens
-    pairs = set(zip(tokens, tokens[1:], strict=False))
+    pairs = set(pairwise(tokens))
     return any(pair in pairs for pair in _PHRASES)

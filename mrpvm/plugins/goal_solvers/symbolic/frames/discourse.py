@@ -206,7 +206,9 @@ def _agrees(word: str, phrase: Phrase, *, is_likely: bool) -> bool:
         named = phrase.is_name and not phrase.determiner
         return not (female or male) and not (is_likely and (named or (phrase.is_person and not phrase.is_name)))
     wrong = male if word in _SHE else female
-    agent = phrase.head_text.endswith(_AGENT_ENDINGS) and not phrase.head_text.endswith("ment") and bool(phrase.determiner)
+    agent = (
+        phrase.head_text.endswith(_AGENT_ENDINGS) and not phrase.head_text.endswith("ment") and bool(phrase.determiner)
+    )
     return not wrong and (phrase.is_person or (agent and not is_likely)) and not (is_likely and _is_thing(phrase))
 
 

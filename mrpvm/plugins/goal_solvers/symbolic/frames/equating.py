@@ -108,7 +108,9 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     question, subject = asked.clause, clause.subject
     inside = [phrase for word, phrase in question.modifiers if word in ("in", "inside")]
     if clause.verb == _CONTAIN and asked.wants == "thing" and inside and not question.objects and subject:
-        return [told.parsed.text_of(item) for item in clause.objects] if same(inside[0], subject, told, discourse) else ()
+        return (
+            [told.parsed.text_of(item) for item in clause.objects] if same(inside[0], subject, told, discourse) else ()
+        )
     made_up = clause.verb in _MADE_UP and asked.wants == "count" and inside and not question.objects
     if made_up and asked.noun and subject and same(inside[0], subject, told, discourse):
         return counts(clause, asked.noun, told.parsed)

@@ -22,7 +22,7 @@ def replies(asked: Asked, discourse: Discourse) -> list[Told]:
         for told in discourse.told
         if told.statement.asked and (before := asked_by(told.statement.asked)) and _same_question(asked, before, told)
     ]
-    if not found or _EVASIONS & set(found[0].parsed.tokens[:6]) and asked.wants != "verdict":
+    if not found or (_EVASIONS & set(found[0].parsed.tokens[:6]) and asked.wants != "verdict"):
         return []
     first = found[0]
     unit = first.statement.unit_id

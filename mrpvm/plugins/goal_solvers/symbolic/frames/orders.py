@@ -13,7 +13,8 @@ from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 STEPS_MAX = 7
 _PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1, "final": -1}
 _PLACE = re.compile(
-    rf"\b(?:what|which)\b.*?\b(?P<place>{'|'.join(_PLACES)})\s+step\b(?:\s+(?:of|in|to|for|when)\s+(?P<task>.+))?", re.IGNORECASE
+    rf"\b(?:what|which)\b.*?\b(?P<place>{'|'.join(_PLACES)})\s+step\b(?:\s+(?:of|in|to|for|when)\s+(?P<task>.+))?",
+    re.IGNORECASE,
 )
 _FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do", "be"))
 
@@ -44,7 +45,9 @@ def _going_on(last: Told, discourse: Discourse) -> list[Told]:
         return []
     found: list[Told] = []
     for told in discourse.told[discourse.told.index(last) + 1 :]:
-        if told.statement.entry.unit.chunk_id != unit.chunk_id or not any(item.is_order for item in told.parsed.clauses):
+        if told.statement.entry.unit.chunk_id != unit.chunk_id or not any(
+            item.is_order for item in told.parsed.clauses
+        ):
             break
         found.append(told)
     return found
@@ -62,7 +65,9 @@ def _units(discourse: Discourse) -> Iterator[list[Told]]:
 def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
     for place, told in enumerate(discourse.told):
         for clause in told.parsed.clauses:
-            purpose = clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
+            purpose = (
+                clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
+            )
             conditional = [item for item in told.parsed.clauses if item.link == "if" and item.outer is clause]
             reached = bool(conditional) and not clause.is_negated and is_generic(conditional[0].subject)
             reached = reached and is_generic(asked.clause.agent) and not conditional[0].is_negated
@@ -135,4 +140,3 @@ def meanings(asked: Asked, discourse: Discourse) -> list[Told]:
         and not clause.is_negated
         and thing.senses <= clause.subject.senses | frozenset().union(*(item.senses for item in clause.objects), {clause.verb})
     ][:1]  # fmt: skip
-

@@ -1,8 +1,9 @@
 """Noun phrases in a row of tokens."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from mrpvm.knowledge.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES
+from mrpvm.knowledge.lexicon import BASE_FORMS, CONJUNCTIONS, DETERMINERS, POSSESSIVES, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     NEGATORS,
@@ -15,6 +16,8 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
+type Judge = Callable[[int, int, list[int]], bool]
+"""Says whether the word at a place, in a phrase that began at another with the words kept so far, is a verb."""
 _NOTHING = frozenset(("nobody", "nothing", "none", "no-one"))
 
 
@@ -29,23 +32,23 @@ class PhraseReader:
         """Tell whether a phrase begins here."""
         if place >= len(self.tokens):
             return False
-        token = self.tokens[place]
-        if token in DETERMINERS or token in POSSESSIVES or token in PRONOUNS or token in _NOTHING:
+        term = self.tokens[place]
+        if term in DETERMINERS or term in POSSESSIVES or term in PRONOUNS or term in _NOTHING:
             return True
-        return is_nominal(token)
+        return is_nominal(term)
 
     def is_name(self, place: int) -> bool:
-        """Tell whether a token is a name: capitalised, and not only because it opens the sentence."""
+        """Tell whether a term is a name: capitalised, and not only because it opens the sentence."""
         surface = self.surfaces[place]
         if not surface[0].isupper():
             return False
         if place > 0 and self.tokens[place - 1] not in ("\u2014", ":"):
             return True
-        token = self.tokens[place]
+        term = self.tokens[place]
         follows = self.surfaces[place + 1 : place + 2]
-        return not verb_forms(token) and is_nominal(token) and bool(follows) and token not in BASE_FORMS
+        return not verb_forms(term) and is_nominal(term) and bool(follows) and term not in BASE_FORMS
 
-    def read(self, place: int, is_verb: "Judge", stop: int | None = None) -> Phrase:
+    def read(self, place: int, is_verb: Judge, stop: int | None = None) -> Phrase:
         """Give the phrase at `place`; a word that `is_verb` takes for a verb ends it."""
         tokens, start = self.tokens, place
         determiner, owner, owner_pronoun = "", frozenset[str](), ""
@@ -63,19 +66,23 @@ class PhraseReader:
         kept: list[int] = []
         owners: tuple[Phrase, ...] = ()
         while place < len(tokens) and (stop is None or place < stop):
-            token = tokens[place]
-            modifies = is_adverb(token) and self._modifies(place, kept)
+            term = tokens[place]
+            modifies = is_adverb(term) and self._modifies(place, kept)
             if modifies:
                 place += 1
                 continue
-            is_head = is_adverb(token) and not kept and bool(determiner or owner_pronoun)  # "on the back"
-            if not (is_nominal(token) or is_head) or (kept and self._begins_anew(place, kept[-1])) or is_verb(place, start, kept):
+            is_head = is_adverb(term) and not kept and bool(determiner or owner_pronoun)  # "on the back"
+            if (
+                not (is_nominal(term) or is_head)
+                or (kept and self._begins_anew(place, kept[-1]))
+                or is_verb(place, start, kept)
+            ):
                 break
             kept.append(place)
             place += 1
-            if is_number(token) and self._at(place) == "and" and is_number(self._at(place + 1)) and token in _LARGE:
+            if is_number(term) and self._at(place) == "and" and is_number(self._at(place + 1)) and term in _LARGE:
                 place += 1  # "two hundred and six"
-            if token.endswith(("'s", "s'")) and place < len(tokens):
+            if term.endswith(("'s", "s'")) and place < len(tokens):
                 possessor = self._phrase(start, kept, determiner, owner, owner_pronoun)
                 owner, owners = owner | possessor.senses | {possessor.head}, (possessor, *owners)
                 determiner, kept, owner_pronoun = "the", [], ""
@@ -88,8 +95,10 @@ class PhraseReader:
         if self.tokens[place] in ("last", "next"):
             return True
         if is_number(self.tokens[place]):
-            return not is_number(self.tokens[last]) and not self.surfaces[last][0].isupper() and (
-                self._at(place + 1) != "" and is_nominal(self._at(place + 1))
+            return (
+                not is_number(self.tokens[last])
+                and not self.surfaces[last][0].isupper()
+                and (self._at(place + 1) != "" and is_nominal(self._at(place + 1)))
             )
         named, common = self.surfaces[place][0].isupper(), self.surfaces[last][0].islower()
         return named and common and place - last == 1 and self.tokens[last] in _DATES
@@ -113,10 +122,10 @@ class PhraseReader:
         )
 
     def _pronoun(self, place: int) -> Phrase:
-        token = self.tokens[place]
+        term = self.tokens[place]
         return Phrase(
-            start=place, end=place, head=token, head_text=token, senses=frozenset(), pronoun=token,
-            determiner="no" if token in _NOTHING else "",
+            start=place, end=place, head=term, head_text=term, senses=frozenset(), pronoun=term,
+            determiner="no" if term in _NOTHING else "",
         )  # fmt: skip
 
     def _at(self, place: int) -> str:
@@ -124,8 +133,8 @@ class PhraseReader:
 
     def _stands_alone(self, place: int) -> bool:
         following = self._at(place + 1)
-        token = self.tokens[place]
-        if token == "her" and token in OBJECT_PRONOUNS and following and not is_nominal(following):
+        term = self.tokens[place]
+        if term == "her" and term in OBJECT_PRONOUNS and following and not is_nominal(following):
             return not is_adverb(following)
         joins = not following or not (
             is_nominal(following) or following in DETERMINERS or following in POSSESSIVES or is_adverb(following)
@@ -141,14 +150,6 @@ class PhraseReader:
 
 
 _LARGE = frozenset(("hundred", "thousand", "million"))
-_DATES = frozenset(
-    "spring summer autumn winter morning evening night afternoon year month week day time end beginning".split()
+_DATES = word_class(
+    "spring summer autumn winter morning evening night afternoon year month week day time end beginning"
 )
-
-
-class Judge:
-    """Says whether the word at a place is a verb where it stands; the parser knows its clause."""
-
-    def __call__(self, place: int, start: int, kept: list[int]) -> bool:  # pragma: no cover - a protocol
-        """Tell whether a phrase that began at `start` ends before `place`."""
-        raise NotImplementedError

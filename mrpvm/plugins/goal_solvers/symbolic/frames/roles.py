@@ -93,7 +93,9 @@ def _same_time(asked: Clause, said: Clause) -> bool:
 def _is_own(outer: Clause, clause: Clause) -> bool:
     """Tell whether somebody tells of himself: "she told him that she had seen it"."""
     pronoun = clause.subject.pronoun if clause.subject else ""
-    return pronoun in ("he", "she", "they") and outer.subject is not None and pronoun == (outer.subject.pronoun or pronoun)
+    return (
+        pronoun in ("he", "she", "they") and outer.subject is not None and pronoun == (outer.subject.pronoun or pronoun)
+    )
 
 
 def same_verb(asked: Clause, said: Clause) -> bool:
@@ -162,7 +164,9 @@ def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse
                 return True
         for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
             if wanted.senses <= told.owner_of(phrase) | phrase.owner or (
-                clause is said and word in ("per", "of", "with", "about", "for") and same(wanted, phrase, told, discourse)
+                clause is said
+                and word in ("per", "of", "with", "about", "for")
+                and same(wanted, phrase, told, discourse)
             ):
                 return True
         clause = clause.outer if clause.link in ("to", "rel", "ing", "so", "because", "when") else None

@@ -11,7 +11,8 @@ class Phrase:
     """A noun phrase: the places of its first and last token, its head and what stands before the head.
 
     `owner` holds the senses of a possessor ("Anna's boat", "the boat of Anna"), or a possessive pronoun's word.
-    `owned_by` are the phrases behind "of". `others` are further members of an enumeration, `aliases` other names set beside it.
+    `owned_by` are the phrases behind "of". `others` are further members of an enumeration, `aliases` other names set
+    beside it.
     """
 
     start: int

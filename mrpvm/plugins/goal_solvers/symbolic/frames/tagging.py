@@ -19,7 +19,11 @@ from mrpvm.knowledge.verbs import verb_forms
 
 SUBJECT_PRONOUNS = word_class("i we you he she it they who everyone everybody nobody someone anyone")
 OBJECT_PRONOUNS = word_class("me us him them her it you whom himself herself itself themselves")
-PRONOUNS = SUBJECT_PRONOUNS | OBJECT_PRONOUNS | word_class("whoever whatever this that these those both all none something nothing")
+PRONOUNS = (
+    SUBJECT_PRONOUNS
+    | OBJECT_PRONOUNS
+    | word_class("whoever whatever this that these those both all none something nothing")
+)
 SUBORDINATORS = word_class(
     "because if when whenever unless although though while until since before after once as whereas where so till"
 )
@@ -57,8 +61,10 @@ def is_adverb(token: str) -> bool:
     return token in _ADVERBS or (token.endswith("ly") and len(token) > 4 and token not in _NOT_ADVERBS)
 
 
-_NOT_ADVERBS = word_class("family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly "
-                          "anomaly monopoly jelly belly bully lily ally elderly friendly")  # fmt: skip
+_NOT_ADVERBS = word_class(
+    "family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly anomaly monopoly jelly "
+    "belly bully lily ally elderly friendly"
+)
 
 
 @lru_cache(maxsize=16_384)

@@ -17,8 +17,10 @@ PLACE_PREPOSITIONS = word_class(
     "across within beyond over off toward towards by onto opposite"
 )
 PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
-_CURRENCY = word_class("euro euros dollar dollars pound pounds cent cents franc francs crown crowns yen usd eur chf gbp "
-                       "pence penny shilling shillings guinea guineas florin florins mark marks rupee rupees free")  # fmt: skip
+_CURRENCY = word_class(
+    "euro euros dollar dollars pound pounds cent cents franc francs crown crowns yen usd eur chf gbp pence penny "
+    "shilling shillings guinea guineas florin florins mark marks rupee rupees free"
+)
 _LENGTHS = word_class(
     "m km cm mm metre metres meter meters kilometre kilometres kilometer kilometers centimetre centimetres feet foot "
     "ft mile miles inch inches yard yards millimetres characters pages letters words"
@@ -111,7 +113,9 @@ def measures(clause: Clause, kind: str, parsed: Parsed) -> list[str]:
     """Give numbers with a unit of a kind."""
     found = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, kind, parsed)]
     if kind == "age":
-        aged = [phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))]
+        aged = [
+            phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))
+        ]
         found = aged + [phrase for phrase in found if {"old", "age", "aged"} & set(parsed.tokens)]
     return [parsed.text_of(phrase) for phrase in found]
 
