@@ -10,7 +10,8 @@ from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, HAVE_FORMS, PAST_FORM
 
 COMMON_VERBS = word_class(
     "abandon abolish absorb accept accompany achieve acquire act adapt add adjust admire admit adopt advance advise "
-    "affect afford agree aim allow amount announce answer apologise apologize appeal appear applaud apply appoint appreciate "
+    "affect afford agree aim allow amount announce answer apologise apologize appeal appear applaud apply appoint "
+    "appreciate "
     "approach approve argue arrange arrest arrive ask assemble assign assist assume attach attack attempt attend "
     "attract avoid award bake ban bark base bathe be bear beat become beg begin behave believe belong bend bind bite "
     "blame bleed bless blink block blow boil book borrow bounce break breathe breed bring broadcast brush build burn "
@@ -108,8 +109,8 @@ _SAME_PAST = word_class(
 )
 """Verbs whose past form is their base form."""
 _NOT_PAST = word_class(
-    "indeed hundred speed sacred naked wicked seed shed biped need feed weed reed deed heed breed bleed sled fled shred "
-    "red bed kindred greed steed creed tweed bred"
+    "indeed hundred speed sacred naked wicked seed shed biped need feed weed reed deed heed breed bleed sled fled "
+    "shred red bed kindred greed steed creed tweed bred"
 )
 _NOT_ING = word_class(
     "thing something anything nothing everything evening morning king ring spring string wing during ceiling sibling "

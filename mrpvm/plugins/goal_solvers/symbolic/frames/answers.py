@@ -48,7 +48,7 @@ def _answer(text: str, asked: Asked, discourse: Discourse) -> Framed | None:
 
 
 def replied(text: str, statements: Sequence[Statement]) -> Framed | None:
-    """Give what was replied where somebody asked the same: all there is for a question that only points at its thing."""
+    """Give what was replied where somebody asked the same: all there is for a question that only points."""
     asked = asked_by(text)
     return _reply(asked, Discourse(statements)) if asked else None
 

@@ -86,9 +86,10 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
     kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(asked.wants, (asked.wants,))
     for _, phrase in _all(clause):
         for item in phrase.members:
-            if "of" in told.parsed.tokens[item.start : item.end + 1] and same(thing, item, told, discourse):
-                if any(kind in UNITS and is_measure(item, kind, told.parsed) for kind in kinds):
-                    return [told.parsed.text_of(item)]
+            sized = any(kind in UNITS and is_measure(item, kind, told.parsed) for kind in kinds)
+            has_of = "of" in told.parsed.tokens[item.start : item.end + 1]
+            if sized and has_of and same(thing, item, told, discourse):
+                return [told.parsed.text_of(item)]
     return ()
 
 
@@ -174,7 +175,7 @@ def _owner_of_name(name: Phrase) -> Phrase:
 
 
 def named(thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give the names that a clause gives a thing: "the boat, the Argo", "her daughter Ida", "the boat is called Argo"."""
+    """Give the names that a clause gives a thing: "the boat, the Argo", "her daughter Ida", "it is called Argo"."""
     parsed = told.parsed
     for phrase in (clause.subject, *clause.objects, *(item for _, item in clause.modifiers)):
         if phrase is None:
@@ -242,7 +243,8 @@ def _placed(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: 
             beside = [
                 parsed.text_of(place)
                 for word, place in clause.modifiers
-                if word in PLACE_PREPOSITIONS - MOVING and place.start == phrase.end + 2 and not is_time(place, word, parsed)
+                if word in PLACE_PREPOSITIONS - MOVING and place.start == phrase.end + 2
+                and not is_time(place, word, parsed)
                 and not is_span(place, parsed) and not is_measure(place, "cost", parsed) and word not in ("to", "by")
             ]  # fmt: skip
             if beside:

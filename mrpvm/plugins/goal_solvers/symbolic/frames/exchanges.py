@@ -16,7 +16,7 @@ _EVASIONS = frozenset(("know", "idea", "sure", "maybe", "perhaps", "not", "n't")
 
 
 def replies(asked: Asked, discourse: Discourse) -> list[Told]:
-    """Give the reply to the question asked, where somebody else asked the same: what sets it right, if anything does."""
+    """Give the reply to the question asked, where somebody else asked the same: or what sets it right."""
     found = [
         told
         for told in discourse.told

@@ -55,6 +55,8 @@ class Lookahead:
 
     def is_verb(self, place: int, start: int = -1, kept: Sequence[int] = ()) -> bool:
         """Tell whether the word at a place is a verb of the clause being built."""
+        if place >= len(self.tokens):
+            return False
         forms = verb_forms(self.tokens[place])
         if not forms and self._is_unknown_verb(place, bool(kept)):
             return True
@@ -182,9 +184,9 @@ class Lookahead:
                 return seen
             forms = verb_forms(term)
             before = self.tokens[at - 1]
-            if seen and forms & {"past", "s"} and before not in DETERMINERS and before not in POSSESSIVES:
-                if before not in PREPOSITIONS and not self._auxiliary_behind(at):
-                    return True
+            is_free = before not in DETERMINERS | POSSESSIVES | PREPOSITIONS
+            if seen and forms & {"past", "s"} and is_free and not self._auxiliary_behind(at):
+                return True
             if seen and "base" in forms and before in SUBJECT_PRONOUNS | PLURALS:
                 return True
             if seen and "base" in forms and before.endswith("s") and before not in DETERMINERS | POSSESSIVES:

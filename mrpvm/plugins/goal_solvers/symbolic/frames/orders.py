@@ -138,5 +138,5 @@ def meanings(asked: Asked, discourse: Discourse) -> list[Told]:
         for clause in told.parsed.clauses
         if clause.link in ("if", "when") and clause.subject is not None and clause.subject.head == thing.head
         and not clause.is_negated
-        and thing.senses <= clause.subject.senses | frozenset().union(*(item.senses for item in clause.objects), {clause.verb})
+        and thing.senses <= clause.subject.senses.union(*(item.senses for item in clause.objects), {clause.verb})
     ][:1]  # fmt: skip

@@ -62,8 +62,8 @@ def is_adverb(token: str) -> bool:
 
 
 _NOT_ADVERBS = word_class(
-    "family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly anomaly monopoly jelly "
-    "belly bully lily ally elderly friendly"
+    "family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly anomaly monopoly "
+    "jelly belly bully lily ally elderly friendly"
 )
 
 
