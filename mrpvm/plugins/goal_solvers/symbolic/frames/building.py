@@ -68,11 +68,11 @@ class Building(Lookahead):
     def _modify(self, phrase: Phrase) -> None:
         top = self.top
         if self.preposition == "of" and self.last is not None and self.last.end < phrase.start:
-            owned = _owned(self.last, phrase)
-            self._replace(self.last, owned)
-            if top.subject is owned or owned in top.objects or any(owned is item for _, item in top.modifiers):
-                phrase = owned
-                self.last = owned
+            held = owned(self.last, phrase)
+            self._replace(self.last, held)
+            if top.subject is held or held in top.objects or any(held is item for _, item in top.modifiers):
+                phrase = held
+                self.last = held
                 return
         top.modifiers += ((self.preposition, phrase),)
 
@@ -129,9 +129,10 @@ def _joined(first: Phrase, other: Phrase) -> Phrase:
     return replace(first, others=(*first.others, other))
 
 
-def _owned(thing: Phrase, owner: Phrase) -> Phrase:
+def owned(thing: Phrase, owner: Phrase) -> Phrase:
+    """Give `thing` with what stands behind its "of"."""
     if thing.others:  # what stands behind the last member of an enumeration belongs to it
-        return replace(thing, others=(*thing.others[:-1], _owned(thing.others[-1], owner)))
+        return replace(thing, others=(*thing.others[:-1], owned(thing.others[-1], owner)))
     return replace(
         thing, owner=thing.owner | owner.senses | owner.owner, owned_by=(*thing.owned_by, owner), end=owner.end
     )

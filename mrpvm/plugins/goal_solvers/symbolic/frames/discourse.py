@@ -49,7 +49,7 @@ class Discourse:
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.told: list[Told] = []
-        self.aliases: dict[frozenset[str], set[frozenset[str]]] = {}
+        self.aliases: dict[str, set[tuple[frozenset[str], frozenset[str]]]] = {}
         self._recent: list[list[_Mention]] = []
         before: Told | None = None
         for statement in sorted(statements, key=lambda item: item.order):
@@ -114,9 +114,9 @@ class Discourse:
     def _same(self, told: Told, left: Phrase, right: Phrase) -> None:
         if not left.senses or not right.senses or is_number(right.head_text):
             return
-        named = replace(right, owner=told.owner_of(right))
-        for one, other in ((left, named), (named, left)):
-            self.aliases.setdefault(frozenset((one.head,)), set()).add(other.senses | frozenset((other.head,)))
+        first, second = (replace(item, owner=told.owner_of(item)) for item in (left, right))
+        for one, other in ((first, second), (second, first)):
+            self.aliases.setdefault(one.head, set()).add((one.owner, other.senses | {other.head}))
 
     def restricted(self, words: frozenset[str]) -> "Discourse":
         """Give the discourse with only the statements that have all of some words."""
@@ -129,8 +129,9 @@ class Discourse:
     def same_thing(self, left: Phrase, right: Phrase) -> bool:
         """Tell whether two phrases were said to name the same thing."""
         for one, other in ((left, right), (right, left)):
-            for senses in self.aliases.get(frozenset((one.head,)), ()):
-                if other.head in senses and other.senses <= senses | other.owner:
+            for owner, senses in self.aliases.get(one.head, ()):
+                owned_alike = not one.owner or not owner or bool(one.owner & owner)
+                if owned_alike and other.head in senses and other.senses <= senses | other.owner:
                     return True
         return False
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from mrpvm.knowledge.lexicon import word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import PARTNERS, same
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import same_modifiers, same_verb
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
@@ -197,6 +197,8 @@ def named(thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Se
 def _name_beside(thing: Phrase, phrase: Phrase, told: Told) -> str:
     """Give the name that stands behind its noun in one phrase: "his daughter Ida"; the possessor must agree."""
     if not phrase.is_name or thing.head not in phrase.senses or thing.head == phrase.head:
+        return ""
+    if thing.owner_pronoun in PARTNERS and thing.owner_pronoun != phrase.owner_pronoun:
         return ""
     if thing.owner and not thing.owner & (told.owner_of(phrase) | phrase.owner):
         return ""

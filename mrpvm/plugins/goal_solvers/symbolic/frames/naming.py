@@ -1,8 +1,9 @@
 """Whether a phrase of a question and one of a statement name the same."""
 
-from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.lexicon import NUMBER_WORDS, TIME_WORDS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 GENERIC = word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
@@ -10,7 +11,8 @@ _ANYONE = word_class("anyone anybody everyone everybody someone somebody who who
 _NOBODY = word_class("nobody none no-one nothing")
 _TITLES = frozenset(sense(word) for word in ("mr", "mrs", "ms", "miss", "dr"))
 _LIGHT = frozenset(sense(word) for word in ("old", "own", "whole", "entire", "actual", "same", "first", "current"))
-_UNIVERSAL = word_class("all every each any")
+PARTNERS = frozenset(("my", "your", "our"))
+_NUMBER_SENSES = frozenset(sense(word) for word in NUMBER_WORDS)
 
 
 def is_generic(phrase: Phrase | None) -> bool:
@@ -42,6 +44,10 @@ def _same_one(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> 
 def _matches(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> bool:
     if asked.pronoun or said.pronoun:
         return asked.pronoun == said.pronoun
+    if asked.owner_pronoun in PARTNERS and said.owner_pronoun != asked.owner_pronoun:
+        return False  # "my sister" is nobody's else
+    if asked.head_text in TIME_WORDS and _numbers(asked) != _numbers(said):
+        return False  # "every two years" is not every year
     if asked.is_name and said.is_name:
         left, right = asked.senses - _TITLES, said.senses - _TITLES
         if left <= right or right <= left:
@@ -49,6 +55,10 @@ def _matches(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> b
     if asked.head == said.head or (asked.head in said.senses and (asked.is_name or said.is_name)):
         return _described(asked, said, told) and not _owned_otherwise(asked, said, told)
     return discourse.same_thing(asked, said)
+
+
+def _numbers(phrase: Phrase) -> frozenset[str]:
+    return frozenset(word for word in phrase.senses if is_number(word) or word in _NUMBER_SENSES)
 
 
 def _described(asked: Phrase, said: Phrase, told: Told) -> bool:

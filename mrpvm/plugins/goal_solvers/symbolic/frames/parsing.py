@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
-from mrpvm.plugins.goal_solvers.symbolic.frames.building import Building
+from mrpvm.plugins.goal_solvers.symbolic.frames.building import Building, owned
 from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import BE, ENDS, JOINING, LETTING
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
@@ -136,6 +136,8 @@ class Parser(Building):
 
     def _appose(self) -> None:
         phrase = self.phrases.read(self.place + 1, self.is_verb)
+        if self.tokens[phrase.end + 1 : phrase.end + 2] == ("of",) and self.phrases.opens(phrase.end + 2):
+            phrase = owned(phrase, self.phrases.read(phrase.end + 2, self.is_verb))
         if self.last is not None:
             aliases = [phrase]
             if self.tokens[phrase.end + 1 : phrase.end + 2] in (("named",), ("called",)):

@@ -114,10 +114,24 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
     agent = asked.agent
     if agent is None:
         return True
+    if agent.pronoun in ("i", "we", "you", "one"):
+        return _is_anybody(said.agent, agent.pronoun)
     if is_generic(agent):
         return agent.pronoun not in ("it", "they") or said.agent is not None
     doers = [phrase for word, phrase in said.modifiers if word == "by"] if said.is_passive else [said.subject]
     return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
+
+
+def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
+    """Tell whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
+    if said is None:
+        return True
+    if said.pronoun:
+        return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
+    return not said.is_name and (
+        said.determiner in ("a", "an", "any", "every", "each")
+        or (not said.determiner and not said.owner_pronoun and said.is_plural)
+    )
 
 
 def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
@@ -126,7 +140,10 @@ def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse)
         if wanted is _light(asked)[1]:
             continue
         for member in wanted.members:
-            near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in ("", "to", "for"))]
+            if asked.is_passive and wanted is asked.subject:
+                near = list(said.patient)
+            else:
+                near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in ("", "to", "for"))]
             if not any(same(member, phrase, told, discourse) for phrase in near):
                 return False
     return True
