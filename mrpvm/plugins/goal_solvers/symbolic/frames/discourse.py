@@ -51,6 +51,7 @@ class Discourse:
         self.told: list[Told] = []
         self.aliases: dict[str, set[tuple[frozenset[str], frozenset[str]]]] = {}
         self._recent: list[list[_Mention]] = []
+        self._genders: dict[str, str] = {}
         before: Told | None = None
         for statement in sorted(statements, key=lambda item: item.order):
             told = Told(statement=statement, parsed=parse(statement.plain))
@@ -81,6 +82,8 @@ class Discourse:
                     found = self._antecedent(word, here, own)
                     if found:
                         told.meant[phrase.start] = found
+                        self._learn(found, _gender(word))
+                self._learn(phrase, _stated_gender(phrase))
             here += [_Mention(role, told.resolved(phrase)) for role, phrase in _roles_of(clause)
                      if not phrase.pronoun or phrase.start in told.meant]  # fmt: skip
         self._recent = [*self._recent[-_REACH:], here]
@@ -89,7 +92,7 @@ class Discourse:
         levels = [here, *reversed(self._recent)]
         barred = own_subject.senses if own_subject else frozenset()
         if word in _SHE | _HE:
-            return _person(word, levels, barred)
+            return self._person(word, levels, barred)
         for level in levels:  # within a sentence its subjects are meant rather than its objects
             mentions = sorted(level, key=lambda item: item.role != "subject")
             fitting = [item.phrase for item in mentions if item.phrase.senses and item.phrase.senses != barred]
@@ -98,6 +101,31 @@ class Discourse:
                     if _agrees(word, phrase, is_likely=is_likely):
                         return phrase
         return None
+
+    def _person(self, word: str, levels: "Sequence[Sequence[_Mention]]", barred: frozenset[str]) -> Phrase | None:
+        """Give whom "he" or "she" means: a named subject, or the person its sentence is about, before anybody else."""
+        for level in levels:
+            subjects = [item.phrase for item in level if item.role == "subject" and item.phrase.senses != barred]
+            for place, phrase in enumerate(subjects):
+                leads = place == 0 and phrase.determiner not in ("a", "an")
+                if (phrase.is_name or leads) and self._can_be(word, phrase, is_likely=phrase.is_person):
+                    return phrase
+        ordered = [item.phrase for role in _PERSON_ROLES for level in levels for item in level if item.role == role]
+        for is_likely in (True, False):
+            for phrase in ordered:
+                if phrase.senses and phrase.senses != barred and self._can_be(word, phrase, is_likely=is_likely):
+                    return phrase
+        return None
+
+    def _can_be(self, word: str, phrase: Phrase, *, is_likely: bool) -> bool:
+        """Tell whether "he" or "she" can stand for a phrase, and was not said to be the other."""
+        return self._genders.get(phrase.head, _gender(word)) == _gender(word) and _agrees(
+            word, phrase, is_likely=is_likely
+        )
+
+    def _learn(self, phrase: Phrase, gender: str) -> None:
+        if phrase.is_name and gender:
+            self._genders.setdefault(phrase.head, gender)
 
     def _name(self, told: Told) -> None:
         """Remember which phrases the statement says name the same thing."""
@@ -167,22 +195,6 @@ class _Mention:
 _PERSON_ROLES = ("subject", "object", "with", "to", "by", "for")
 
 
-def _person(word: str, levels: "Sequence[Sequence[_Mention]]", barred: frozenset[str]) -> Phrase | None:
-    """Give whom "he" or "she" means: a named subject, or the person its sentence is about, before anybody else."""
-    for level in levels:
-        subjects = [item.phrase for item in level if item.role == "subject" and item.phrase.senses != barred]
-        for place, phrase in enumerate(subjects):
-            leads = place == 0 and phrase.determiner not in ("a", "an")
-            if (phrase.is_name or leads) and _agrees(word, phrase, is_likely=phrase.is_person):
-                return phrase
-    ordered = [item.phrase for role in _PERSON_ROLES for level in levels for item in level if item.role == role]
-    for is_likely in (True, False):
-        for phrase in ordered:
-            if phrase.senses and phrase.senses != barred and _agrees(word, phrase, is_likely=is_likely):
-                return phrase
-    return None
-
-
 def _roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
     subject = [("subject", clause.subject)] if clause.subject else []
     return [*subject, *(("object", phrase) for phrase in clause.objects), *clause.modifiers]
@@ -214,6 +226,16 @@ def _agrees(word: str, phrase: Phrase, *, is_likely: bool) -> bool:
 
 
 _AGENT_ENDINGS = ("er", "or", "ist", "ian", "man", "ant", "ent", "ee", "eon", "ess")
+
+
+def _gender(word: str) -> str:
+    return "female" if word in _SHE else "male" if word in _HE else ""
+
+
+def _stated_gender(phrase: Phrase) -> str:
+    """Give the gender that a title or a word of kinship tells: "his sister Ida", "Mr Roe"."""
+    female, male = bool(phrase.senses & _FEMALE_SENSES), bool(phrase.senses & _MALE_SENSES)
+    return "" if female == male else "female" if female else "male"
 
 
 def _is_thing(phrase: Phrase) -> bool:

@@ -10,7 +10,7 @@ GENERIC = word_class("i we you one they anyone anybody someone somebody people e
 _ANYONE = word_class("anyone anybody everyone everybody someone somebody who whoever")
 _NOBODY = word_class("nobody none no-one nothing")
 _TITLES = frozenset(sense(word) for word in ("mr", "mrs", "ms", "miss", "dr"))
-_LIGHT = frozenset(sense(word) for word in ("old", "own", "whole", "entire", "actual", "same", "first", "current"))
+_LIGHT = frozenset(sense(word) for word in ("own", "whole", "entire", "actual", "same"))
 PARTNERS = frozenset(("my", "your", "our"))
 _NUMBER_SENSES = frozenset(sense(word) for word in NUMBER_WORDS)
 
