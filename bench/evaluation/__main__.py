@@ -19,7 +19,7 @@ def main() -> None:
     Failures of the held-out suites are printed on request only: who improves rules should not read them.
     """
     parser = argparse.ArgumentParser(prog="python -m bench.evaluation", description="Ask the evaluation suites.")
-    parser.add_argument("--set", choices=("development", "further", "heldout", "all"), default="all", help="which suites")
+    parser.add_argument("--set", choices=("development", "further", "heldout", "all"), default="all")
     parser.add_argument("--suites", type=Path, help="another directory of suites instead")
     parser.add_argument("--show-heldout", action="store_true", help="print the failures of held-out suites too")
     parser.add_argument("--all", action="store_true", help="print every answer, not only failures")
