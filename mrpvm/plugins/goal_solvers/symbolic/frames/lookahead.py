@@ -74,7 +74,7 @@ class Lookahead:
         if before in DETERMINERS or before in POSSESSIVES or before.endswith(("'s", "s'")):
             return False
         if before in PREPOSITIONS or before in ("as", "than"):
-            return "ing" in forms
+            return "ing" in forms and before != "per"  # "per missing litre"
         has_subject = self.top.subject is not None or (bool(kept) and not self.preposition)
         return self._is_finite(place, forms, has_subject=has_subject, before=before, kept=kept)
 
