@@ -49,7 +49,7 @@ class Discourse:
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.told: list[Told] = []
-        self.aliases: dict[str, set[tuple[frozenset[str], frozenset[str]]]] = {}
+        self.aliases: dict[str, set[tuple[frozenset[str], frozenset[str], frozenset[str]]]] = {}
         self._recent: list[list[_Mention]] = []
         self._genders: dict[str, str] = {}
         before: Told | None = None
@@ -144,7 +144,7 @@ class Discourse:
             return
         first, second = (replace(item, owner=told.owner_of(item)) for item in (left, right))
         for one, other in ((first, second), (second, first)):
-            self.aliases.setdefault(one.head, set()).add((one.owner, other.senses | {other.head}))
+            self.aliases.setdefault(one.head, set()).add((one.owner, other.senses | {other.head}, other.owner))
 
     def restricted(self, words: frozenset[str]) -> "Discourse":
         """Give the discourse with only the statements that have all of some words."""
@@ -157,8 +157,10 @@ class Discourse:
     def same_thing(self, left: Phrase, right: Phrase) -> bool:
         """Tell whether two phrases were said to name the same thing."""
         for one, other in ((left, right), (right, left)):
-            for owner, senses in self.aliases.get(one.head, ()):
-                owned_alike = not one.owner or not owner or bool(one.owner & owner)
+            for owner, senses, others in self.aliases.get(one.head, ()):
+                owned_alike = all(
+                    not asked or not told or asked & told for asked, told in ((one.owner, owner), (other.owner, others))
+                )
                 if owned_alike and other.head in senses and other.senses <= senses | other.owner:
                     return True
         return False
