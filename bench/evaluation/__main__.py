@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.evaluation.runs import SuiteRun, Tally, by_variant, run_all, tally
-from bench.evaluation.suites import DEVELOPMENT, HELD_OUT, load_suites
+from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
 
 _HEAD = (
     f"{'suite':<14} {'variant':<9} {'count':>5} {'right':>5} {'wrong':>5} {'refused':>7} {'passed':>6} {'recall':>6} "
@@ -19,7 +19,7 @@ def main() -> None:
     Failures of the held-out suites are printed on request only: who improves rules should not read them.
     """
     parser = argparse.ArgumentParser(prog="python -m bench.evaluation", description="Ask the evaluation suites.")
-    parser.add_argument("--set", choices=("development", "heldout", "both"), default="both", help="which suites")
+    parser.add_argument("--set", choices=("development", "further", "heldout", "all"), default="all")
     parser.add_argument("--suites", type=Path, help="another directory of suites instead")
     parser.add_argument("--show-heldout", action="store_true", help="print the failures of held-out suites too")
     parser.add_argument("--all", action="store_true", help="print every answer, not only failures")
@@ -27,9 +27,11 @@ def main() -> None:
     if given.suites:
         _run("given", given.suites, show=True, every=given.all)
         return
-    if given.set in ("development", "both"):
+    if given.set in ("development", "all"):
         _run("development", DEVELOPMENT, show=True, every=given.all)
-    if given.set in ("heldout", "both"):
+    if given.set in ("further", "all"):
+        _run("further", FURTHER, show=True, every=given.all)
+    if given.set in ("heldout", "all"):
         _run("held out", HELD_OUT, show=given.show_heldout, every=given.all)
 
 

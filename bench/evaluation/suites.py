@@ -10,6 +10,8 @@ from typing import Any, Literal
 HERE = Path(__file__).parent
 DEVELOPMENT = HERE / "suites"
 """Suites that rules may be improved on."""
+FURTHER = HERE / "further"
+"""More suites that rules were improved on, as an outsider would write them; too many for the test suite."""
 HELD_OUT = HERE / "heldout"
 """Suites that are only measured: a rule made for one of them would make its number worthless [E-15]."""
 

@@ -9,6 +9,7 @@ from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
+from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
@@ -91,12 +92,33 @@ class _Answerer:
         by_voice = asked.is_attributed
         statements = without_corrected(statements_of(evidence.entries))
         self.statements = _said_by(asked.voice, statements) if by_voice else statements
+        self.asked = asked.said if by_voice else evidence.intent.target
         self.question = _resolved(analyse(asked.said if by_voice else evidence.intent.target), evidence.intent.context)
 
     def run(self) -> Rendered | None:
         """Give the answer, or None when the evidence does not hold one."""
-        if not self.statements or self.question.has_open_pronoun:
+        if not self.statements:
             return None
+        if self.question.has_open_pronoun:
+            return self._framed(replied(self.asked, self.statements))
+        return self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+
+    def _framed(self, found: Framed | None) -> Rendered | None:
+        """Give the answer that the roles of clauses tell, where the words alone tell none."""
+        if found is None:
+            return None
+        if found.is_undecided:
+            marks = sentences_text(found.statements)
+            return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
+        if found.verdict is not None:
+            return self._rendered_verdict(is_yes=found.verdict, statement=found.statements[0])
+        if found.is_steps and len(found.statements) > _SENTENCE_LIMIT and not self.forms:
+            return steps_text(found.statements)
+        if "one_word" in self.forms and found.values:
+            return value_text(_last_word(found.values[0]), found.statements)
+        return self._told(found.statements, values=found.values)
+
+    def _by_words(self) -> Rendered | None:
         kind = self.question.kind
         if kind is Kind.YES_NO:
             return self._verdict()
@@ -119,12 +141,15 @@ class _Answerer:
         verdict = verdict_of(self.question, self.statements)
         if verdict is None:
             return None
-        word = "Yes" if verdict.is_yes else "No"
+        return self._rendered_verdict(is_yes=verdict.is_yes, statement=verdict.statement)
+
+    def _rendered_verdict(self, *, is_yes: bool, statement: Statement) -> Rendered:
+        word = "Yes" if is_yes else "No"
         if "json" in self.forms:
-            return json_text(word, [verdict.statement])
+            return json_text(word, [statement])
         if {"yes_no", "one_word"} & set(self.forms):
-            return value_text(word, [verdict.statement])
-        return sentences_text([verdict.statement], opening=f"{word}.")
+            return value_text(word, [statement])
+        return sentences_text([statement], opening=f"{word}.")
 
     def _fact(self) -> Rendered | None:
         found = matches(self.question, self.statements)
@@ -136,7 +161,10 @@ class _Answerer:
             marks = sentences_text([match.statement for match in found])
             return Rendered(f"{UNDECIDED_TEXT} {_marks_of(marks)}", marks.cited_unit_ids)
         if "one_word" in self.forms:
-            return value_text(_one_word(found[0]), [found[0].statement])
+            word = _one_word(found[0])
+            if "call" in self.question.senses and word.islower():
+                return None  # a name is asked for
+            return value_text(word, [found[0].statement])
         if self._has_one_answer():
             found = found[:1]
         return self._told([match.statement for match in found], values=[match.fillers[0].text for match in found])
@@ -158,6 +186,9 @@ class _Answerer:
         return self._told(explaining.definition(question, self.statements))
 
     def _procedure(self) -> Rendered | None:
+        framed = framed_answer(self.asked, self.statements)
+        if framed and framed.is_steps and len(framed.statements) > _SENTENCE_LIMIT:
+            return self._framed(framed)
         steps = explaining.procedure(self.question, self.statements)
         if len(steps) > _SENTENCE_LIMIT and not self.forms:
             return steps_text(steps)
@@ -229,7 +260,11 @@ def _agree(found: Sequence[Match]) -> bool:
 
 
 def _one_word(match: Match) -> str:
-    parts = match.fillers[0].text.split()
+    return _last_word(match.fillers[0].text)
+
+
+def _last_word(value: str) -> str:
+    parts = value.split()
     return parts[0] if parts[0][:1].isdigit() else parts[-1]
 
 

@@ -145,7 +145,8 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
     placed = [
         word
         for word in free
-        if (word.preposition in _LOCATIVE and not _is_time_in(reading, word)) or word.text in _PLACE_ADVERBS
+        if (word.preposition in _LOCATIVE and not _is_time_in(reading, word) and not _is_hour(reading, word))
+        or word.text in _PLACE_ADVERBS
     ]
     return _phrases(reading, sorted(placed, key=lambda word: word.place))
 
@@ -221,6 +222,8 @@ def _measured(question: Question, reading: Reading, free: list[Word], used: set[
     for place in _numbers(reading, used):
         if _measures_other(question.measure, reading.tokens[place + 2 : place + 3]):
             continue
+        if question.attribute == "age" and _LATER & set(reading.tokens[place + 1 : place + 3]):
+            continue  # "two years later"
         following = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else ""
         before = reading.tokens[place - 1] if place else ""
         glued = re.sub(r"^[\d.,:]+", "", reading.tokens[place])
@@ -244,6 +247,7 @@ _STATED_ONLY = {
     "high": frozenset(("high", "height", "tall", "above", "altitude", "measure", "measures", "rises", "reaches")),
 }  # fmt: skip
 """Measures that a bare length does not tell."""
+_LATER = frozenset(("later", "ago", "earlier", "before", "after"))
 _COST = sense("cost")
 
 

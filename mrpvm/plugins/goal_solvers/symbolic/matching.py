@@ -25,6 +25,7 @@ _SAME_PLACE = (
     ("during", "in"),
 )
 _LOOSE = frozenset(("to", "for", "of", "by"))
+_UNREAL = frozenset(("would", "might"))
 _DUTIES = frozenset(("must", "shall", "should"))
 _EXCEPTIONS = frozenset(("except", "excluding"))
 _GOALS = frozenset(("to", "for"))
@@ -193,6 +194,9 @@ def truth_holds(question: Question, reading: Reading) -> bool:
     """Tell whether polarity and attitude agree: "Anna thinks it is open" does not say that it is."""
     if reading.is_negated != question.reading.is_negated or reading.is_lacking != question.reading.is_lacking:
         return False
+    unreal = _UNREAL & set(reading.tokens)
+    if unreal and not unreal & set(question.reading.tokens) and question.auxiliary not in MODALS:
+        return False  # "it would be opened" does not say that it was
     return reading.attitudes <= question.senses
 
 

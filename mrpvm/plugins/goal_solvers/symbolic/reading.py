@@ -203,8 +203,16 @@ class _Reader:
             self._reset_after_phrase()
         elif token in _SPEAKER:
             self._add(place, token, _SPEAKER[token], is_pronoun=True)
-        elif token not in STOP_WORDS and token not in NEGATIONS and not self._negates(place):
+        elif (
+            (token not in STOP_WORDS or self._is_verb_own(place))
+            and token not in NEGATIONS
+            and not self._negates(place)
+        ):
             self._add_content(place, token)
+
+    def _is_verb_own(self, place: int) -> bool:
+        """Tell whether "own" is the verb: "did Anna own a boat", not "her own boat"."""
+        return self.tokens[place] == "own" and self.tokens[place - 1] not in POSSESSIVES and place > 0
 
     def _is_limit(self, place: int) -> bool:
         """Tell whether "to" belongs to "up to twelve", which governs nothing."""

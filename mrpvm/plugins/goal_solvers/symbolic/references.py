@@ -15,6 +15,7 @@ from mrpvm.knowledge.lexicon import (
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, read
 
 _PERSONAL = frozenset(("he", "she", "him", "her", "his", "hers"))
+_HE, _SHE = frozenset(("he", "him", "his")), frozenset(("she", "her", "hers"))
 _POSSESSIVE = frozenset(("his", "her", "its", "their", "hers", "theirs"))
 _MEMORY = 2
 """How many sentences back a pronoun may point."""
@@ -89,6 +90,8 @@ class References:
             topic = _mention_of(read(self._topic), "")
             return topic
         for mention in reversed(self._mentions[-_MEMORY:]):
+            if _is_other_gender(pronoun, mention):
+                return None
             if pronoun not in _PERSONAL or mention.is_person or mention is self._mentions[-1]:
                 return None if mention.has_rivals else mention
         return None
@@ -104,7 +107,7 @@ class References:
         people = {
             mention.phrase: mention
             for mention in self._mentions[-_MEMORY:]
-            if mention.is_person and not mention.senses & before.senses
+            if mention.is_person and not mention.senses & before.senses and not _is_other_gender(word, mention)
         }
         rivals = any(mention.has_rivals for mention in people.values())
         return next(iter(people.values())) if len(people) == 1 and not rivals else None
@@ -113,6 +116,13 @@ class References:
         mention = _mention_of(read(resolved.said), resolved.before or text)
         if mention:
             self._mentions.append(mention)
+
+
+def _is_other_gender(pronoun: str, mention: _Mention) -> bool:
+    """Tell whether the mention's own sentence speaks only of the other gender: "Ida fell, but she rose" is no "he"."""
+    found = {word.lower() for word in _WORD.findall(mention.text)}
+    own, other = (_SHE, _HE) if pronoun in _SHE else (_HE, _SHE)
+    return pronoun in own and bool(found & other) and not found & own
 
 
 def _points_at_noun(word: str, places: Sequence[re.Match[str]], said: str) -> bool:

@@ -21,11 +21,14 @@ _ITEM = re.compile(r"^- ", re.MULTILINE)
 class Statement:
     """One sentence of a unit.
 
-    `text` is quoted, `reading` is of what it says once pronouns and the speaker are put in. `inherited` are words of
-    the question it replies to, `before` is the sentence that has to be told with it, `lead` introduces its list.
+    `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
+    pronouns put in. `inherited` are words of
+    the question it replies to, `before` is the sentence that has to be told with it, `lead` introduces its list,
+    `asked` is the question it replies to.
     """
 
     text: str
+    plain: str
     reading: Reading
     clauses: tuple[Reading, ...]
     entry: EvidenceEntry
@@ -35,6 +38,7 @@ class Statement:
     before: str | None = None
     speaker: str | None = None
     lead: str | None = None
+    asked: str | None = None
 
     @property
     def readings(self) -> tuple[Reading, ...]:
@@ -103,6 +107,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
         whole = resolved.said if not said.is_claim else part.text
         yield Statement(
             text=_quoted(part),
+            plain=plain if not said.is_claim else part.text,
             reading=read(whole),
             clauses=() if said.is_claim else clauses_of(whole),
             entry=entry,
@@ -112,7 +117,16 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
             before=resolved.before,
             speaker=part.speaker,
             lead=part.lead,
+            asked=_question_of(part, unit),
         )
+
+
+def _question_of(part: _Part, unit: KnowledgeUnit) -> str | None:
+    """Give the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
+    utterance = quoted_utterance(part.asked) if part.asked else None
+    if utterance is not None:
+        return in_third_person(utterance.said, utterance.speaker)
+    return unit.title if (unit.title or "").endswith("?") else None
 
 
 def _quoted(part: _Part) -> str:

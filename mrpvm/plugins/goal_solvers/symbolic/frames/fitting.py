@@ -1,0 +1,189 @@
+"""Clauses of the evidence that fill the gap of a question."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mrpvm.knowledge.lexicon import HAVE_FORMS
+from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
+from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
+from mrpvm.plugins.goal_solvers.symbolic.frames.equating import LOCATED, equated, named
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
+from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
+    is_stated,
+    same_agent,
+    same_modifiers,
+    same_patients,
+    same_verb,
+)
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
+from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
+    UNITS,
+    counts,
+    frequencies,
+    is_measure,
+    is_span,
+    is_time,
+    measures,
+    phrases_of,
+    places,
+    spans,
+    times,
+)
+from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+
+_CALL = sense("call")
+_DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")
+_TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
+_VAGUE = frozenset(("someone", "somebody", "anyone", "anybody", "something", "this", "that", "these", "those", "one"))
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A clause that answers, with the values that fill the gap."""
+
+    told: Told
+    clause: Clause
+    values: tuple[str, ...]
+
+
+def fits(asked: Asked, discourse: Discourse) -> list[Fit]:
+    """Give the clauses that fill the gap, in the order of the source."""
+    return list(_found(asked, discourse))
+
+
+def _found(asked: Asked, discourse: Discourse) -> Iterator[Fit]:
+    for told in discourse.told:
+        for clause in told.parsed.clauses:
+            if not is_stated(clause, asked):
+                continue
+            values = _values(asked, clause, told, discourse)
+            if values:
+                yield Fit(told, clause, tuple(values))
+                break
+
+
+def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    question = asked.clause
+    located = question.verb in LOCATED and question.is_passive and asked.wants == "place"
+    if located or (question.verb == _BE and not question.is_passive):
+        return equated(asked, clause, told, discourse)
+    if question.verb == _CALL and asked.wants == "thing" and question.subject is not None:
+        return named(question.subject, clause, told, discourse)
+    if clause.is_negated != question.is_negated:
+        return _exceptions(asked, clause, told, discourse)
+    is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
+    if not (same_verb(question, clause) or (is_deed and clause.verb not in (_BE, _HAVE))):
+        return ()
+    if not same_agent(question, clause, told, discourse) or not same_patients(question, clause, told, discourse):
+        return ()
+    if not same_modifiers(asked, clause, told, discourse):
+        return ()
+    if is_deed:
+        return [clause.verb_text] if question.modifiers or asked.conditions else ()
+    return _fillers(asked, clause, told, discourse)
+
+
+def _exceptions(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give "unless ..." to who asks when something does not hold."""
+    question = asked.clause
+    exempt = [item for item in told.parsed.clauses if item.link == "unless"]
+    if not (question.is_negated and asked.wants == "time" and exempt and same_verb(question, clause)):
+        return ()
+    agrees = same_agent(question, clause, told, discourse) and same_patients(question, clause, told, discourse)
+    return ["unless"] if agrees else ()
+
+
+def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    parsed = told.parsed
+    wants = asked.wants
+    if wants == "count" and asked.noun:
+        within = counts(clause, asked.noun, parsed)
+        return within
+    if wants == "reason":
+        return ()
+    if wants == "place":
+        return places(clause, parsed)
+    if wants == "time":
+        return times(clause, parsed) or _time_clauses(clause, told)
+    if wants == "duration":
+        since = [parsed.text_of(item) for word, item in clause.modifiers if word == "since"]
+        if since and asked.clause.auxiliaries & HAVE_FORMS:
+            return since
+        return spans(clause, parsed) or (measures(clause, "length", parsed) if asked.measure == "long" else ())
+    if wants == "frequency":
+        return frequencies(clause, parsed)
+    if wants == "amount":
+        return _amounts(asked, clause, told)
+    if wants in UNITS:
+        return measures(clause, wants, parsed)
+    if wants == "manner":
+        return _manners(clause, told)
+    return [parsed.text_of(phrase) for phrase in _gap_phrases(asked, clause, told, discourse)]
+
+
+def _amounts(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
+    if asked.noun is not None:
+        measured = [item for _, item in phrases_of(clause) if is_measure(item, "measure", told.parsed)
+                    and not item.owned_by and len(clause.objects) == 1 and not clause.objects[0].others]  # fmt: skip
+        return counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
+    kind = "weight" if asked.clause.verb == sense("weigh") else "measure"
+    if asked.clause.verb in (sense("cost"), sense("pay"), sense("owe"), sense("earn")):
+        kind = "cost"
+    return measures(clause, kind, told.parsed)
+
+
+def _time_clauses(clause: Clause, told: Told) -> Sequence[str]:
+    """Give the clauses that say when, and times behind "from", "until" and their kind."""
+    inner = [item.link for item in told.parsed.clauses if item.link in _TIME_LINKS and item.outer is clause]
+    if inner:
+        return inner
+    return [
+        told.parsed.text_of(phrase)
+        for word, phrase in clause.modifiers
+        if word in ("after", "before", "until", "during", "since", "from") and phrase.senses
+        and not is_span(phrase, told.parsed)
+    ]  # fmt: skip
+
+
+def _manners(clause: Clause, told: Told) -> Sequence[str]:
+    means = [item.link for item in told.parsed.clauses if item.link == "by" and item.outer is clause]
+    return means + [told.parsed.text_of(phrase) for word, phrase in clause.modifiers if word in ("by", "with", "via")]
+
+
+def _gap_phrases(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> list[Phrase]:
+    """Give the phrases in the role of the gap that are of the kind asked for."""
+    question = asked.clause
+    if asked.preposition:
+        found = [phrase for word, phrase in clause.modifiers if word == asked.preposition]
+    elif asked.gap == "subject":
+        found = list(clause.patient if question.is_passive else [clause.agent] if clause.agent else [])
+        if question.is_passive:
+            found = found[:1]
+        elif clause.is_passive and clause.agent is None and asked.noun is not None:
+            found = [phrase for word, phrase in clause.modifiers if word == "with"]
+    else:
+        found = [phrase for phrase in clause.patient if phrase is not clause.subject or clause.is_passive]
+        found = [phrase for phrase in found if not _is_named(phrase, asked, told, discourse)]
+    return [phrase for phrase in found if _is_of_kind(phrase, asked, clause, told, discourse)]
+
+
+def _is_named(phrase: Phrase, asked: Asked, told: Told, discourse: Discourse) -> bool:
+    return any(same(item, phrase, told, discourse) for item in asked.clause.patient)
+
+
+def _is_of_kind(phrase: Phrase, asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool:
+    meant = told.resolved(phrase)
+    if meant.pronoun in _VAGUE or (meant.pronoun in PRONOUNS and meant.pronoun not in ("nobody", "nothing", "none")):
+        return False
+    word = next((word for word, item in phrases_of(clause) if item is phrase), "")
+    if asked.noun is not None and asked.wants in ("chosen", "kind", "owner"):
+        return any(asked.noun.head in item.senses | {item.head} for item in meant.members) or discourse.same_thing(
+            asked.noun, meant
+        )
+    if asked.wants == "person":
+        return not is_time(meant, word, told.parsed) if meant is phrase else True
+    return not is_time(phrase, word, told.parsed) or asked.wants != "thing"
+
+
+__all__ = ["Fit", "fits"]

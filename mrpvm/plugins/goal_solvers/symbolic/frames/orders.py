@@ -1,0 +1,142 @@
+"""Steps: how something is done, and what comes before or after what."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
+from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic
+from mrpvm.plugins.goal_solvers.symbolic.frames.roles import same_patients, same_verb
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
+from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
+
+STEPS_MAX = 7
+_PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1, "final": -1}
+_PLACE = re.compile(
+    rf"\b(?:what|which)\b.*?\b(?P<place>{'|'.join(_PLACES)})\s+step\b(?:\s+(?:of|in|to|for|when)\s+(?P<task>.+))?",
+    re.IGNORECASE,
+)
+_FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do", "be"))
+
+
+def ways(asked: Asked, discourse: Discourse) -> list[Told]:
+    """Give the steps under a heading that names the task, else the order that says "to do this, do that"."""
+    return _procedure(asked, discourse) or _stated_way(asked, discourse)
+
+
+def _procedure(asked: Asked, discourse: Discourse) -> list[Told]:
+    question = asked.clause
+    if not is_generic(question.agent) and not question.is_passive:
+        return []
+    wanted = frozenset().union(*(phrase.senses for phrase in question.patient))
+    for steps in _units(discourse):
+        unit = steps[0].statement.entry.unit
+        named = read(f"{unit.topic}. {unit.title or ''}").senses
+        spoken = frozenset().union(*(item.statement.reading.senses for item in steps))
+        if question.verb in named and (wanted <= named or (wanted <= spoken and not named - {question.verb})):
+            return [*steps, *_going_on(steps[-1], discourse)][:STEPS_MAX]
+    return []
+
+
+def _going_on(last: Told, discourse: Discourse) -> list[Told]:
+    """Give the orders behind a procedure told in plain sentences: they go on in the next unit of its section."""
+    unit = last.statement.entry.unit
+    if re.search(r"(?:^|\s)1\.\s", unit.text):
+        return []
+    found: list[Told] = []
+    for told in discourse.told[discourse.told.index(last) + 1 :]:
+        if told.statement.entry.unit.chunk_id != unit.chunk_id or not any(
+            item.is_order for item in told.parsed.clauses
+        ):
+            break
+        found.append(told)
+    return found
+
+
+def _units(discourse: Discourse) -> Iterator[list[Told]]:
+    """Give the statements of each unit that is a procedure."""
+    found: dict[str, list[Told]] = {}
+    for told in discourse.told:
+        if told.statement.entry.unit.procedure:
+            found.setdefault(told.statement.unit_id, []).append(told)
+    yield from ([item for item in steps if not item.statement.text.endswith(":")] for steps in found.values())
+
+
+def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
+    for place, told in enumerate(discourse.told):
+        for clause in told.parsed.clauses:
+            purpose = (
+                clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
+            )
+            conditional = [item for item in told.parsed.clauses if item.link == "if" and item.outer is clause]
+            reached = bool(conditional) and not clause.is_negated and is_generic(conditional[0].subject)
+            reached = reached and is_generic(asked.clause.agent) and not conditional[0].is_negated
+            if (purpose or reached) and _is_task(asked.clause, clause, told, discourse):
+                return [told, *_following(told, discourse.told[place + 1 :])]
+    return []
+
+
+def _is_duty(clause: Clause) -> bool:
+    return bool(clause.auxiliaries & {"must", "should", "can", "shall"})
+
+
+def _is_task(question: Clause, clause: Clause, told: Told, discourse: Discourse) -> bool:
+    return same_verb(question, clause) and same_patients(question, clause, told, discourse)
+
+
+def _following(first: Told, later: Sequence[Told]) -> list[Told]:
+    """Give the orders that go on in the same unit."""
+    found: list[Told] = []
+    for told in later:
+        is_order = bool(told.parsed.clauses) and told.parsed.clauses[0].is_order
+        if told.statement.unit_id != first.statement.unit_id or not is_order:
+            break
+        found.append(told)
+    return found[: STEPS_MAX - 1]
+
+
+def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:
+    """Give the step behind or before the one the question names: "what comes after closing the lid?"."""
+    if asked.wants != "thing" or asked.clause.verb not in _FOLLOWING or len(asked.conditions) != 1:
+        return []
+    step = asked.conditions[0]
+    link = step.link if step.link in ("after", "before") else asked.preposition
+    if link not in ("after", "before"):
+        return []
+    for steps in _units(discourse):
+        for place, told in enumerate(steps):
+            if any(_is_task(step, clause, told, discourse) for clause in told.parsed.clauses):
+                beside = place + (1 if link == "after" else -1)
+                return [steps[beside]] if 0 <= beside < len(steps) else []
+    return []
+
+
+def numbered(text: str, discourse: Discourse) -> list[Told]:
+    """Give the first, second or last step of the procedure a question names, of the only one if it names none."""
+    asked = _PLACE.search(text)
+    if asked is None:
+        return []
+    wanted = read(asked["task"] or "").senses
+    fitting = []
+    for steps in _units(discourse):
+        unit = steps[0].statement.entry.unit
+        if wanted <= read(f"{unit.topic}. {unit.title or ''}").senses:
+            fitting.append(steps)
+    place = _PLACES[asked["place"].lower()]
+    return [fitting[0][place]] if len(fitting) == 1 and -1 <= place < len(fitting[0]) else []
+
+
+def meanings(asked: Asked, discourse: Discourse) -> list[Told]:
+    """Give "if the light is red, ..." to who asks what a red light means."""
+    question = asked.clause
+    if question.verb != sense("mean") or question.subject is None or asked.gap != "object":
+        return []
+    thing = question.subject
+    return [
+        told
+        for told in discourse.told
+        for clause in told.parsed.clauses
+        if clause.link in ("if", "when") and clause.subject is not None and clause.subject.head == thing.head
+        and not clause.is_negated
+        and thing.senses <= clause.subject.senses.union(*(item.senses for item in clause.objects), {clause.verb})
+    ][:1]  # fmt: skip

@@ -1,0 +1,216 @@
+"""Whether a clause of a statement says what the clause of a question takes for granted, role by role."""
+
+from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, MODALS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
+from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, same
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES, verb_forms
+from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+
+_CONDITIONS = frozenset(("if", "unless", "when", "whenever", "after", "before", "until", "once", "while", "where"))
+_FACTIVE = frozenset(
+    sense(word) for word in word_class("report find show confirm agree discover notice point know mean learn see prove")
+)
+_SELF_REPORTS = frozenset(sense(word) for word in word_class("tell explain confess admit reveal recall remember"))
+_ATTITUDES = frozenset(sense(word) for word in ATTITUDE_VERBS)
+EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
+_UNREAL = frozenset(("would", "could", "might"))
+_LIGHT = {
+    (sense("come"), sense("force")): sense("apply"), (sense("come"), sense("effect")): sense("apply"),
+    (sense("take"), sense("effect")): sense("apply"), (sense("take"), sense("place")): sense("hold"),
+    (sense("go"), sense("force")): sense("apply"),
+}  # fmt: skip
+"""Verbs that say little with the noun that says it for them, and the verb that says the same."""
+_SAME_PLACE = (
+    ("in", "inside", "within", "into", "at", "during"), ("on", "upon", "onto", "at", "in"),
+    ("under", "below", "beneath"), ("over", "above", "across"), ("near", "beside", "by", "at"),
+    ("to", "towards", "toward", "into", "onto", "for", "with"), ("from", "off", "of"), ("of", "for", "about"),
+    ("per", "for", "a"), ("with", "by", "through", "using"), ("under", "by", "from"),
+)  # fmt: skip
+_CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
+_EQUAL = (
+    frozenset(sense(word) for word in ("marry", "wed")),
+    frozenset(sense(word) for word in ("meet", "gather")),
+    frozenset(sense(word) for word in ("hold", "happen", "occur")),
+    frozenset(sense(word) for word in ("extend", "prolong")),
+    frozenset(sense(word) for word in ("apply", "start")),
+    frozenset(sense(word) for word in ("cost", "charge")),
+    frozenset(sense(word) for word in ("last", "take")),
+    frozenset(sense(word) for word in ("support", "handle")),
+    frozenset(sense(word) for word in ("study", "learn")),
+    frozenset(sense(word) for word in ("remove", "delete", "erase")),
+    frozenset(sense(word) for word in ("put", "place")),
+    frozenset(sense(word) for word in ("start", "break")),
+)
+
+
+def is_stated(clause: Clause, asked: Asked) -> bool:
+    """Tell whether a clause is put forward as so, in the mood the question asks in."""
+    if clause.link in ("if", "unless", "whether") and asked.wants != "condition":
+        return False
+    if clause.link == "to" and asked.clause.verb:
+        return False
+    outer = clause.outer
+    if clause.link == "that" and outer is not None and outer.verb in _ATTITUDES - _FACTIVE:
+        return False
+    if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
+        return outer.verb in _SELF_REPORTS and not outer.is_negated and _is_own(outer, clause)
+    if not _same_time(asked.clause, clause):
+        return False
+    said, wanted = clause.auxiliaries & MODALS, asked.clause.auxiliaries & MODALS
+    if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
+        return False
+    return not (said & {"may"} and not wanted and not clause.is_negated)
+
+
+def _light(clause: Clause) -> tuple[str, Phrase | None]:
+    """Give the meaning of a clause's verb, and the phrase that is part of it ("come into force" is to apply)."""
+    for phrase in (*clause.objects, *(item for _, item in clause.modifiers)):
+        meaning = _LIGHT.get((clause.verb, phrase.head))
+        if meaning:
+            return meaning, phrase
+    return clause.verb, None
+
+
+_WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
+
+
+def _same_time(asked: Clause, said: Clause) -> bool:
+    """Tell whether what is asked of the past is not told of the present, nor the other way round."""
+    if asked.auxiliaries & _WAS and said.auxiliaries & _IS:
+        return False
+    if asked.auxiliaries & _IS and said.auxiliaries & _WAS:
+        return False
+    forms = verb_forms(said.verb_text)
+    if said.auxiliaries or said.link or said.is_order:
+        return True
+    if "did" in asked.auxiliaries and forms == {"s"}:
+        return False
+    return not (asked.auxiliaries & {"do", "does"} and forms == {"past"})
+
+
+def _is_own(outer: Clause, clause: Clause) -> bool:
+    """Tell whether somebody tells of himself: "she told him that she had seen it"."""
+    pronoun = clause.subject.pronoun if clause.subject else ""
+    return (
+        pronoun in ("he", "she", "they") and outer.subject is not None and pronoun == (outer.subject.pronoun or pronoun)
+    )
+
+
+def same_verb(asked: Clause, said: Clause) -> bool:
+    """Tell whether two clauses have verbs of one meaning; a particle must not differ."""
+    left, right = _light(asked)[0], _light(said)[0]
+    if (left, right) != (asked.verb, said.verb):
+        return left == right or any(left in group and right in group for group in _EQUAL)
+    if asked.verb != said.verb and not any(asked.verb in group and said.verb in group for group in _EQUAL):
+        return _CONVERSE.get(asked.verb) == said.verb and said.is_passive and said.agent is None
+    asked_off, said_off = set(asked.adverbs) & PARTICLES, set(said.adverbs) & PARTICLES
+    return not asked_off or asked_off == said_off
+
+
+def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
+    """Tell whether the same one does it; orders and passives are told to nobody in particular."""
+    agent = asked.agent
+    if agent is None:
+        return True
+    if agent.pronoun in ("i", "we", "you", "one"):
+        return _is_anybody(said.agent, agent.pronoun)
+    if is_generic(agent):
+        return agent.pronoun not in ("it", "they") or said.agent is not None
+    doers = [phrase for word, phrase in said.modifiers if word == "by"] if said.is_passive else [said.subject]
+    return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
+
+
+def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
+    """Tell whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
+    if said is None:
+        return True
+    if said.pronoun:
+        return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
+    return not said.is_name and (
+        said.determiner in ("a", "an", "any", "every", "each")
+        or (not said.determiner and not said.owner_pronoun and said.is_plural)
+    )
+
+
+def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
+    """Tell whether everything the question says it is done to is met."""
+    for wanted in asked.patient:
+        if wanted is _light(asked)[1]:
+            continue
+        for member in wanted.members:
+            if asked.is_passive and wanted is asked.subject:
+                near = list(said.patient)
+            else:
+                near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in ("", "to", "for"))]
+            if not any(same(member, phrase, told, discourse) for phrase in near):
+                return False
+    return True
+
+
+def same_modifiers(asked: Asked, said: Clause, told: Told, discourse: Discourse) -> bool:
+    """Tell whether the circumstances the question names are those of the statement."""
+    for word, wanted in asked.clause.modifiers:
+        if (word == "by" and asked.clause.is_passive) or wanted is _light(asked.clause)[1]:
+            continue
+        if not _has_modifier(word, wanted, said, told, discourse):
+            return False
+    return all(
+        any(_same_condition(condition, other, told, discourse) for other in told.parsed.clauses)
+        for condition in asked.conditions
+    )
+
+
+_PERIODS = {
+    "year": word_class("annual annually yearly"),
+    "month": word_class("monthly"),
+    "week": word_class("weekly"),
+    "day": word_class("daily"),
+    "hour": word_class("hourly"),
+}
+
+
+def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse: Discourse) -> bool:
+    if word in ("per", "a", "") and _PERIODS.get(wanted.head_text, frozenset()) & set(told.parsed.tokens):
+        return True
+    clause: Clause | None = said
+    while clause is not None:
+        for other, phrase in clause.modifiers:
+            if other not in EXCLUDING and _same_place(word, other) and same(wanted, phrase, told, discourse):
+                return True
+        for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
+            if wanted.senses <= told.owner_of(phrase) | phrase.owner or (
+                clause is said
+                and word in ("per", "of", "with", "about", "for")
+                and same(wanted, phrase, told, discourse)
+            ):
+                return True
+        clause = clause.outer if clause.link in ("to", "rel", "ing", "so", "because", "when") else None
+    return bool(wanted.senses) and wanted.senses <= told.around and word in ("in", "at", "during", "of", "on", "for")
+
+
+def _same_place(asked: str, said: str) -> bool:
+    return asked == said or any(asked in group and said in group for group in _SAME_PLACE)
+
+
+def _same_condition(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
+    links = (asked.link, said.link)
+    alike = links[0] == links[1] or (
+        all(link in ("if", "when", "whenever", "once", "while", "after") for link in links)
+    )
+    return (
+        alike
+        and same_verb(asked, said)
+        and asked.is_negated == said.is_negated
+        and same_agent(asked, said, told, discourse)
+        and same_patients(asked, said, told, discourse)
+    )
+
+
+def has_open_condition(clause: Clause, told: Told) -> bool:
+    """Tell whether a clause holds only under a condition that its sentence names."""
+    return any(
+        other.link in ("if", "unless") and (other.outer is clause or clause.outer is other.outer)
+        for other in told.parsed.clauses
+    )

@@ -1,0 +1,96 @@
+"""What class a word belongs to, as far as closed classes and endings tell it."""
+
+from functools import lru_cache
+
+from mrpvm.knowledge.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    CONJUNCTIONS,
+    DETERMINERS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    NUMBER_WORDS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    word_class,
+)
+from mrpvm.knowledge.verbs import verb_forms
+
+SUBJECT_PRONOUNS = word_class("i we you he she it they who everyone everybody nobody someone anyone")
+OBJECT_PRONOUNS = word_class("me us him them her it you whom himself herself itself themselves")
+PRONOUNS = (
+    SUBJECT_PRONOUNS
+    | OBJECT_PRONOUNS
+    | word_class("whoever whatever this that these those both all none something nothing")
+)
+SUBORDINATORS = word_class(
+    "because if when whenever unless although though while until since before after once as whereas where so till"
+)
+RELATIVES = word_class("who which that whose whom where")
+CONTRACTED = {
+    "can't": ("can", True), "couldn't": ("could", True), "won't": ("will", True), "wouldn't": ("would", True),
+    "don't": ("do", True), "doesn't": ("does", True), "didn't": ("did", True), "isn't": ("is", True),
+    "aren't": ("are", True), "wasn't": ("was", True), "weren't": ("were", True), "hasn't": ("has", True),
+    "haven't": ("have", True), "hadn't": ("had", True), "mustn't": ("must", True), "shouldn't": ("should", True),
+    "cannot": ("can", True),
+}  # fmt: skip
+NEGATORS = word_class("not never no-longer hardly neither")
+_ADVERBS = word_class(
+    "also still already again soon now then there here twice together only even just instead however too very back "
+    "away home later first finally always often sometimes usually ever almost about nearly once yet maybe perhaps "
+    "therefore thus otherwise abroad upstairs downstairs alone anyway else indeed rather quite aloud outside inside "
+    "today yesterday tomorrow tonight please so at-least"
+)
+MORE_PREPOSITIONS = word_class(
+    "unlike like besides till throughout opposite versus amid amongst plus minus regarding concerning including"
+)
+PLURALS = word_class("people men women children feet teeth mice geese police sheep fish birds")
+PARTICLES = word_class("off up out down away back over on")
+CLAUSE_ADJECTIVES = word_class("able likely sure free due")
+WEEK_TIME = word_class("last next every each")
+
+
+def is_auxiliary(token: str) -> bool:
+    """Tell whether a word is a form of be, have, do or a modal, contracted or not."""
+    return token in AUXILIARIES or token in BE_FORMS or token in HAVE_FORMS or token in CONTRACTED
+
+
+def is_adverb(token: str) -> bool:
+    """Tell whether a word only qualifies its clause."""
+    return token in _ADVERBS or (token.endswith("ly") and len(token) > 4 and token not in _NOT_ADVERBS)
+
+
+_NOT_ADVERBS = word_class(
+    "family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly anomaly monopoly "
+    "jelly belly bully lily ally elderly friendly"
+)
+
+
+@lru_cache(maxsize=16_384)
+def is_nominal(token: str) -> bool:
+    """Tell whether a word can stand in a noun phrase behind its determiner: noun, adjective, number or name."""
+    return (
+        token[0].isalnum()
+        and not is_auxiliary(token)
+        and token not in DETERMINERS
+        and token not in POSSESSIVES
+        and token not in PREPOSITIONS
+        and token not in CONJUNCTIONS
+        and token not in NEGATORS
+        and token not in SUBORDINATORS
+        and token not in PRONOUNS
+        and token not in MORE_PREPOSITIONS
+        and token not in ("to", "than", "not", "no", "who", "which", "whose", "why", "how", "what")
+        and not is_adverb(token)
+    )
+
+
+def is_number(token: str) -> bool:
+    """Tell whether a word is a number."""
+    if token[0].isdigit() or token in NUMBER_WORDS:
+        return True
+    return "-" in token and all(part in NUMBER_WORDS for part in token.split("-"))
+
+
+__all__ = ["AUXILIARIES", "BE_FORMS", "DO_FORMS", "HAVE_FORMS", "MODALS", "verb_forms"]

@@ -1,0 +1,145 @@
+"""Values in a clause: places, times, durations, counts and amounts among its phrases."""
+
+import re
+from collections.abc import Iterable
+
+from mrpvm.knowledge.lexicon import MONTHS, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
+
+_SPANS = word_class("second seconds minute minutes hour hours day days week weeks month months year years decade "
+                    "decades century centuries night nights")  # fmt: skip
+_CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
+_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
+PLACE_PREPOSITIONS = word_class(
+    "in at on near under behind inside beside below above beneath between along outside around into to from through "
+    "across within beyond over off toward towards by onto opposite"
+)
+PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
+_CURRENCY = word_class(
+    "euro euros dollar dollars pound pounds cent cents franc francs crown crowns yen usd eur chf gbp pence penny "
+    "shilling shillings guinea guineas florin florins mark marks rupee rupees free"
+)
+_LENGTHS = word_class(
+    "m km cm mm metre metres meter meters kilometre kilometres kilometer kilometers centimetre centimetres feet foot "
+    "ft mile miles inch inches yard yards millimetres characters pages letters words"
+)
+_WEIGHTS = word_class("kg g gram grams kilo kilos kilogram kilograms ton tons tonne tonnes pound pounds ounce ounces")
+_RATES = word_class("degrees celsius percent per km/h mph w watts volts v litres liters l square hectares acres kwh")
+UNITS = {
+    "duration": _SPANS,
+    "age": _SPANS,
+    "length": _LENGTHS,
+    "weight": _WEIGHTS,
+    "cost": _CURRENCY,
+    "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY,
+}
+_EVERY = word_class("every each per daily weekly monthly yearly hourly annually once twice")
+
+
+def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
+    """Give the tokens of a phrase."""
+    return parsed.tokens[phrase.start : phrase.end + 1]
+
+
+def has_number(tokens: Iterable[str]) -> bool:
+    """Tell whether a number is among tokens."""
+    return any(is_number(token) for token in tokens)
+
+
+def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
+    """Tell whether a phrase says when: a date, a clock time, a day or part of it."""
+    tokens = tokens_of(phrase, parsed)
+    if any(_YEAR.fullmatch(token) or _CLOCK.fullmatch(token) or token in _CALENDAR
+           for token in tokens):  # fmt: skip
+        return True
+    if phrase.head_text in TIME_WORDS:
+        return phrase.head_text not in ("second", "seconds", "minute", "minutes") or preposition in ("in", "after")
+    bare_hour = preposition in ("at", "by", "until", "from", "before", "after", "past") and has_number(tokens)
+    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in _CURRENCY for token in tokens)
+
+
+def is_span(phrase: Phrase, parsed: Parsed) -> bool:
+    """Tell whether a phrase is a length of time."""
+    tokens = tokens_of(phrase, parsed)
+    return any(token in _SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
+
+
+def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
+    """Tell whether a phrase is a number with a unit of a kind."""
+    tokens = parsed.tokens[phrase.start : phrase.end + 2]
+    units = UNITS[kind]
+    glued = any(re.fullmatch(r"\d[\d.,]*(?:kg|g|km|cm|mm|m|l|w|v|%)", token) for token in tokens)
+    signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in ("$", "\u20ac", "\u00a3")
+    number = has_number(tokens[:-1] or tokens)
+    return (number and any(token in units for token in tokens)) or glued or (signed and number)
+
+
+def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
+    """Give all phrases of a clause behind its verb with their prepositions, members of enumerations apart."""
+    found = [("", item) for phrase in clause.objects for item in phrase.members]
+    found += [(word, item) for word, phrase in clause.modifiers for item in phrase.members]
+    return found
+
+
+def times(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give what says when."""
+    found = [parsed.text_of(phrase) for word, phrase in phrases_of(clause) if is_time(phrase, word, parsed)]
+    return found + [word for word in clause.adverbs if word in ("today", "tomorrow", "yesterday", "tonight", "now")]
+
+
+def places(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give what says where."""
+    found = [
+        parsed.text_of(phrase)
+        for word, phrase in clause.modifiers
+        if word in PLACE_PREPOSITIONS and not is_time(phrase, word, parsed) and not is_span(phrase, parsed)
+        and not (clause.is_passive and word == "by") and (phrase.senses or phrase.pronoun == "")
+    ]  # fmt: skip
+    return found + [word for word in clause.adverbs if word in PLACE_ADVERBS]
+
+
+def spans(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give how long something takes or lasts."""
+    return [
+        parsed.text_of(phrase)
+        for word, phrase in phrases_of(clause)
+        if is_span(phrase, parsed) and word not in ("per", "after", "before", "every")
+    ]
+
+
+def measures(clause: Clause, kind: str, parsed: Parsed) -> list[str]:
+    """Give numbers with a unit of a kind."""
+    found = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, kind, parsed)]
+    if kind == "age":
+        aged = [
+            phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))
+        ]
+        found = aged + [phrase for phrase in found if {"old", "age", "aged"} & set(parsed.tokens)]
+    return [parsed.text_of(phrase) for phrase in found]
+
+
+def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give how often something is done."""
+    found = [
+        parsed.text_of(phrase)
+        for word, phrase in phrases_of(clause)
+        if word == "per" or set(tokens_of(phrase, parsed)) & _EVERY
+    ]
+    return found + [word for word in clause.adverbs if word in _EVERY]
+
+
+def counts(clause: Clause, noun: Phrase, parsed: Parsed) -> list[str]:
+    """Give the numbers that stand before a counted noun."""
+    found = []
+    phrases = [*([("", clause.subject)] if clause.subject else []), *phrases_of(clause)]
+    for _, phrase in phrases:
+        for item in phrase.members:
+            if item.pronoun or not noun.senses <= item.senses | item.owner:
+                continue
+            tokens = parsed.tokens[item.start : item.end + 1]
+            number = [token for token in tokens if is_number(token)]
+            if number or item.determiner == "no":
+                found.append(" ".join(number) or "no")
+    return found

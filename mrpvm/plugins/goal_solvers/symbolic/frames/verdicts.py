@@ -1,0 +1,96 @@
+"""Yes or no by the roles of clauses: the same clause says yes, its denial or its exception no."""
+
+from collections.abc import Iterator
+
+from mrpvm.knowledge.lexicon import ANTONYMS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
+from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
+from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
+    has_open_condition,
+    is_stated,
+    same_agent,
+    same_modifiers,
+    same_patients,
+    same_verb,
+)
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
+from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+
+_BE = sense("be")
+_PERMITTING = {sense("allow"), sense("forbid")}
+_PARTIAL = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
+_PARTS = word_class("some most many few several half")
+
+
+def verdicts(asked: Asked, discourse: Discourse) -> Iterator[tuple[bool, Told]]:
+    """Give what each statement that decides says, in the order of the source."""
+    for told in discourse.told:
+        for clause in told.parsed.clauses:
+            said = _says(asked, clause, told, discourse)
+            if said is not None:
+                yield said, told
+                break
+
+
+def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
+    question = asked.clause
+    if not is_stated(clause, asked) or (has_open_condition(clause, told) and not asked.conditions):
+        return None
+    partial = set(clause.adverbs) & _PARTIAL - set(question.adverbs)
+    if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
+        partial = set()  # "may only be used in the room": in the room they may
+    if partial or _is_partial(clause):
+        return None
+    agrees = clause.is_negated == question.is_negated
+    if question.verb == _BE and not question.is_passive:
+        return _is_so(asked, clause, told, discourse, agrees=agrees)
+    forbids = {question.verb, clause.verb} == _PERMITTING and question.is_passive == clause.is_passive
+    if forbids:
+        agrees = not agrees
+    if not (forbids or same_verb(question, clause)) or not same_patients(question, clause, told, discourse):
+        return None
+    if not _same_tense(question, clause):
+        return None
+    if same_agent(question, clause, told, discourse):
+        return _in_circumstances(asked, clause, told, discourse, agrees=agrees)
+    unlike = [phrase for word, phrase in clause.modifiers if word == "unlike"]
+    contrasted = question.agent is not None and any(same(question.agent, item, told, discourse) for item in unlike)
+    return not agrees if contrasted and same_modifiers(asked, clause, told, discourse) else None
+
+
+def _in_circumstances(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
+    excepted = [phrase for word, phrase in clause.modifiers if word == "except"]
+    for _, wanted in asked.clause.modifiers:
+        if any(same(wanted, phrase, told, discourse) for phrase in excepted):
+            return not agrees
+    return agrees if same_modifiers(asked, clause, told, discourse) else None
+
+
+def _is_partial(clause: Clause) -> bool:
+    return clause.subject is not None and clause.subject.determiner in _PARTS
+
+
+def _same_tense(question: Clause, clause: Clause) -> bool:
+    """Tell whether a habit is not taken for a deed: "does she sing" is not answered by "she sang"."""
+    past_deed = not clause.auxiliaries and clause.verb_text not in (clause.verb,) and not clause.verb_text.endswith("s")
+    return not (question.auxiliaries & {"do", "does"} and past_deed and clause.verb_text != "")
+
+
+def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
+    question = asked.clause
+    subject = question.subject
+    if subject is None or clause.verb != _BE or clause.is_passive or clause.subject is None:
+        return None
+    if not same(subject, clause.subject, told, discourse) or not same_modifiers(asked, clause, told, discourse):
+        return None
+    if not question.objects:
+        return agrees if question.modifiers else None
+    for wanted in question.objects:
+        met = any(same(wanted, item, told, discourse) for item in clause.objects)
+        opposed = any(ANTONYMS.get(wanted.head_text) == item.head_text for item in clause.objects)
+        if opposed and len(question.objects) == 1:
+            return not agrees
+        if not met:
+            return None
+    return agrees
