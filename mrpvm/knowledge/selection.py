@@ -45,7 +45,7 @@ class Candidate:
     """A unit that matched, with each backend's score in [0, 1] and what matched, in words.
 
     `proof` are notes that show, line by line, how the unit is linked to the question. `is_in_use`: earlier turns of the
-    session used its document, and what its shared words scored counts more; `words` is their part of a score that is not
+    session used its document, and what its shared words scored counts more; `words` is their part of a score not
     made by words alone.
     """
 
