@@ -52,11 +52,18 @@ def calls(patterns: list[URLPattern], session: Session) -> list[tuple[str, str]]
     return sorted(made, key=lambda item: METHODS.index(item[0]))
 
 
-def call(client: Client, method: str, path: str, headers: dict[str, str]) -> Any:
+def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id: str = "kb") -> Any:
     """Give the answer to a call with a body that would do for most routes."""
     if method == "get":
         return client.get(path, headers=headers)
-    body = {"title": "t", "content": "c", "name": "n", "messages": [{"role": "user", "content": "c"}]}
+    body = {
+        "title": "t",
+        "content": "c",
+        "name": "n",
+        "kb_id": kb_id,
+        "revision": 1,
+        "messages": [{"role": "user", "content": "c"}],
+    }
     return getattr(client, method)(path, body, content_type="application/json", headers=headers)
 
 
@@ -72,7 +79,7 @@ def test_nothing_answers_without_a_key_or_a_login(talked: Session) -> None:
 def test_what_belongs_to_another_project_is_not_there(talked: Session, stranger: Caller) -> None:
     before = Session.objects.filter(pk=talked.pk).values().get()
     for method, path in calls(KEYED, talked):
-        answer = call(Client(), method, path, stranger.headers)
+        answer = call(Client(), method, path, stranger.headers, talked.mounted_kb.kb_id)
         if method == "delete":
             assert answer.status_code == 204, path  # as for an id that never existed [S-18]
         else:
@@ -83,7 +90,7 @@ def test_what_belongs_to_another_project_is_not_there(talked: Session, stranger:
 
 def test_what_belongs_to_the_project_is_there(talked: Session, editor: Caller) -> None:
     for method, path in calls(KEYED, talked):
-        answer = call(Client(), method, path, editor.headers)
+        answer = call(Client(), method, path, editor.headers, talked.mounted_kb.kb_id)
         is_done = answer.status_code < 300
         assert is_done or answer.json()["error"]["code"] == "TURN_NOT_RUNNING", (method, path, answer.content)
 

@@ -21,6 +21,7 @@ from mrpvm.lang import ControlWriter
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
+from mrpvm.testing import InMemoryKnowledge
 from mrpvm.trace.events import Event
 from mrpvm.values import (
     Answer,
@@ -186,14 +187,6 @@ class SystemClock(StepClock):
         return time.monotonic() * 1000
 
 
-class EmptyKnowledge:
-    def search(self, terms: Any, limit: int) -> list[Any]:
-        return []
-
-    def guidance(self, limit: int) -> list[Any]:
-        return []
-
-
 @dataclass
 class Ran:
     outcome: TurnOutcome
@@ -247,6 +240,6 @@ def run(
             deliberation_level=level,
             is_streamed=is_streamed,
         )
-        return Ran(machine.run_turn(request, EmptyKnowledge(), events.append, tick), events)
+        return Ran(machine.run_turn(request, InMemoryKnowledge(), events.append, tick), events)
     finally:
         workers.close()

@@ -155,8 +155,14 @@ def test_forking_what_a_session_sees_makes_and_mounts_a_base(
     }
 
 
-def test_a_session_is_renamed_even_while_a_turn_runs(operators: Client, session: Session) -> None:
-    run_a_turn_in(session)
+def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Session) -> None:
+    """[O-47]"""
+    turn = run_a_turn_in(session)
+    refused = operators.post(address_of("rename", session), {"title": "Pumps"})
+    assert "Another turn is running" in refused.text
+    session.refresh_from_db()
+    assert session.title is None
+    turn.delete()
     operators.post(address_of("rename", session), {"title": "  Pumps & co  "})
     session.refresh_from_db()
     assert session.title == "Pumps & co"
