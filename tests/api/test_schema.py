@@ -19,7 +19,7 @@ from sessions_app.models import Session
 from tests.api.conftest import Caller
 from tests.live import LiveServer
 
-EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "2"))
 """Generated requests for each operation, valid and invalid ones each; more by the environment, for a deeper run."""
 UNDOCUMENTED = {"schema", "docs", "unknown"}
 CHECKS = [
