@@ -20,6 +20,8 @@ class Migration(migrations.Migration):
                 to="sessions_app.session",
             ),
         ),
+        # On PostgreSQL the schema editor takes this constraint's index for the key's own and would drop it.
+        migrations.RemoveConstraint(model_name="explainabilityturn", name="turn_one_running_a_session"),
         migrations.AlterField(
             model_name="explainabilityturn",
             name="session",
@@ -28,6 +30,12 @@ class Migration(migrations.Migration):
                 on_delete=django.db.models.deletion.CASCADE,
                 related_name="turns",
                 to="sessions_app.session",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="explainabilityturn",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("status", "running")), fields=("session",), name="turn_one_running_a_session"
             ),
         ),
         migrations.AlterField(

@@ -3,9 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.state import StateApps
+from django.db.models import Model
 
 from mrpvm.llm.roles import ModelConfig
 from sessions_app.models import Session
@@ -44,3 +46,13 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     assert agents_of(session).get("default") is not None
     assert (session.active_persona, session.active_agent, session.snapshot_version) == ("default", "default", 1)
     assert session.model_config == ModelConfig().as_record()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("model", apps.get_app_config("sessions_app").get_models(), ids=lambda model: model.__name__)
+def test_the_tables_have_what_the_models_declare(model: type[Model]) -> None:
+    """Constraints hold in the database, on every database: what a migration lost would be seen nowhere else."""
+    with connection.cursor() as cursor:
+        there = connection.introspection.get_constraints(cursor, model._meta.db_table)
+    declared = {item.name for item in (*model._meta.constraints, *model._meta.indexes)}
+    assert declared <= set(there)
