@@ -187,6 +187,9 @@ class SystemClock(StepClock):
 
 
 class EmptyKnowledge:
+    def for_plugin(self, plugin_id: str) -> "EmptyKnowledge":
+        return self
+
     def search(self, terms: Any, limit: int) -> list[Any]:
         return []
 
