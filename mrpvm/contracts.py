@@ -16,6 +16,9 @@ from mrpvm.conversation.helping import HelperOutput as HelperOutput  # and with_
 from mrpvm.conversation.helping import with_helper as with_helper
 from mrpvm.knowledge.port import KnowledgePort as KnowledgePort  # and the next two: the ports' place for plugins
 from mrpvm.knowledge.port import ScoredUnit as ScoredUnit
+from mrpvm.knowledge.source_text import SourceReader as SourceReader  # and the next two: an optional hook of
+from mrpvm.knowledge.source_text import SourceReply as SourceReply  # KB plugins [PL-10]
+from mrpvm.knowledge.source_text import SourceText as SourceText
 from mrpvm.llm.port import LanguageModel as LanguageModel
 from mrpvm.values import (
     Answer,
@@ -290,7 +293,10 @@ class LifecycleEvent:
 
 @runtime_checkable
 class KBRetriever(Protocol):
-    """Finds evidence for intents in the session's effective view, and hears what happens to it."""
+    """Finds evidence for intents in the session's effective view, and hears what happens to it.
+
+    One that is a `SourceReader` too is given every source that was stored [PL-10].
+    """
 
     descriptor: Descriptor
 

@@ -292,9 +292,13 @@ class HistoryMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recall:
-    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer [K33, O-36]."""
+    """What the conversation adds to a search: stems with weights up to 1, source ids to prefer [K33, O-36].
+
+    `texts` are what a search by meaning adds to the question, each with its weight beside the question's 1.
+    """
 
     terms: Mapping[str, float] = field(default_factory=dict)
+    texts: tuple[tuple[float, str], ...] = ()
     documents: tuple[str, ...] = ()
 
 

@@ -37,6 +37,10 @@ class NoKnowledge:
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
         """Keep nothing."""
 
+    def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
+        """Have none."""
+        return {}
+
 
 def chunk_context(
     source_id: str, model: LanguageModel, *, remaining_ms: int, remaining_llm_calls: int, stopped: Callable[[], bool]

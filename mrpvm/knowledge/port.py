@@ -40,6 +40,9 @@ class KnowledgePort(Protocol):
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
         """Keep artifacts for later calls if they can be kept; never fails because of that."""
 
+    def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
+        """Give by name what the calling plugin derived from a source as the view has it now [PL-10]."""
+
 
 class TurnKnowledge(Protocol):
     """The view as a turn has it, before it is known which plugin asks."""

@@ -29,6 +29,8 @@ from mrpvm.contracts import (
     RetrieveInput,
     SeedDetector,
     SolveInput,
+    SourceReader,
+    SourceText,
     ValidateInput,
 )
 from mrpvm.knowledge.decomposition import decompose, profile_for
@@ -143,6 +145,28 @@ def _check_retriever(plugin: Plugin, model: LanguageModel | None) -> None:
     for kind in ("session-created", "kb-loaded", "session-kus-added", "kb-saved", "kb-forked", "something-new"):
         reply = retriever.on_session_event(LifecycleEvent(event_type=kind))
         expect(reply in ("accepted", "skipped"), "a lifecycle event is accepted or skipped [PL-10]")
+    if isinstance(plugin, SourceReader):
+        _check_source_reader(plugin)
+
+
+def _check_source_reader(reader: SourceReader) -> None:
+    for message in ODD_MESSAGES:
+        for units in ((), _UNITS):
+            source = SourceText(
+                source_id="src-1",
+                name=message or "-",
+                content=message,
+                units=units,
+                stored_at="2026-01-01T00:00:00+00:00",
+                keeps_artifacts=True,
+            )
+            reply = repeatable(partial(reader.on_source_text, source), [source])
+            expect(
+                reply.status in ("accepted", "skipped", "error"), "a source is accepted, skipped or an error [PL-10]"
+            )
+            expect(not reply.artifacts or reply.status == "accepted", "artifacts come with acceptance [PL-10]")
+            without = reader.on_source_text(replace(source, keeps_artifacts=False))
+            expect(without.status == "skipped", "without an artifact store a source is skipped [PL-10]")
 
 
 def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:

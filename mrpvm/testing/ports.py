@@ -76,6 +76,10 @@ class InMemoryKnowledge:
         """Keep them for as long as these units are kept."""
         self._artifacts.update({(self._plugin_id, version, name): content for name, content in contents.items()})
 
+    def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
+        """Give none: these units were made without a source."""
+        return {}
+
 
 class NoModel(AbsentModel):
     """A language model that is not configured."""

@@ -1,11 +1,11 @@
-"""Keeping what KB plugins derive from units [KB-14]."""
+"""Keeping what KB plugins derive from units and from sources [KB-14, PL-10]."""
 
 import logging
 from collections.abc import Mapping
 
 from django.db import DatabaseError, transaction
 
-from sessions_app.models import UnitArtifact
+from sessions_app.models import SourceArtifact, UnitArtifact
 
 logger = logging.getLogger(__name__)
 
@@ -26,3 +26,16 @@ def keep_artifacts(plugin_id: str, version: str, contents: Mapping[int, bytes]) 
             )
     except DatabaseError as error:
         logger.info("%s artifacts of %s were not kept: %s", len(rows), plugin_id, error)
+
+
+@transaction.atomic
+def keep_source_artifacts(plugin_id: str, source_pk: int, contents: Mapping[str, bytes]) -> None:
+    """Keep what a plugin made of a source that was just stored: all of it, by name, or nothing.
+
+    Raises:
+        DatabaseError: the source is gone or a name is too long.
+    """
+    SourceArtifact.objects.bulk_create(
+        SourceArtifact(plugin_id=plugin_id, source_id=source_pk, name=name, content=content)
+        for name, content in contents.items()
+    )

@@ -25,6 +25,7 @@ from sessions_app.models import (
     KnowledgeSource,
     LayerUnit,
     QuarantinedChunk,
+    SourceArtifact,
     UnitArtifact,
 )
 from sessions_app.search.index import hide_units, indexed, insert_indexed
@@ -116,7 +117,8 @@ def _hide(layer: KnowledgeLayer, folded: Sequence[int], watch: Callable[[], obje
 def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, KnowledgeSource]:
     """Give a source row in the layer for each source of the folded ones, by id, in their order.
 
-    Of several rows the newest counts, with its parts in quarantine; what sessions saved of their conversations adds up.
+    Of several rows the newest counts, with its parts in quarantine and its artifacts; what sessions saved of their
+    conversations adds up.
     """
     made: dict[str, KnowledgeSource] = {}
     listed = KnowledgeSource.objects.filter(layer_id__in=folded).order_by("pk").values_list("source_id", "pk")
@@ -136,6 +138,10 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
                 chunk.pk, chunk.origin = None, copy
                 chunk._state.adding = True
                 chunk.save()
+            artifacts = list(SourceArtifact.objects.filter(source_id=newest))
+            for artifact in artifacts:
+                artifact.pk, artifact.source = None, copy
+            SourceArtifact.objects.bulk_create(artifacts)
         made[source_id] = copy
     return made
 

@@ -30,12 +30,17 @@ Step = UnitEvent.Step
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextLoad:
-    """What a context load did [S-33, S-35]."""
+    """What a context load did [S-33, S-35]; `added` are the units that were stored."""
 
     session: Session
+    added: tuple[KnowledgeUnit, ...]
     unit_count: int
-    added_count: int
     dropped_count: int
+
+    @property
+    def added_count(self) -> int:
+        """Give how many were stored."""
+        return len(self.added)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,9 +137,7 @@ def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit]
     events.append(locked, "context.loaded", {"source_name": material.name, "unit_count": len(kept)})
     if kept:
         notify_on_commit(added_event(locked, kept, "committed-session", "session-context-api"))
-    return ContextLoad(
-        session=locked, unit_count=len(material.units), added_count=len(kept), dropped_count=dropped_count
-    )
+    return ContextLoad(session=locked, added=tuple(kept), unit_count=len(material.units), dropped_count=dropped_count)
 
 
 def _room(session: Session) -> int:

@@ -94,7 +94,7 @@ def add_source(
 
     Raises:
         InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
-        TooLarge: a KB_VALIDATION_* limit of [O-33]; nothing is stored.
+        TooLarge: a KB_VALIDATION_* limit of [IN-4, O-33]; nothing is stored.
         Conflict: the id is taken by now.
 
     Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
@@ -202,12 +202,16 @@ def free_source_id(layer: KnowledgeLayer, name: str) -> str:
 
 
 def check_base_size(layer: KnowledgeLayer) -> None:
-    """Refuse a head that shows more units than a base may have [O-33].
+    """Refuse a head that shows more units or sources than a base may have; its counts are there already [IN-4, O-33].
 
     Raises:
-        TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS.
+        TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS, KB_VALIDATION_MAX_SOURCES.
     """
-    _check_limit("The base", "units", layer.unit_count, settings.MRPVM_MAX_BASE_UNITS, "KB_VALIDATION_MAX_TOTAL_UNITS")
+    for what, value, limit, code in (
+        ("units", layer.unit_count, settings.MRPVM_MAX_BASE_UNITS, "KB_VALIDATION_MAX_TOTAL_UNITS"),
+        ("sources", layer.source_count, settings.MRPVM_MAX_BASE_SOURCES, "KB_VALIDATION_MAX_SOURCES"),
+    ):
+        _check_limit("The base", what, value, limit, code)
 
 
 def _candidates(stem: str) -> Iterator[str]:

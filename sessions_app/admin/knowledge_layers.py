@@ -10,7 +10,15 @@ from sessions_app.actions.journals import JOURNAL_KIND
 from sessions_app.admin.cells import list_links, row_link, shortened, shown_text
 from sessions_app.admin.filters import known_values
 from sessions_app.admin.read_only import ReadOnlyAdmin
-from sessions_app.models import HiddenUnit, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, UnitArtifact
+from sessions_app.models import (
+    HiddenUnit,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    SourceArtifact,
+    UnitArtifact,
+)
 
 _UNIT_LARGE = ("procedure", "text_body", "provenance")
 _SHOWN_HIDINGS = 20
@@ -172,5 +180,28 @@ class UnitArtifactAdmin(ReadOnlyAdmin):
 
     @admin.display(description="size")
     def size(self, artifact: UnitArtifact) -> str:
+        """Give how large it is."""
+        return f"{len(artifact.content):,} bytes"
+
+
+@admin.register(SourceArtifact)
+class SourceArtifactAdmin(ReadOnlyAdmin):
+    """What KB plugins derived from sources: bytes that only the plugin understands."""
+
+    list_display = ("id", "plugin_id", "name", "source_link")
+    list_filter = ("plugin_id",)
+    list_select_related = ("source",)
+    deferred = ("content", "source__content")
+    search_fields = ("=plugin_id", "=name", "=source__source_id")
+    ordering = ("-id",)
+    fields = ("plugin_id", "name", "source", "size")
+
+    @admin.display(description="source")
+    def source_link(self, artifact: SourceArtifact) -> SafeString:
+        """Give the source."""
+        return row_link(artifact.source)
+
+    @admin.display(description="size")
+    def size(self, artifact: SourceArtifact) -> str:
         """Give how large it is."""
         return f"{len(artifact.content):,} bytes"

@@ -22,6 +22,7 @@ from sessions_app.models.quarantine import QuarantinedChunk
 from sessions_app.models.remembered_text import RememberedText
 from sessions_app.models.session import Session, SessionEvent
 from sessions_app.models.session_memory import SessionMemory
+from sessions_app.models.source_artifact import SourceArtifact
 from sessions_app.models.turn_rating import TurnRating
 from sessions_app.models.unit_artifact import UnitArtifact
 
@@ -51,6 +52,7 @@ __all__ = [
     "Session",
     "SessionEvent",
     "SessionMemory",
+    "SourceArtifact",
     "TurnDetail",
     "TurnEvents",
     "TurnRating",

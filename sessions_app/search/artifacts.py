@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from mrpvm.contracts import ScoredUnit
-from sessions_app.models import UnitArtifact
+from sessions_app.models import KnowledgeSource, SourceArtifact, UnitArtifact
 from sessions_app.models.plain_sql import select_rows
 
 if TYPE_CHECKING:
@@ -57,3 +57,10 @@ class PluginKnowledge:
                 version,
                 {known[unit_id]: content for unit_id, content in contents.items() if unit_id in known},
             )
+
+    def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
+        """Give what the plugin derived from the newest source of this id in the view; two queries."""
+        found = KnowledgeSource.objects.filter(layer_id__in=self.view.view.chain, source_id=source_id)
+        newest = found.order_by("-pk").values_list("pk", flat=True).first()
+        rows = SourceArtifact.objects.filter(source_id=newest, plugin_id=self.plugin_id)
+        return {name: bytes(content) for name, content in rows.values_list("name", "content")}

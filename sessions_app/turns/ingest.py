@@ -16,6 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm import registry
+from mrpvm.contracts import SourceText
 from mrpvm.documents.document import media_type_of
 from mrpvm.documents.reading import READ_IN_PROCESS
 from mrpvm.errors import EngineTimeout, InvalidInput, TooLarge
@@ -34,6 +35,7 @@ from sessions_app.queries.model_roles import shared_config
 from sessions_app.turns import reading_slots, shutdown
 from sessions_app.turns.language_model import is_configured, model_source
 from sessions_app.turns.normalisation import Normaliser, normalise_chunks
+from sessions_app.turns.source_hooks import tell_readers
 
 APART_BYTES = 32 * 1024
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
@@ -89,6 +91,17 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
         rejections=found.rejections,
     )
     load = add_context(session, material, watch=work.watch, wait_ms=settings.MRPVM_MAX_WAIT_MS)
+    tell_readers(
+        SourceText(
+            source_id=source_id,
+            name=upload.name,
+            content=found.text,
+            units=load.added,
+            stored_at=timezone.now().isoformat(),
+            keeps_artifacts=False,
+            session_id=session.session_id,
+        )
+    )
     return LoadedContext(
         load=load,
         source_id=source_id,
@@ -106,7 +119,7 @@ def load_source(base: KnowledgeBase, upload: Upload) -> KnowledgeSource:
     source_id = upload.source_id or free_source_id(base.head, upload.name)
     work = _Work(upload, source_id, None, shared_config(base.project)[0])
     found = work.ingested()
-    return add_source(
+    source = add_source(
         base,
         upload.name,
         found.text,
@@ -117,6 +130,18 @@ def load_source(base: KnowledgeBase, upload: Upload) -> KnowledgeSource:
         rejections=found.rejections,
         watch=work.watch,
     )
+    tell_readers(
+        SourceText(
+            source_id=source.source_id,
+            name=source.name,
+            content=found.text,
+            units=tuple(found.units),
+            stored_at=source.added_at.isoformat(),
+            keeps_artifacts=True,
+        ),
+        source.pk,
+    )
+    return source
 
 
 class _Work:

@@ -149,6 +149,21 @@ class TestAddSource:
         for model in (KnowledgeSource, LayerUnit, Posting):
             assert not model.objects.exists()
 
+    def test_a_full_base_takes_no_further_source_but_a_newer_one_in_its_place(
+        self, base: KnowledgeBase, settings: LazySettings
+    ) -> None:
+        settings.MRPVM_MAX_BASE_SOURCES = 2
+        for name in ("first", "second"):
+            knowledge.add_source(base, name, "", [make_unit(name, f"The pump is {name}")], source_id=name)
+        with pytest.raises(TooLarge) as refused:
+            knowledge.add_source(base, "third", "", [make_unit("third", "The pump is third")], source_id="third")
+        assert (refused.value.code, refused.value.details) == ("KB_VALIDATION_MAX_SOURCES", {"limit": 2, "sources": 3})
+        assert set(KnowledgeSource.objects.values_list("source_id", flat=True)) == {"first", "second"}
+        assert not KnowledgeLayer.objects.filter(kind="staged").exists()
+        knowledge.add_source(base, "second", "", [make_unit("second", "The pump is newer")], source_id="second")
+        assert held(base, "pump") == ["The pump is first", "The pump is newer"]
+        assert KnowledgeBase.objects.get().source_count == 2
+
     def test_a_base_that_is_gone(self, base: KnowledgeBase) -> None:
         KnowledgeBase.objects.all().delete()
         with pytest.raises(NotFound) as refused:

@@ -16,7 +16,7 @@ from mrpvm.knowledge.text import words
 from mrpvm.plugins.kb_retrievers.balanced import BalancedKBRetriever
 from mrpvm.testing import InMemoryKnowledge, call_context, unit
 from mrpvm.testing.conformance import check_plugin, intent_of, retrieve_input
-from mrpvm.values import KnowledgeUnit
+from mrpvm.values import KnowledgeUnit, Recall
 
 MEANINGS = (("dog", "puppy", "hound"), ("boat", "vessel", "ferry"), ("ill", "sick", "fever"), ("house", "home", "flat"))
 
@@ -46,12 +46,20 @@ UNITS = [
 
 
 def find(
-    question: str, encoder: SynonymEncoder, context: CallContext | None = None, units: Sequence[KnowledgeUnit] = UNITS
+    question: str,
+    encoder: SynonymEncoder,
+    context: CallContext | None = None,
+    units: Sequence[KnowledgeUnit] = UNITS,
+    recall: Recall | None = None,
 ) -> Retrieval:
     intent = intent_of(question, act="identify")
     decomposed = decompose(intent)
     request = replace(
-        retrieve_input([question]), intents=(intent,), decomposed=(decomposed,), profiles=(profile_for(decomposed),)
+        retrieve_input([question]),
+        intents=(intent,),
+        decomposed=(decomposed,),
+        profiles=(profile_for(decomposed),),
+        recall=recall,
     )
     plugin = BalancedKBRetriever(lambda: encoder)
     return plugin.retrieve(request, context or call_context(InMemoryKnowledge(units, "kb")))
@@ -71,6 +79,14 @@ def test_what_is_neither_alike_nor_shares_a_word_stays_out() -> None:
     found = find("Which vessel is there?", SynonymEncoder())
     assert "below 0.15" in rows(found, "pruned")["puppy"]
     assert {"dog-house", "puppy", "empty"} <= rows(found, "offered").keys()
+
+
+def test_what_a_follow_up_means_is_taken_from_the_conversation() -> None:
+    bare, meant = SynonymEncoder(), Recall(texts=((0.3, "It is a vessel."), (0.5, "ferry")))
+    assert "boat" not in rows(find("When does it go?", bare), "selected")
+    assert "boat" in rows(find("When does it go?", SynonymEncoder(), recall=meant), "selected")
+    found = rows(find("Which puppy was it?", SynonymEncoder(), recall=meant), "offered")
+    assert next(iter(found)) == "puppy"  # the question itself counts more
 
 
 def test_words_and_meaning_are_weighed_and_both_shown() -> None:

@@ -32,6 +32,7 @@ from sessions_app.models import (
     RememberedText,
     Session,
     SessionMemory,
+    SourceArtifact,
     TurnDetail,
     TurnEvents,
     TurnRating,
@@ -78,6 +79,7 @@ def _add_knowledge(base: KnowledgeBase) -> None:
     stored = LayerUnit.objects.get(layer=layer)
     HiddenUnit.objects.create(layer=layer, unit=stored)
     UnitArtifact.objects.create(plugin_id=HOSTILE, unit=stored, version=HOSTILE, content=b"0")
+    SourceArtifact.objects.create(plugin_id=HOSTILE, source=source, name=HOSTILE, content=b"0")
     KBRevision.objects.create(knowledge_base=base, revision=99, layer=layer, reason=HOSTILE)
     QuarantinedChunk.objects.create(
         origin=source, source_id="src-1", source_name=HOSTILE, chunk_index=0, text=HOSTILE, control_text=HOSTILE,

@@ -36,6 +36,12 @@ class Vector:
         return sumprod(self.values, other.values) / lengths if lengths else 0.0
 
 
+def combined(shared: Sequence[tuple[float, Vector]]) -> Vector:
+    """Give the direction of the sum of vectors, each as one unit long times its share; there must be one."""
+    scaled = [[share * value / (vector.length or 1.0) for value in vector.values] for share, vector in shared]
+    return Vector.of(packed([sum(values) for values in zip(*scaled, strict=True)]))
+
+
 def mean_similarity(asked: Vector, shared: Sequence[tuple[float, Vector]]) -> float:
     """Give the cosine between a direction and the mean of others, each as one unit long times its share."""
     length_squared = sum(share * share for share, _ in shared) + 2 * sum(

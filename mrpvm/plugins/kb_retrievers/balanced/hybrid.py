@@ -12,7 +12,7 @@ from itertools import batched
 from mrpvm.contracts import CallContext, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.embedding.encoder import Encoder, embedded_text
-from mrpvm.knowledge.embedding.vectors import Vector, mean_similarity
+from mrpvm.knowledge.embedding.vectors import Vector, combined, mean_similarity
 from mrpvm.knowledge.selection import Candidate
 from mrpvm.plugins.kb_retrievers.pipeline import SPARE_CANDIDATES, Found, find_lexically, lexical_hits, matched_by
 from mrpvm.values import ContextProfile, KnowledgeUnit, Recall
@@ -54,7 +54,7 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
         return Found(
             found.candidates, found.seen_count, ("ranked by shared words alone: the turn had no time for vectors",)
         )
-    asked = Vector.of(encoder.encode([profile.query_text])[0])
+    asked = _asked(encoder, profile, request.recall)
     best = max((hit.score for hit in pool.hits), default=0.0)
     in_use = request.recall.documents if request.recall else ()
     candidates = []
@@ -65,6 +65,15 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
     candidates.sort(key=lambda item: (-item.scores["hybrid"], item.unit.id))
     note = f"{len(candidates)} units by shared words x{1 - pool.weight:.1f} and {encoder.name} x{pool.weight:.1f}"
     return Found(candidates[: profile.max_results + SPARE_CANDIDATES], len(pool.hits), (note,))
+
+
+def _asked(encoder: Encoder, profile: ContextProfile, recall: Recall | None) -> Vector:
+    """Give what is looked for: the question and, in a follow-up, something of what was said before it [O-36]."""
+    shared = ((1.0, profile.query_text), *(recall.texts if recall else ()))
+    vectors = [Vector.of(content) for content in encoder.encode([text for _, text in shared])]
+    if len(vectors) == 1:
+        return vectors[0]
+    return combined([(share, vector) for (share, _), vector in zip(shared, vectors, strict=True)])
 
 
 def _pool(profile: ContextProfile, recall: Recall | None, context: CallContext) -> _Pool:

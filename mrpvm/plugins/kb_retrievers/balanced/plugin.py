@@ -4,11 +4,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Literal
 
-from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
+from mrpvm.contracts import (
+    CallContext,
+    Descriptor,
+    LifecycleEvent,
+    PlannerHints,
+    Retrieval,
+    RetrieveInput,
+    SourceReply,
+    SourceText,
+)
 from mrpvm.knowledge.embedding.encoder import Encoder, installed_encoder
 from mrpvm.knowledge.selection import SelectionPolicy
 from mrpvm.plugins.kb_retrievers.balanced.hybrid import find_by_meaning
 from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
+from mrpvm.plugins.kb_retrievers.source_notes import note_source
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.15, is_diverse=True, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
@@ -71,3 +81,7 @@ class BalancedKBRetriever:
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
         """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
         return "skipped"
+
+    def on_source_text(self, source: SourceText) -> SourceReply:
+        """Keep the source's figures [BP-32]."""
+        return note_source(self.descriptor.id, source)

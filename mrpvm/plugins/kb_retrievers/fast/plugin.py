@@ -2,9 +2,19 @@
 
 from typing import Literal
 
-from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
+from mrpvm.contracts import (
+    CallContext,
+    Descriptor,
+    LifecycleEvent,
+    PlannerHints,
+    Retrieval,
+    RetrieveInput,
+    SourceReply,
+    SourceText,
+)
 from mrpvm.knowledge.selection import SelectionPolicy
 from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
+from mrpvm.plugins.kb_retrievers.source_notes import note_source
 
 POLICY = SelectionPolicy(max_results=8, min_score=0.30)
 """More results than the reference's three: a solver that must notice rival facts has to see them [O-10]."""
@@ -55,3 +65,7 @@ class FastKBRetriever:
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
         """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
         return "skipped"
+
+    def on_source_text(self, source: SourceText) -> SourceReply:
+        """Keep the source's figures [BP-32]."""
+        return note_source(self.descriptor.id, source)

@@ -11,6 +11,8 @@ from mrpvm.contracts import (
     Retrieval,
     RetrieveInput,
     ScoredUnit,
+    SourceReply,
+    SourceText,
 )
 from mrpvm.knowledge.closure import LIMITS, Link, neighbourhood
 from mrpvm.knowledge.linking import Linked, link_units, links_of, seeds_of
@@ -22,6 +24,7 @@ from mrpvm.plugins.kb_retrievers.pipeline import (
     lexical_hits,
     retrieve_evidence,
 )
+from mrpvm.plugins.kb_retrievers.source_notes import note_source
 from mrpvm.values import ContextProfile
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.12, chooses_level=True)
@@ -80,6 +83,10 @@ class ThinkingDBKBRetriever:
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
         """Skip every event: nothing is cached, each call reads the view as it is [PL-44]."""
         return "skipped"
+
+    def on_source_text(self, source: SourceText) -> SourceReply:
+        """Keep the source's figures [BP-32]."""
+        return note_source(self.descriptor.id, source)
 
 
 def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:

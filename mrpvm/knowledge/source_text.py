@@ -1,0 +1,41 @@
+"""The source-text hook of KB plugins: the last step of reading a source in [IN-1, PL-10]."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+from mrpvm.values import KnowledgeUnit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceText:
+    """A source that was just stored: its whole text and its stored units.
+
+    Artifacts are kept with a source of a knowledge base; where there is none, as for a context load, `keeps_artifacts`
+    is False. `session_id` is None outside of a session; `stored_at` is ISO 8601 in UTC.
+    """
+
+    source_id: str
+    name: str
+    content: str
+    units: tuple[KnowledgeUnit, ...]
+    stored_at: str
+    keeps_artifacts: bool
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceReply:
+    """What a plugin made of a source: bytes by name that it alone will read; `error` says why there is nothing."""
+
+    status: Literal["accepted", "skipped", "error"]
+    artifacts: Mapping[str, bytes] = field(default_factory=dict)
+    error: str = ""
+
+
+@runtime_checkable
+class SourceReader(Protocol):
+    """A KB plugin that has this hook; it need not."""
+
+    def on_source_text(self, source: SourceText) -> SourceReply:
+        """Give what is to be kept with the source; `skipped` where nothing can be kept [PL-10]."""
