@@ -7,13 +7,16 @@ them fell seconds behind.
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from sessions_app import events
 from sessions_app.queries.sessions import SessionReader, events_since, visible_sessions
+
+if TYPE_CHECKING:
+    from sessions_app.models import SessionEvent
 
 
 class Told(NamedTuple):
@@ -84,17 +87,19 @@ class SharedReads:
 @database_sync_to_async
 def _answers(questions: Sequence[Question]) -> Mapping[Question, Answer]:
     # Events first, permission after: whoever lost it before an event was stored does not get the event.
-    places = {(asked.session_pk, asked.since) for asked in questions if asked.session_pk is not None}
-    news = {(pk, since): [_told(event) for event in events_since(pk, since)] for pk, since in places}
+    places = {(asked.session_pk, asked.since) for asked in questions}
+    news = {
+        (pk, since): [] if pk is None else [_told(event) for event in events_since(pk, since)] for pk, since in places
+    }
     visible = visible_sessions({asked.reader for asked in questions})
     return {
-        asked: Answer(visible[asked.reader], news.get((asked.session_pk, asked.since), ()))
+        asked: Answer(visible[asked.reader], news[asked.session_pk, asked.since])
         for asked in questions
         if asked.reader in visible
     }
 
 
-def _told(event: events.SessionEvent) -> Told:
+def _told(event: "SessionEvent") -> Told:
     return Told(event.sequence, False, json.dumps(events.message_of(event)))
 
 

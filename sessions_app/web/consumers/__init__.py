@@ -16,7 +16,7 @@ from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from sessions_app import events
 from sessions_app.queries.sessions import SessionReader
-from sessions_app.web.live import Answer, Bell, Ear, Question, SharedReads, Told
+from sessions_app.web.consumers.shared import Answer, Bell, Ear, Question, SharedReads, Told
 
 logger = logging.getLogger(__name__)
 
@@ -67,7 +67,9 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         """Stop listening."""
         if self._following is not None:
             self._following.cancel()
-        ear = self._shared.ears.get(self._session_pk) if self._session_pk is not None else None
+        if self._session_pk is None:
+            return
+        ear = self._shared.ears.get(self._session_pk)
         if ear is not None and await ear.leave(self._bell):
             self._shared.ears.pop(self._session_pk, None)
 
