@@ -10,6 +10,8 @@ from websockets.asyncio.client import connect
 
 PATIENCE_SECONDS = 60
 """How long a reader waits for the next event."""
+LOOK_SECONDS = 0.5
+"""How often a reader that hears nothing looks whether it has heard all."""
 
 
 @dataclass(slots=True)
@@ -45,11 +47,15 @@ async def _listen(
     async def read(heard: Heard) -> None:
         async with connect(url, origin=f"http://{address}", additional_headers=headers, open_timeout=60) as socket:
             await listening.wait()
+            quiet_since = time.monotonic()
             while not last.done() or not heard.numbers or heard.numbers[-1] < last.result():
                 try:
-                    told = await asyncio.wait_for(socket.recv(), PATIENCE_SECONDS if not last.done() else 15)
-                except TimeoutError:
-                    return
+                    told = await asyncio.wait_for(socket.recv(), LOOK_SECONDS)
+                except TimeoutError:  # the last event may have come before its number was known
+                    if time.monotonic() - quiet_since > PATIENCE_SECONDS:
+                        return
+                    continue
+                quiet_since = time.monotonic()
                 number = json.loads(told).get("sequence")
                 if number is not None:
                     heard.numbers.append(number)

@@ -1,5 +1,8 @@
 """Sessions and what they hold."""
 
+from collections.abc import Collection
+from typing import NamedTuple
+
 from django.contrib.sessions.models import Session as Login
 from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Coalesce
@@ -164,16 +167,35 @@ def events_since(session_pk: int, sequence: int) -> QuerySet[SessionEvent]:
     return SessionEvent.objects.filter(session_id=session_pk, sequence__gt=sequence).order_by("sequence")
 
 
-def visible_session(user_pk: int, login_key: str | None, session_id: str) -> Session | None:
-    """Give the session if this user, under this login, may see it now; for sockets, which outlive their request.
+class SessionReader(NamedTuple):
+    """A user under one login who looks at the session of that id."""
 
-    None once the user has logged out, was deactivated or left the project, or the session was deleted.
+    user_pk: int
+    login_key: str | None
+    session_id: str
+
+
+def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, int]:
+    """Give the session's key to each reader who may see it now; for sockets, which outlive their request.
+
+    Nothing once the user has logged out, was deactivated or left the project, or the session was deleted.
     """
-    if login_key is None or not Login.objects.filter(session_key=login_key, expire_date__gt=timezone.now()).exists():
-        return None
-    return Session.objects.filter(
-        session_id=session_id,
+    keys = {reader.login_key for reader in readers if reader.login_key is not None}
+    logins = set(
+        Login.objects.filter(session_key__in=keys, expire_date__gt=timezone.now()).values_list("session_key", flat=True)
+    )
+    found = Session.objects.filter(
+        session_id__in={reader.session_id for reader in readers},
         deleted_at__isnull=True,
-        project__memberships__user_id=user_pk,
+        project__memberships__user_id__in={reader.user_pk for reader in readers},
         project__memberships__user__is_active=True,
-    ).first()
+    ).order_by("-pk")
+    sessions = {
+        (user_pk, session_id): pk
+        for user_pk, session_id, pk in found.values_list("project__memberships__user_id", "session_id", "pk")
+    }
+    return {
+        reader: sessions[reader.user_pk, reader.session_id]
+        for reader in readers
+        if reader.login_key in logins and (reader.user_pk, reader.session_id) in sessions
+    }

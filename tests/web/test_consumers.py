@@ -213,3 +213,26 @@ async def test_permission_is_checked_again_for_every_event(loss: str) -> None:
     if loss != "deleted":
         await rename(session)
     assert await closing_code(communicator) == consumers.FORBIDDEN
+
+
+async def test_readers_who_share_a_read_are_told_apart_when_one_loses_its_right_between_two_events() -> None:
+    session, user, cookie = await sync_to_async(world)()
+
+    def another() -> str:
+        other = User.objects.create_user("bob")
+        Membership.objects.create(project=session.project, user=other, role=Role.VIEWER)
+        return cookie_of(other)
+
+    stays, goes = socket(session, await sync_to_async(another)(), since=2), socket(session, cookie, since=2)
+    for communicator in (stays, goes):
+        await communicator.connect()
+    await rename(session)
+    for communicator in (stays, goes):
+        assert [message["sequence"] for message in await received(communicator, 1)] == [3]
+    await sync_to_async(Membership.objects.filter(user=user).delete)()
+    await rename(session)
+    assert await goes.receive_output(timeout=PATIENCE_SECONDS) == {
+        "type": "websocket.close", "code": consumers.FORBIDDEN,
+    }  # fmt: skip
+    assert [message["sequence"] for message in await received(stays, 1)] == [4]
+    await stays.disconnect()

@@ -1,0 +1,106 @@
+"""Live state: one socket a session page, fed from the session's numbered events.
+
+The socket listens first and then reads the rows after the number the page has seen; a message only wakes it to read
+them again. So nothing is missed and nothing is doubled. A heartbeat looks once more, for the case that the very last
+message was lost.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import parse_qs
+from weakref import WeakKeyDictionary
+
+from channels.generic.websocket import AsyncJsonWebsocketConsumer
+
+from sessions_app import events
+from sessions_app.queries.sessions import SessionReader
+from sessions_app.web.consumers.shared import Answer, Bell, Ear, Question, SharedReads, Told
+
+logger = logging.getLogger(__name__)
+
+UNAUTHENTICATED, FORBIDDEN, FAILED = 4401, 4403, 1011
+HEARTBEAT_SECONDS = 10
+
+
+class Shared:
+    """What the sockets of one event loop share."""
+
+    def __init__(self) -> None:
+        self.reads = SharedReads()
+        self.ears: dict[int, Ear] = {}
+
+
+_shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Shared] = WeakKeyDictionary()
+
+
+class SessionConsumer(AsyncJsonWebsocketConsumer):
+    """Sends a session's events to a reader who may see it; closes with 4403 as soon as he may not [O-8]."""
+
+    async def connect(self) -> None:
+        """Listen, then send what the page has not seen (`?since=<number>`)."""
+        loop = asyncio.get_running_loop()
+        events.use_server_loop(loop)
+        self._shared = _shared.setdefault(loop, Shared())
+        self._following: asyncio.Task[None] | None = None
+        self._session_pk: int | None = None
+        self._bell = Bell()
+        await self.accept()
+        if not self.scope["user"].is_authenticated:
+            await self.close(UNAUTHENTICATED)
+            return
+        self._since = _number(parse_qs(self.scope["query_string"].decode()).get("since", ["0"])[0])
+        self._reader = SessionReader(
+            self.scope["user"].pk, self.scope["session"].session_key, self.scope["url_route"]["kwargs"]["session_id"]
+        )
+        answer = await self._ask()
+        if answer is None:
+            await self.close(FORBIDDEN)
+            return
+        self._session_pk = answer.session_pk
+        await self._shared.ears.setdefault(answer.session_pk, Ear(answer.session_pk)).join(self._bell)
+        self._bell.ring(None)
+        self._following = asyncio.create_task(self._follow())
+
+    async def disconnect(self, code: int) -> None:
+        """Stop listening."""
+        if self._following is not None:
+            self._following.cancel()
+        if self._session_pk is None:
+            return
+        ear = self._shared.ears.get(self._session_pk)
+        if ear is not None and await ear.leave(self._bell):
+            self._shared.ears.pop(self._session_pk, None)
+
+    async def receive_json(self, content: Any, **kwargs: Any) -> None:
+        """Ignore what browsers send: everything they do goes over HTTP."""
+
+    async def _follow(self) -> None:
+        try:
+            while await self._send_news(await self._bell.wait(HEARTBEAT_SECONDS)):
+                pass
+            await self.close(FORBIDDEN)
+        except OSError:  # the page has gone; its disconnect comes
+            return
+        except Exception:
+            logger.exception("could not follow session %s", self._reader.session_id)
+            await self.close(FAILED)  # the page connects again with the number it has seen
+
+    async def _send_news(self, progress: Sequence[Told]) -> bool:
+        """Send what is new, if its reader may still see the session; tells whether he may."""
+        answer = await self._ask()
+        if answer is None or answer.session_pk != self._session_pk:
+            return False
+        for told in sorted((*answer.news, *progress)):
+            await self.send(told.text)
+            if not told.is_progress:
+                self._since = told.sequence
+        return True
+
+    async def _ask(self) -> Answer | None:
+        return await self._shared.reads.ask(Question(self._reader, self._session_pk, self._since))
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0

@@ -1,0 +1,172 @@
+"""What the sockets of one process share: one ear at the layer a session, and one read for all who ask at once.
+
+A socket that subscribed and asked for itself would cost a thread hop and three queries for each event; two hundred of
+them fell seconds behind.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from channels.db import database_sync_to_async
+from channels.layers import get_channel_layer
+
+from sessions_app import events
+from sessions_app.queries.sessions import SessionReader, events_since, visible_sessions
+
+if TYPE_CHECKING:
+    from sessions_app.models import SessionEvent
+
+
+class Told(NamedTuple):
+    """One message as it is sent: its event's number, or, if it only tells of progress, that of the event before it."""
+
+    sequence: int
+    is_progress: bool
+    text: str
+
+
+class Question(NamedTuple):
+    """What a reader asks: may he see the session, and what came after `since`; no events without `session_pk`."""
+
+    reader: SessionReader
+    session_pk: int | None
+    since: int
+
+
+class Answer(NamedTuple):
+    """The session that the reader may see, and its events, which all who asked the same share."""
+
+    session_pk: int
+    news: Sequence[Told]
+
+
+class SharedReads:
+    """Answers questions in rounds: who asks while a round is read waits for the next, so no answer is older than its
+    question.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[Question, asyncio.Future[Answer | None]] = {}
+        self._rounds: asyncio.Task[None] | None = None
+
+    async def ask(self, question: Question) -> Answer | None:
+        """Give the answer; None if the reader may not see the session (any more).
+
+        Raises:
+            Exception: whatever kept the database from answering; everybody of the round gets it.
+        """
+        if question not in self._waiting:
+            self._waiting[question] = asyncio.get_running_loop().create_future()
+        answer = self._waiting[question]
+        if self._rounds is None:
+            self._rounds = asyncio.create_task(self._read())
+        return await asyncio.shield(answer)  # one socket that goes away takes no answer from the others
+
+    async def _read(self) -> None:
+        asked: dict[Question, asyncio.Future[Answer | None]] = {}
+        try:
+            while self._waiting:
+                asked, self._waiting = self._waiting, {}
+                try:
+                    answers = await _answers(list(asked))
+                except Exception as error:
+                    for waiting in asked.values():
+                        waiting.set_exception(error)
+                else:
+                    for question, waiting in asked.items():
+                        waiting.set_result(answers.get(question))
+        finally:
+            self._rounds = None
+            for waiting in (*asked.values(), *self._waiting.values()):
+                waiting.cancel()
+            self._waiting = {}
+
+
+@database_sync_to_async
+def _answers(questions: Sequence[Question]) -> Mapping[Question, Answer]:
+    # Events first, permission after: whoever lost it before an event was stored does not get the event.
+    places = {(asked.session_pk, asked.since) for asked in questions}
+    news = {
+        (pk, since): [] if pk is None else [_told(event) for event in events_since(pk, since)] for pk, since in places
+    }
+    visible = visible_sessions({asked.reader for asked in questions})
+    return {
+        asked: Answer(visible[asked.reader], news[asked.session_pk, asked.since])
+        for asked in questions
+        if asked.reader in visible
+    }
+
+
+def _told(event: "SessionEvent") -> Told:
+    return Told(event.sequence, False, json.dumps(events.message_of(event)))
+
+
+class Bell:
+    """Wakes one socket, and keeps for it what only tells of progress, which is not in the rows."""
+
+    def __init__(self) -> None:
+        self._rung = asyncio.Event()
+        self._progress: list[Told] = []
+
+    def ring(self, progress: Told | None) -> None:
+        """Wake the socket; an event's row is read then, so only progress is handed over."""
+        if progress is not None:
+            self._progress.append(progress)
+        self._rung.set()
+
+    async def wait(self, seconds: float) -> Sequence[Told]:
+        """Wait until somebody rings, at most so long; gives the progress that was told meanwhile."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._rung.wait()
+        except TimeoutError:
+            pass
+        self._rung.clear()
+        progress, self._progress = self._progress, []
+        return progress
+
+
+class Ear:
+    """Listens to one session's group for all sockets of this process that follow the session."""
+
+    def __init__(self, session_pk: int) -> None:
+        self._group = events.group_of(session_pk)
+        self._bells: set[Bell] = set()
+        self._channel: str | None = None
+        self._listening: asyncio.Task[None] | None = None
+        self._joining = asyncio.Lock()
+
+    async def join(self, bell: Bell) -> None:
+        """Ring the bell for each message from now on."""
+        layer = get_channel_layer()
+        self._bells.add(bell)
+        async with self._joining:
+            if self._channel is None:
+                self._channel = await layer.new_channel()
+            # Said again by each that joins: the in-memory layer forgets who has been in a group for a day.
+            await layer.group_add(self._group, self._channel)
+            if self._listening is None or self._listening.done():
+                self._listening = asyncio.create_task(self._listen(self._channel))
+
+    async def leave(self, bell: Bell) -> bool:
+        """Ring it no more; tells whether nobody is left, who leaves the group too."""
+        self._bells.discard(bell)
+        async with self._joining:
+            if self._bells or self._channel is None or self._listening is None:
+                return not self._bells
+            self._listening.cancel()
+            await get_channel_layer().group_discard(self._group, self._channel)
+            self._channel = self._listening = None
+            return not self._bells
+
+    async def _listen(self, channel: str) -> None:
+        layer, latest = get_channel_layer(), 0
+        while True:
+            message: events.EventMessage = (await layer.receive(channel))["message"]
+            sequence = message["sequence"]
+            latest = latest if sequence is None else sequence
+            progress = Told(latest, True, json.dumps(message)) if sequence is None else None
+            for bell in self._bells:
+                bell.ring(progress)
