@@ -1,8 +1,7 @@
 """The operator's door: every row to look at, and knowledge bases to mount and fork [O-47, O-51].
 
 Rows are read-only here; what may be changed is an object action with a page of its own, and goes through
-`sessions_app.actions` like a request to the API. `Posting` is not registered, because the admin cannot register a
-composite primary key: the page of a unit shows its postings' counts.
+`sessions_app.actions` like a request to the API.
 """
 
 from django.contrib import admin

@@ -1,7 +1,6 @@
 """What bases are made of: layers, their sources and units, and what they hide."""
 
 from django.contrib import admin
-from django.db.models import Sum
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
@@ -16,6 +15,7 @@ from sessions_app.models import (
     KnowledgeLayer,
     KnowledgeSource,
     LayerUnit,
+    Posting,
     SourceArtifact,
     UnitArtifact,
 )
@@ -84,7 +84,7 @@ class KnowledgeSourceAdmin(ReadOnlyAdmin):
 
 @admin.register(LayerUnit)
 class LayerUnitAdmin(ReadOnlyAdmin):
-    """Units of layers. Their postings have no page, so a unit's page counts them."""
+    """Units of layers."""
 
     list_display = ("unit_id", "says", "role", "is_evidence", "is_guidance", "length", "layer_link")
     list_filter = (known_values("role", ROLES), "is_evidence", "is_guidance")
@@ -109,7 +109,7 @@ class LayerUnitAdmin(ReadOnlyAdmin):
                 )
             },
         ),
-        ("Index", {"fields": ("length", "posting_count", "hidings")}),
+        ("Index", {"fields": ("length", "posting_list", "hidings")}),
         ("Origin", {"fields": (("source_id", "chunk_id"), "hash", "provenance")}),
     )  # fmt: skip
 
@@ -124,11 +124,9 @@ class LayerUnitAdmin(ReadOnlyAdmin):
         return row_link(unit.layer)
 
     @admin.display(description="postings")
-    def posting_count(self, unit: LayerUnit) -> str:
-        """Give how many terms point at the unit, and the sum of their frequencies."""
-        postings = unit.postings.filter(layer_id=unit.layer_id)
-        total = postings.aggregate(total=Sum("frequency"))["total"] or 0
-        return f"{postings.count():,} terms, {total:,} tenths of an occurrence"
+    def posting_list(self, unit: LayerUnit) -> SafeString:
+        """Give the way to its postings."""
+        return list_links([(Posting, "unit")], unit)
 
     @admin.display(description="changed in")
     def hidings(self, unit: LayerUnit) -> SafeString | str:
@@ -205,3 +203,26 @@ class SourceArtifactAdmin(ReadOnlyAdmin):
     def size(self, artifact: SourceArtifact) -> str:
         """Give how large it is."""
         return f"{len(artifact.content):,} bytes"
+
+
+@admin.register(Posting)
+class PostingAdmin(ReadOnlyAdmin):
+    """How often a term stands in a unit; a term is the number that its stem hashes to."""
+
+    list_display = ("id", "term", "frequency", "length", "unit_link", "layer_link")
+    list_filter = (known_values("layer__kind", KnowledgeLayer.Kind.values),)
+    list_select_related = ("unit", "layer")
+    deferred = ("unit__text_body", "unit__provenance", "layer__ancestry")
+    search_fields = ("=term", "=unit__unit_id")
+    ordering = ("-id",)
+    fields = ("term", ("frequency", "length"), "unit", "layer")
+
+    @admin.display(description="unit")
+    def unit_link(self, posting: Posting) -> SafeString:
+        """Give its unit."""
+        return row_link(posting.unit)
+
+    @admin.display(description="layer")
+    def layer_link(self, posting: Posting) -> SafeString:
+        """Give the layer."""
+        return row_link(posting.layer)

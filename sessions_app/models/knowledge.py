@@ -185,7 +185,6 @@ class Posting(models.Model):
     their unit by `sessions_app.search`, so the database does not check each of them against its unit.
     """
 
-    pk = models.CompositePrimaryKey("layer_id", "term", "unit_id")
     layer = models.ForeignKey(
         KnowledgeLayer, on_delete=models.CASCADE, related_name="postings", db_index=False, db_constraint=False
     )
@@ -193,6 +192,10 @@ class Posting(models.Model):
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="postings", db_constraint=False)
     frequency = models.PositiveIntegerField()
     length = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["layer", "term", "unit"], name="posting_unique")]
 
     def __str__(self) -> str:
         return f"{self.term} in {self.unit_id}"

@@ -20,11 +20,9 @@ from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
     KnowledgeBase,
-    LayerUnit,
     LoginLink,
     Membership,
     Message,
-    Posting,
     Session,
     TurnDetail,
     TurnEvents,
@@ -33,7 +31,7 @@ from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind, operator, ope
 
 __all__ = ["operator", "operators"]
 
-MODELS = [model for model in apps.get_app_config("sessions_app").get_models() if model is not Posting]
+MODELS = list(apps.get_app_config("sessions_app").get_models())
 DELETABLE = {Session, LoginLink, Membership}
 MOST_LIST_QUERIES = 12
 
@@ -165,15 +163,6 @@ def test_a_session_links_to_its_page_and_a_turn_to_its_own(operators: Client) ->
 def test_without_such_pages_there_are_no_links(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(session_id="a/b\nc")
     assert cells.link(cells.session_page(session), "Open") == ""
-
-
-def test_a_units_page_counts_its_postings(operators: Client) -> None:
-    add_rows_of_every_kind(1)
-    unit = LayerUnit.objects.get()
-    terms = Posting.objects.filter(unit=unit).count()
-    assert terms > 0
-    page = operators.get(address_of(LayerUnit, "change", unit.pk))
-    assert f"{terms} terms" in page.text
 
 
 def test_a_long_payload_is_cut_and_the_rest_counted(operators: Client) -> None:
