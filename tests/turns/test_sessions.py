@@ -16,11 +16,13 @@ from sessions_app.actions.sessions import (
     restore_session,
 )
 from sessions_app.models import KBMount, KnowledgeLayer, Session
+from sessions_app.search.index import index_units
+from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import prepare
 from sessions_app.turns.sweep import sweep
-from tests.kernel.scripted import plugin, retrieval
+from tests.kernel.scripted import detection, plugin, retrieval
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,6 +46,22 @@ def test_creation_notifies_created_before_loaded(project, plugins):
     plugins(kb)
     create_session(project)
     assert heard == [("session-created", None), ("kb-loaded", "session-create")]
+
+
+def test_the_index_of_a_session_is_made_of_its_units_and_nothing_else(session, plugins):
+    """[S-34]"""
+    plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["Rex is a dog.", "Tom is a cat."])))
+    run_turn(session, TurnCall(message="Rex is a dog. Tom is a cat. Why?"))
+    committed = session.context_units.filter(state="committed").order_by("id")
+    rebuilt = create_layer(KnowledgeLayer.Kind.JOURNAL, session.journal.parent)
+    index_units(rebuilt, [unit.to_value() for unit in committed])
+    assert postings_of(rebuilt) == postings_of(session.journal)
+    assert len(postings_of(rebuilt)) >= 4
+
+
+def postings_of(layer):
+    """Give the layer's postings without the keys that its rows happen to have."""
+    return sorted(layer.postings.values_list("unit__unit_id", "term", "frequency", "length"))
 
 
 @pytest.mark.parametrize("choices", [Choices(kb="kb-none"), Choices(deliberation_level=7)])
