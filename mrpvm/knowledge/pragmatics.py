@@ -35,6 +35,12 @@ _TASK_VERBS = word_class(
 """Imperatives that ask for an answer [BP-7]; other imperatives state a procedure."""
 _NOUN_LIKE = word_class("list name check show find give rate review measure")
 """Task verbs that are as often nouns: "List prices are high." asks for nothing."""
+_FAVOUR = re.compile(
+    r"^(?:(?:write|draft|compose|sing|draw|paint|recite|read|translate|teach|help|remind) (?:me|us)"
+    r"|(?:write|draft|compose|generate|recite|make up|invent) (?:an?|some|the|another)(?: \S+){0,3}"
+    r" (?:poem|story|song|haiku|limerick|joke|essay|e-?mail|letter|tweet|blog post|paragraph|summary|slogan|script))\b"
+)
+"""Orders to whoever answers, which state nothing: "Write me a poem." [BP-7]."""
 _PHRASES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (act, re.compile(pattern))
     for act, pattern in (
@@ -117,7 +123,9 @@ def is_task_request(sentence: str) -> bool:
         return _asks_without_mark(opening)
     if opening.first in AUXILIARIES:
         return _inverts(opening, closed=bare.endswith((".", "!")))
-    return opening.first in _TASK_VERBS and not _reads_as_noun(opening, bare)
+    if opening.first in _TASK_VERBS:
+        return not _reads_as_noun(opening, bare)
+    return bool(_FAVOUR.match(" ".join(opening.head)))
 
 
 def _asks_without_mark(opening: _Opening) -> bool:

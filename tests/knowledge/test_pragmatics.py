@@ -46,7 +46,8 @@ def test_acts(sentence: str, act: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     ["Where is X?", "where is x", "Explain rust.", "Please list the crew", "is the sky blue", "You did what?",
-     "Tell me about rust", "Did she go", "how many legs", "Check the valves."],
+     "Tell me about rust", "Did she go", "how many legs", "Check the valves.", "Write me a poem about the sea",
+     "Please write a short story.", "Teach us Latin."],
 )  # fmt: skip
 def test_requests(sentence: str) -> None:
     assert is_task_request(sentence)
@@ -56,7 +57,8 @@ def test_requests(sentence: str) -> None:
     "sentence",
     ["Birds fly south.", "When it stalls, drain it.", "Where there is smoke, there is fire.", "Do not open the valve.",
      "Don't touch it.", "May 5 was wet.", "Will Smith is an actor.", "Check valves are closed.",
-     "List prices have risen.", "Name: Rex", "Separate the parts.", "Open the valve."],
+     "List prices have risen.", "Name: Rex", "Separate the parts.", "Open the valve.",
+     "Write the number on the label.", "Call me Sam.", "Draft letters are kept."],
 )  # fmt: skip
 def test_statements(sentence: str) -> None:
     assert not is_task_request(sentence)

@@ -27,9 +27,9 @@ def test_what_is_told_is_said_back_from_its_own_unit() -> None:
     assert answer.groups[0].cited_unit_ids == ("session::req-1::unit-000",)
 
 
-def test_a_long_text_is_acknowledged_in_two_sentences() -> None:
+def test_a_long_text_is_acknowledged_in_two_sentences_and_says_that_there_were_more() -> None:
     answer = Conversation().say("Rex barks. Tom naps. Birds fly south. Bees make honey.")
-    assert answer_text(answer) == "Noted: Rex barks. [1] Tom naps. [2]"
+    assert answer_text(answer) == "Noted: Rex barks. [1] Tom naps. [2] And the rest."
 
 
 def test_nothing_known_is_no_context() -> None:
@@ -195,3 +195,19 @@ def test_questions_among_the_evidence_state_nothing() -> None:
     solver = SymbolicGoalSolver()
     asked = solve_input("Who owns the boat?", [unit("a", "Does Anna own the boat?")])
     assert solver.solve(asked, call_context()).status == "no-context"
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "answer"),
+    [
+        ("I have an exam on 5 May.", "When is my exam?", "I have an exam on 5 May. [1]"),
+        ("Mary had a fitting on Friday.", "When was Mary's fitting?", "Mary had a fitting on Friday. [1]"),
+        ("Tom works as a cook.", "What does Tom do?", "Tom works as a cook. [1]"),
+        ("You must file a claim within two weeks.", "How long do I have to file a claim?",
+         "You must file a claim within two weeks. [1]"),
+        ("You must file a claim at noon.", "How long do I have to file a claim?", NO_CONTEXT_TEXT),
+        ("Tom has an exam on 5 May.", "When is my exam?", NO_CONTEXT_TEXT),
+    ],
+)  # fmt: skip
+def test_a_question_is_tried_in_other_words(told: str, question: str, answer: str) -> None:
+    assert answer_text(Conversation(told).say(question)) == answer

@@ -11,6 +11,7 @@ from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
+from mrpvm.plugins.goal_solvers.symbolic.paraphrases import paraphrases
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
 from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
@@ -73,14 +74,15 @@ def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] 
 
 
 def _acknowledge(evidence: Evidence) -> Rendered | None:
-    """Give back what the message told: its first statements, from this turn's own units [BP-6]."""
+    """Give back the first statements of the message, from this turn's own units, and that there were more [BP-6]."""
     told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
     if not told:
         return None
     unit = told[0].entry.unit
     if unit.procedure and len(unit.procedure) <= _PROCEDURE_CHARS:
         return sentences_text([replace(told[0], text=unit.procedure)], opening="Noted:")
-    return sentences_text(told[:_SENTENCE_LIMIT], opening="Noted:")
+    first = sentences_text(told[:_SENTENCE_LIMIT], opening="Noted:")
+    return replace(first, text=f"{first.text} And the rest.") if len(told) > _SENTENCE_LIMIT else first
 
 
 class _Answerer:
@@ -101,7 +103,18 @@ class _Answerer:
             return None
         if self.question.has_open_pronoun:
             return self._framed(replied(self.asked, self.statements))
+        return self._answer() or self._in_other_words()
+
+    def _answer(self) -> Rendered | None:
         return self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+
+    def _in_other_words(self) -> Rendered | None:
+        for wording in paraphrases(self.asked):
+            self.asked, self.question = wording, analyse(wording)
+            found = self._answer()
+            if found:
+                return found
+        return None
 
     def _framed(self, found: Framed | None) -> Rendered | None:
         """Give the answer that the roles of clauses tell, where the words alone tell none."""
