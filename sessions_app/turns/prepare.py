@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.text import Truncator
 
 from mrpvm.conversation.guardrails import denial
 from mrpvm.errors import InvalidInput, TooLarge
@@ -137,7 +138,7 @@ def _insert_turn(named: Session, call: TurnCall) -> ExplainabilityTurn:
     insert_keyed_rows([turn])
     delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)
     if not session.first_message:
-        session.first_message = " ".join(call.message.split())[:FIRST_MESSAGE_CHARS]
+        session.first_message = Truncator(" ".join(call.message.split())).chars(FIRST_MESSAGE_CHARS)
     touch(session)
     news = {"request_id": turn.request_id, "turn_index": turn.turn_index}
     events.append_to_locked(session, [("turn.started", news)])

@@ -105,6 +105,13 @@ def test_the_request_goes_before_the_session_and_that_before_the_default(session
     assert levels == [0, 1, 1]
 
 
+def test_a_session_is_called_after_the_beginning_of_its_first_message(session, plugins):
+    ask(session, "Where do the\n vehicles board, and when does the last of them have to be there?")
+    ask(session, "Why?")
+    session.refresh_from_db()
+    assert str(session) == "Where do the vehicles board, and when does the last of them…"
+
+
 def test_planners_can_tell_pins_from_preferences(session, plugins):
     """[S-21, S-22]"""
     planner = plugin("mrp-plan-plugin", "planner-default", plan())
