@@ -22,7 +22,7 @@ def pdf(*pages: str, author: str = "", stream_filter: str = "", streams: tuple[b
 
 def bomb(expanded_bytes: int) -> bytes:
     """Give a PDF whose only page unpacks to a text of this size."""
-    packed = zlib.compress(zlib.compress(b" " * expanded_bytes, 9), 9)
+    packed = zlib.compress(zlib.compress(b" " * expanded_bytes, 1), 9)
     return pdf(streams=(packed,), stream_filter="/Filter [/FlateDecode /FlateDecode]")
 
 
