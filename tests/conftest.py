@@ -91,6 +91,12 @@ def quick_passwords() -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def static_files_when_asked_for() -> None:
+    """Look for a static file when it is asked for: every test client would list all of them first."""
+    settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture(scope="session", autouse=True)
 def lessons_at_once() -> None:
     """Let each turn teach planners before it returns: no test ends with a write still to come."""
     settings.MRPVM_LEARN_DELAY_MS = 0
