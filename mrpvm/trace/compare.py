@@ -35,7 +35,8 @@ def align_graphs(left: Graph, right: Graph) -> list[Aligned]:
 
 
 def _held(graph: Graph) -> dict[str | None, list[_Node]]:
-    """Give what each frame directly holds, in reading order."""
+    """Give what each frame directly holds, in reading order: a frame after the execution that opened it."""
+    openers = {edge["to"]: edge["from"] for edge in graph["edges"] if edge["kind"] == "child-frame"}
     held: dict[str | None, list[_Node]] = defaultdict(list)
     for frame in graph["frames"]:
         if frame["parentFrameId"] is not None:
@@ -43,7 +44,9 @@ def _held(graph: Graph) -> dict[str | None, list[_Node]]:
     for execution in graph["pluginExecutions"]:
         held[execution["frameId"]].append(execution)
     for nodes in held.values():
-        nodes.sort(key=lambda node: path_key(node["id"]))
+        nodes.sort(
+            key=lambda node: (path_key(openers.get(node["id"], node["id"])), _is_frame(node), path_key(node["id"]))
+        )
     return held
 
 

@@ -19,7 +19,7 @@ def graph(*held: dict[str, str], frames: tuple[tuple[str, str, str], ...] = ()) 
         {"id": name, "parentFrameId": "frame-0", "purpose": purpose, "label": label} for name, purpose, label in frames
     ]
     root = {"id": "frame-0", "parentFrameId": None, "purpose": "turn", "label": "turn"}
-    return {"rootFrameId": "frame-0", "frames": [root, *inner], "pluginExecutions": list(held)}
+    return {"rootFrameId": "frame-0", "frames": [root, *inner], "pluginExecutions": list(held), "edges": []}
 
 
 def shown(left: Graph, right: Graph) -> list[tuple[str | None, str | None, int]]:
@@ -91,7 +91,13 @@ def test_a_graph_beside_itself_is_the_same_all_over(turn) -> None:
     assert all(pair.left == pair.right for pair in align_graphs(whole, whole))
 
 
+def test_a_frame_follows_what_opened_it() -> None:
+    whole = graph(execution("0.1~1", "sd-a"), execution("0.2~1", "gs-a"), frames=(("frame-0.1", "sub", "the dog"),))
+    whole["edges"] = [{"from": "exec-0.2~1", "to": "frame-0.1", "kind": "child-frame"}]
+    assert [pair.left for pair in align_graphs(whole, whole)] == ["frame-0", "exec-0.1~1", "exec-0.2~1", "frame-0.1"]
+
+
 def test_a_turn_that_ran_nothing_yet_has_nothing_to_align() -> None:
-    empty: Graph = {"rootFrameId": None, "frames": [], "pluginExecutions": []}
+    empty: Graph = {"rootFrameId": None, "frames": [], "pluginExecutions": [], "edges": []}
     assert align_graphs(empty, empty) == []
     assert shown(empty, graph()) == [(None, "frame-0", 0)]

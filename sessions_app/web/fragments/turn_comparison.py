@@ -12,6 +12,7 @@ from sessions_app.web.fragments.conversation import turn_tone
 from sessions_app.web.fragments.turn_context import GONE
 from sessions_app.web.fragments.turn_state import NOTHING, state_rows
 from sessions_app.web.graph.status import Tone, duration_badge
+from sessions_app.web.prose import plain
 from sessions_app.web.words import ending, why
 
 if TYPE_CHECKING:
@@ -93,7 +94,12 @@ def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -
 
 
 def _side(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    return {"turn": turn, "ending": ending(turn.status, turn.answer_status), "tone": turn_tone(turn)}
+    return {
+        "turn": turn,
+        "ending": ending(turn.status, turn.answer_status),
+        "tone": turn_tone(turn),
+        "answer": plain(turn.assistant_preview),
+    }
 
 
 def _pairs(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Pair]:

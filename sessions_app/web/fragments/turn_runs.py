@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.trace.compare import Aligned, align_graphs
 from sessions_app.queries.turns import Detail, details, graph
 from sessions_app.web.fragments.turn_structure import structure_of
-from sessions_app.web.graph import GraphStructure, Remark, renamed, render_shown, show_structure
+from sessions_app.web.graph import Remark, renamed, render_shown, show_structure
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ class Ran:
     """A frame or execution of one side."""
 
     id: str
+    turn_index: int
     ref: str
     name: str
     stage: str
@@ -121,7 +122,7 @@ def _picture(turn: "ExplainabilityTurn", side: str, rows: Sequence[Row], reader:
 
 def _rows(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Row]:
     pairs = align_graphs(graph(left), graph(right))
-    lefts, rights = _ran(structure_of(left)), _ran(structure_of(right))
+    lefts, rights = _ran(left), _ran(right)
     both = [pair for pair in pairs if pair.left and pair.right][:PAYLOADS_COMPARED]
     payloads = (
         details(left, [lefts[pair.left].ref for pair in both if pair.left]),
@@ -130,18 +131,19 @@ def _rows(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Row]:
     return [_row(pair, lefts.get(pair.left or ""), rights.get(pair.right or ""), payloads) for pair in pairs]
 
 
-def _ran(structure: GraphStructure) -> dict[str, Ran]:
+def _ran(turn: "ExplainabilityTurn") -> dict[str, Ran]:
+    structure, number = structure_of(turn), turn.turn_index
     found = {
         run.id: Ran(
-            id=run.id, ref=run.detail_ref, name=run.label, stage=run.stage, status=run.status,
+            id=run.id, turn_index=number, ref=run.detail_ref, name=run.label, stage=run.stage, status=run.status,
             tone=tone_of(run.status), duration_ms=run.duration_ms,
         )
         for run in structure.executions.values()
     }  # fmt: skip
     return found | {
         frame.id: Ran(
-            id=frame.id, ref=frame.detail_ref, name=frame.label, stage=frame.purpose, status=frame.status,
-            tone=tone_of(frame.status), duration_ms=frame.duration_ms,
+            id=frame.id, turn_index=number, ref=frame.detail_ref, name=frame.label, stage=frame.purpose,
+            status=frame.status, tone=tone_of(frame.status), duration_ms=frame.duration_ms,
         )
         for frame in structure.frames.values()
     }  # fmt: skip
@@ -164,7 +166,9 @@ def _row(pair: Aligned, left: Ran | None, right: Ran | None, payloads: tuple[Map
 def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, Detail], ...]) -> tuple[Verdict, str]:
     """Give the verdict, and in words what differs: how both ended, and the parts of input and output."""
     if left is None or right is None:
-        return (Verdict.LEFT, "only left") if left else (Verdict.RIGHT, "only right")
+        alone = left or right
+        words = f"only in turn {alone.turn_index}" if alone else ""
+        return (Verdict.LEFT if left else Verdict.RIGHT), words
     ended = [f"{left.status}, then {right.status}"] if left.status != right.status else []
     stored = payloads[0].get(left.ref), payloads[1].get(right.ref)
     before, after = (detail.payload if detail else None for detail in stored)

@@ -255,7 +255,8 @@ class _Picture:
         time = duration_badge(frame.duration_ms)
         is_root = frame.id == self._structure.root_id
         right = box.right - (14 if is_root else 36)
-        below = frame.id if not frame.purpose or frame.label.startswith(frame.purpose) else frame.purpose
+        own_id = frame.detail_ref
+        below = own_id if not frame.purpose or frame.label.startswith(frame.purpose) else frame.purpose
         label_room = right - box.x - 34 - text_width(time, SMALL_PX) - 10
         below_room = right - box.x - 34 - text_width(frame.status, SMALL_PX, bold=True) - 10
         parts = [
@@ -268,7 +269,7 @@ class _Picture:
             sign(self._uid, tone, box.x + 12, box.y + 9),
             text_at("frame-label", box.x + 34, box.y + 20, fit(frame.label, label_room, LABEL_FONT_PX, bold=True)),
             text_at("frame-time", right, box.y + 20, time, anchor="end"),
-            text_at("frame-purpose", box.x + 34, box.y + 36, fit(below, below_room, SMALL_PX, mono=below == frame.id)),
+            text_at("frame-purpose", box.x + 34, box.y + 36, fit(below, below_room, SMALL_PX, mono=below == own_id)),
             text_at("frame-status", right, box.y + 36, frame.status, anchor="end"),
             *self._ports(box),
         ]
