@@ -36,7 +36,7 @@ def align_graphs(left: Graph, right: Graph) -> list[Aligned]:
 
 def _held(graph: Graph) -> dict[str | None, list[_Node]]:
     """Give what each frame directly holds, in reading order: a frame after the execution that opened it."""
-    openers = {edge["to"]: edge["from"] for edge in graph["edges"] if edge["kind"] == "child-frame"}
+    openers: dict[str, str] = {edge["to"]: edge["from"] for edge in graph["edges"] if edge["kind"] == "child-frame"}
     held: dict[str | None, list[_Node]] = defaultdict(list)
     for frame in graph["frames"]:
         if frame["parentFrameId"] is not None:
@@ -45,7 +45,7 @@ def _held(graph: Graph) -> dict[str | None, list[_Node]]:
         held[execution["frameId"]].append(execution)
     for nodes in held.values():
         nodes.sort(
-            key=lambda node: (path_key(openers.get(node["id"], node["id"])), _is_frame(node), path_key(node["id"]))
+            key=lambda node: (path_key(openers.get(node["id"], str(node["id"]))), _is_frame(node), path_key(node["id"]))
         )
     return held
 

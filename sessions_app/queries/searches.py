@@ -5,6 +5,7 @@ from functools import reduce
 from operator import or_
 
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
+from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Project, Session
@@ -146,8 +147,7 @@ def _of_project[Row: Model](found: QuerySet[Row], project: Project) -> QuerySet[
     The sum keeps SQLite, which has no statistics, from reading every session of the project first and sorting all its
     rows: the newest rows are read in their order, and the session of each is looked up.
     """
-    owned = found.filter(session__deleted_at__isnull=True).alias(project_pk=F("session__project") + 0)
-    return owned.filter(project_pk=project.pk)
+    return found.filter(Exact(F("session__project") + 0, project.pk), session__deleted_at__isnull=True)
 
 
 def _without(wanted: Filter, keys: frozenset[str]) -> Iterator[Term]:

@@ -69,16 +69,16 @@ def search_context(project: "Project", text: str, stretch: int = 1) -> dict[str,
     limit = SHOWN_ALONE if kinds else SHOWN
     shows = kinds or ["sessions", "turns", *(["units", "imported"] if wanted.words else [])]
     if "sessions" in shows:
-        reach = latest_active(found_sessions(project, wanted), project, stretch)
-        context["sessions"] = _cut(reach, limit, lambda row: _hit(row, row.label, words))
+        sessions = latest_active(found_sessions(project, wanted), project, stretch)
+        context["sessions"] = _cut(sessions, limit, lambda row: _hit(row, row.label, words))
     if "turns" in shows or "errors" in shows:
         context["turns"] = _turns(newest_stored(found_turns(project, wanted), stretch), limit, words)
     if "units" in shows:
-        reach = newest_stored(found_units(project, wanted), stretch)
-        context["units"] = _cut(reach, limit, lambda row: _hit(row, row.text, words))
+        units = newest_stored(found_units(project, wanted), stretch)
+        context["units"] = _cut(units, limit, lambda row: _hit(row, row.text, words))
     if "imported" in shows:
-        reach = newest_stored(imported_messages(project, wanted), stretch)
-        context["imported"] = _cut(reach, limit, lambda row: _hit(row, row.content, words))
+        imported = newest_stored(imported_messages(project, wanted), stretch)
+        context["imported"] = _cut(imported, limit, lambda row: _hit(row, row.content, words))
     found = [value for value in context.values() if isinstance(value, Found)]
     context["has_found"] = any(kind.rows for kind in found)
     if looked_at := max(kind.looked_at for kind in found):

@@ -31,6 +31,7 @@ from sessions_app.web.graph.parts import (
     hidden_words,
     rectangle,
     run_words,
+    seen,
     sign,
     sign_symbols,
     spoken,
@@ -226,7 +227,7 @@ class _Picture:
         active = self._structure.frames[execution.frame_id].active
         tone = tone_of(execution.status, frame_active=active)
         time, stage = duration_badge(execution.duration_ms), stage_of(execution)
-        words = spoken(run_words(execution), self._said(execution.id))
+        words = spoken(run_words(execution, seen(execution.label, stage, time)), self._said(execution.id))
         stage_room = _NAME_WIDTH - text_width(time, SMALL_PX) - 8
         return element(
             "g",
@@ -276,7 +277,8 @@ class _Picture:
         is_shut = frame.id in self._collapsed
         if is_shut:
             parts.append(text_at("frame-hidden", box.x + 34, box.bottom - 9, hidden_words(frame)))
-        words = spoken(frame_words(frame), self._said(frame.id))
+        inside = hidden_words(frame) if is_shut else ""
+        words = spoken(frame_words(frame, seen(frame.label, time, below, frame.status, inside)), self._said(frame.id))
         heading = focusable("frame" + self._fate(frame.id), tone, frame.id, frame.detail_ref, words)
         yield element("g", heading, *parts)
         if not is_root:
