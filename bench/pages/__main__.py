@@ -113,8 +113,8 @@ def _pages(share: int) -> Iterator[str]:
     for count in (few, many):
         store_sessions(project, count - stored)
         stored = count
-        for name, query in _list_queries(count).items():
-            lists.setdefault(name, {})[count] = _asked(client, reverse("sessions-list"), query)
+        for name, (page, query) in _list_queries(count).items():
+            lists.setdefault(name, {})[count] = _asked(client, reverse(page), query)
     yield ""
     yield f"a list of {few:,} and of {many:,} sessions"
     yield ""
@@ -122,15 +122,19 @@ def _pages(share: int) -> Iterator[str]:
         yield _line(name, *costs.values())
 
 
-def _list_queries(count: int) -> dict[str, dict[str, str]]:
+def _list_queries(count: int) -> dict[str, tuple[str, dict[str, str]]]:
     from sessions_app.models import Session
 
     middle = Session.objects.order_by("-last_activity_at", "-id")[count // 2]
+    listed = "sessions-list"
     return {
-        "its beginning": {},
-        "from its middle": {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"},
-        "failed ones": {"status": "failed"},
-        "by a word": {"q": f"conversation {count // 2}"},
+        "its beginning": (listed, {}),
+        "from its middle": (listed, {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"}),
+        "failed ones": (listed, {"status": "failed"}),
+        "running, of none": (listed, {"status": "running"}),
+        "by a word": (listed, {"q": f"conversation {count // 2}"}),
+        "a search": ("search", {"q": "colour status:failed"}),
+        "a search of none": ("search", {"q": "nowhere plugin:kb-fast"}),
     }
 
 

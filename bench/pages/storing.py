@@ -39,6 +39,7 @@ def store_sessions(project: Project, count: int) -> Session:
                 draft=draft,
                 journal=journal,
                 turn_sequence=1,
+                failed_turn_count=int(number % FAILED_EVERY == 0),
             )
             for number, (draft, journal) in zip(numbers, batched(layers, 2, strict=True), strict=True)
         )

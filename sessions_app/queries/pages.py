@@ -163,7 +163,8 @@ def visible_sources(layer: KnowledgeLayer, limit: int) -> list[KnowledgeSource]:
 
 def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:
     """Give the sessions that follow the named row in the order of the list."""
-    return found.filter(Q(last_activity_at__lt=moment) | Q(last_activity_at=moment, pk__lt=pk))
+    # The first condition says nothing new: it is what lets the index be entered at the place.
+    return found.filter(Q(last_activity_at__lte=moment), Q(last_activity_at__lt=moment) | Q(pk__lt=pk))
 
 
 def deleted_session(session_id: str, project_pk: int) -> Session | None:

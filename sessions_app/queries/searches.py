@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import or_
 
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
+from django.db.models.lookups import Exact
 from django.utils import timezone
 
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Project, Session
@@ -71,9 +72,8 @@ def _session_status(status: str) -> Q:
 
 def found_turns(project: Project, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
     """Give turns in whose question, answer, error or note the words stand, newest first, with session and rating."""
-    alive = Q(session__project=project, session__deleted_at__isnull=True)
-    found = _turns_of(alive, wanted.terms).select_related("session", "rating")
-    return found.defer("response_document", "session__system_prompt").order_by("-created_at", "-id")
+    found = _of_project(_turns_of(Q(), wanted.terms), project).select_related("session", "rating")
+    return found.defer("response_document", "session__system_prompt").order_by("-id")
 
 
 def session_turns(session: Session, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
@@ -120,7 +120,7 @@ def _turn_status(status: str) -> Q:
 
 def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
     """Give units of sessions in which the words stand, newest first, with session and turn."""
-    alive = ContextUnit.objects.filter(session__project=project, session__deleted_at__isnull=True)
+    alive = _of_project(ContextUnit.objects.all(), project)
     found = _narrowed(alive, wanted, _of_unit, Q(pk=OuterRef("turn_id"))).select_related("session", "turn")
     return found.defer("session__system_prompt", "turn__response_document").order_by("-id")
 
@@ -136,9 +136,18 @@ def _of_unit(term: Term) -> Q:
 
 def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:
     """Give messages without a turn in which the words stand, newest first."""
-    alive = Q(session__project=project, session__deleted_at__isnull=True, turn__isnull=True)
+    alive = _of_project(Message.objects.filter(turn__isnull=True), project)
     words = _conditions(Message, wanted.words, lambda term: Q(content__icontains=str(term.value)))
-    return Message.objects.filter(alive, *words).select_related("session").order_by("-id")
+    return alive.filter(*words).select_related("session").order_by("-id")
+
+
+def _of_project[Row: Model](found: QuerySet[Row], project: Project) -> QuerySet[Row]:
+    """Give the rows whose session is one of the project's.
+
+    The sum keeps SQLite, which has no statistics, from reading every session of the project first and sorting all its
+    rows: the newest rows are read in their order, and the session of each is looked up.
+    """
+    return found.filter(Exact(F("session__project") + 0, project.pk), session__deleted_at__isnull=True)
 
 
 def _without(wanted: Filter, keys: frozenset[str]) -> Iterator[Term]:

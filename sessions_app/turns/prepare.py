@@ -95,6 +95,8 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
         request = freeze_request(turn, call)
         if asked_for_skill and turn.context_report is not None:
             turn.context_report["requests"] = [*asked_for_skill, *turn.context_report.get("requests", ())]
+            if call.skill is not None:
+                turn.context_report["skill"] = call.skill.skill.skill_name
         models = model_source(turn.session.model_config, call.sampling, chain)
         return Prepared(
             turn=turn,

@@ -5,6 +5,7 @@ import "./graph.js";
 import "./timeline.js";
 import "./detail.js";
 import "./turn.js";
+import "./compare.js";
 import "./live.js";
 import "./completion.js";
 import "./composer.js";

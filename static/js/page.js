@@ -62,8 +62,8 @@ function showTurn() {
 onElements("[data-messages]", showTurn);
 addEventListener("hashchange", showTurn);
 
-// The current page's link is in sight where the links do not all fit.
-onElements(".nav [aria-current]", (link) => {
+// The current page's or tab's link is in sight where the links do not all fit.
+onElements(".nav [aria-current], .tabs [aria-current]", (link) => {
   link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - link.offsetWidth;
 });
 

@@ -57,7 +57,7 @@ export function withShown(address) {
 // Rows, links and buttons anywhere on the page choose a node by its id.
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("[data-select]");
-  if (!link || event.ctrlKey || event.metaKey || !document.querySelector(".turn")) return;
+  if (!link || event.ctrlKey || event.metaKey || !document.querySelector(".turn, .compare")) return;
   event.preventDefault();
   select(link.dataset.select);
 });

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.urls import reverse
 from pytest_django import Settings
 
 from mrpvm import registry
@@ -13,6 +14,7 @@ from tests.api.conftest import Caller
 from tests.configured_model import acting, provider, unvalidated
 from tests.conversation.skill_files import front, write_skill
 from tests.llm.provider import Asked, Behaviour, Provider, refuse, say
+from tests.web.page_scene import member_client
 
 __all__ = ["provider", "unvalidated"]
 
@@ -70,6 +72,8 @@ def test_the_chosen_skill_guides_the_turn_and_the_trace_says_why(
     assert body.get("command") is None
     assert turn.context_report is not None
     assert turn.context_report["requests"][0]["body"] == first.body
+    page = member_client(turn.session.project).get(reverse("session", args=[session_id])).text
+    assert "Guided by the skill summarise, which the model chose" in page
     assert Session.objects.get().preferred_goal_solver_plugin == preferred
 
 

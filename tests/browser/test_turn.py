@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import expect
 
 from sessions_app.actions.sessions import Choices
@@ -96,6 +97,13 @@ def test_rows_of_the_outline_are_called_as_they_read(browser: Browser, session: 
     assert unspoken_labels(browser, "#turn-outline") == []
     page.locator("[role=treeitem]").first.evaluate("row => row.setAttribute('aria-label', 'something else')")
     assert len(unspoken_labels(browser, "#turn-outline")) == 1
+
+
+@pytest.mark.parametrize(("view", "place"), [("graph", ".graph-canvas"), ("timeline", ".timeline-place")])
+def test_what_is_drawn_is_called_as_it_reads(browser: Browser, session: Session, view: str, place: str) -> None:
+    page = open_turn(browser, session, 2, f"?view={view}")
+    expect(page.locator(f"{place} [data-id]").first).to_be_visible()
+    assert unspoken_labels(browser, place) == []
 
 
 def test_brackets_go_to_the_turns_beside(browser: Browser, session: Session) -> None:

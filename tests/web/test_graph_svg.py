@@ -65,7 +65,7 @@ def test_every_frame_and_execution_can_be_focused_and_says_what_it_is() -> None:
         assert element.get("tabindex") == "0"
         assert element.get("role") == "button"
         assert element.get("data-ref")
-    assert by_id(root, "exec-0.1~1").get("aria-label") == "KB fast (kb-fast), retrieve, success, 12 ms"
+    assert by_id(root, "exec-0.1~1").get("aria-label") == "KB fast retrieve 12 ms, kb-fast, success"
 
 
 def test_focus_goes_through_a_frame_before_what_follows_it() -> None:

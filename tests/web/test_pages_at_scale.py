@@ -1,5 +1,7 @@
 """Pages of long sessions and of many sessions cost as many queries as those of short and few; see bench.pages."""
 
+import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from django.urls import reverse
 
 from bench.pages.storing import FAILED_EVERY, store_long_session, store_sessions
 from sessions_app.models import Project, Session
+from sessions_app.queries import reach
 from sessions_app.queries.pages import EXCHANGES_SHOWN, SESSIONS_SHOWN, TURNS_SHOWN
 from tests.web.page_scene import check_html, counted_queries, member_client, project
 
@@ -77,6 +80,64 @@ def test_a_long_list_pages_in_constant_queries(project: Project, query: dict[str
         counts.append(count)
         assert 1 <= html.count("data-poll-row") <= SESSIONS_SHOWN
     assert counts[0] == counts[1] <= 6
+
+
+def link(html: str, words: str) -> str | None:
+    """Give where the link of these words leads."""
+    found = re.search(rf'href="([^"]*)"[^>]*>{words}</a>', html)
+    return unescape(found[1]) if found else None
+
+
+def test_a_filter_of_the_list_looks_so_far_and_says_so(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "LOOKED_AT", 20)
+    store_sessions(project, 90)
+    client = member_client(project)
+    html, _ = cost(client, "/", {"q": "Conversation 77"})
+    assert "No session fits" in html
+    assert "the latest 20 were looked at" in html
+    ways = []
+    while "Conversation 77" not in html.partition("<tbody")[2]:
+        ways.append(link(html, "Look further back"))
+        html, _ = cost(client, ways[-1] or "", {})
+    assert [way.partition("back=")[2] for way in ways] == ["2", "4"]
+    # The refresh of the open page looks as far, and a new question begins anew.
+    assert "back=4" in re.search('data-poll-url="([^"]*)"', html)[1]
+    assert 'name="back"' not in html
+    # Without a filter nothing is left out, and a page that goes on is never called short.
+    html, _ = cost(client, "/", {})
+    assert "were looked at" not in html
+    html, _ = cost(client, "/", {"q": "Conversation", "back": "4"})
+    assert link(html, "More sessions")
+    assert link(html, "Look further back") is None
+
+
+def test_a_filtered_list_that_is_paged_to_its_end_meets_every_session_once(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reach, "LOOKED_AT", 40)
+    store_sessions(project, 70)
+    client, address, seen = member_client(project), "/?q=Conversation&back=2", []
+    while address:
+        html, _ = cost(client, address, {})
+        seen += re.findall(r"<td>\s*.*?Conversation (\d+)<", html, re.S)
+        address = link(html, "More sessions")
+    assert seen == [str(number) for number in range(70)]
+
+
+@pytest.mark.parametrize(("text", "counts"), [("red in:turns", [29, 57, 86]), ("red in:units", [30, 60, 90])])
+def test_the_search_looks_so_far_and_says_so(
+    project: Project, monkeypatch: pytest.MonkeyPatch, text: str, counts: list[int]
+) -> None:
+    monkeypatch.setattr(reach, "LOOKED_AT", 30)
+    store_long_session(project, 90)
+    client = member_client(project)
+    html, _ = cost(client, reverse("search"), {"q": text})
+    assert "the newest 30 were looked at" in html
+    rows = [html.count('<li class="unit">')]
+    while way := link(html, "Look further back"):
+        html, _ = cost(client, reverse("search") + way, {})
+        rows.append(html.count('<li class="unit">'))
+    assert rows == counts
 
 
 def test_generated_sessions_are_what_pages_expect(project: Project) -> None:

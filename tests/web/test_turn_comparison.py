@@ -1,14 +1,17 @@
 """Two turns that follow each other: what changed in units, preferences, mount and draft, and how both ran."""
 
+import re
+
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ExplainabilityTurn, Project
-from sessions_app.web.fragments import turn_comparison
+from sessions_app.models import ExplainabilityTurn, Project, TurnDetail
+from sessions_app.web.fragments import turn_comparison, turn_runs
 from tests.web.page_scene import HOSTILE, add_turns, counted_queries, live_project, member_client, new_session, project
 from tests.web.test_turn_panels import get, state_rows, talk, text_of
 
@@ -81,6 +84,85 @@ def test_what_was_written_is_text_and_what_does_not_fit_is_counted(
     assert "2 more are not shown here." in html
 
 
+def rows_of(html: str) -> dict[str, list[str]]:
+    """Give the cells of the table of what ran, by name; of several alike the last."""
+    table = html[html.index("runs-table") :].partition("</table>")[0]
+    rows = re.findall(r"<tr data-row-of.*?</tr>", table, re.S)
+    cells = ([text_of(cell) for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)] for row in rows)
+    return {name: rest for name, *rest in cells}
+
+
+def test_what_ran_stands_side_by_side_with_what_differs(live_project: Project) -> None:
+    session, client = create_session(live_project), member_client(live_project, "viewer")
+    talk(session, "My dog is called Rex.")
+    talk(session, "What is my dog called?")
+    again = talk(session, "What is my dog called?")
+    rows = rows_of(compare(client, again))
+    assert rows["Symbolic Seed Detector"][0] == "input: history"
+    assert rows["Constraint Validator"][0] == "same"
+    # Two questions at once open a frame each, which the turn before did not have.
+    both = compare(client, talk(session, "1. What is my dog called?\n2. What is my cat called?"))
+    split = rows_of(both)
+    assert split["Frame parallel-intent 2"][:2] == ["only in turn 4", "none"]
+    assert "Constraint Validator only in turn 3" in text_of(both)
+    assert split["Frame chat-turn"][0] == "input: message; output: groups"
+    html = compare(client, again)
+    left, right = re.findall(r'<svg class="graph" data-uid="(left|right)".*?</svg>', html, re.S) and html.split(
+        'data-uid="right"'
+    )
+    for side in (left, right):
+        assert re.search(r'class="node is-same status-ok"[^>]*aria-label="Constraint Validator[^"]*, same"', side)
+        assert re.search(r'class="node is-input status-ok"[^>]*aria-label="Symbolic Seed[^"]*, input: history"', side)
+
+
+def test_any_earlier_turn_can_be_beside_it(live_project: Project) -> None:
+    session, client = create_session(live_project), member_client(live_project, "viewer")
+    talk(session, "My dog is called Rex.")
+    talk(session, "My cat is called Tom.")
+    last = talk(session, "My hen is called Ada.")
+    address = reverse("turn-compare", args=[session.session_id, last.request_id])
+    html = client.get(address, {"with": "1"}).text
+    assert "<h1>Turns 1 and 3</h1>" in html
+    assert state_rows(html)["Units of the session"] == ["1", "3", "between the turns, then by turn 3"]
+    assert "My cat is called Tom. Added by turn 2" in text_of(html)
+    for wrong in ("3", "4", "0"):
+        assert client.get(address, {"with": wrong}).status_code == 404
+    assert "<h1>Turns 2 and 3</h1>" in client.get(address, {"with": "x"}).text
+
+
+def test_one_id_names_what_is_aligned_in_both_graphs(live_project: Project) -> None:
+    session, client = create_session(live_project), member_client(live_project)
+    talk(session, "My dog is called Rex.")
+    asked = talk(session, "What is my dog called?")
+    address = reverse("turn-compare", args=[session.session_id, asked.request_id])
+    sides = [client.get(address, {"with": "1", "side": side}).text for side in ("left", "right")]
+    assert all(side.startswith("<svg") for side in sides)
+    ids = [dict(re.findall(r'data-id="([^"]*)" data-ref="([^"]*)"', side)) for side in sides]
+    shared = ids[0].keys() & ids[1].keys()
+    assert {"frame-0", "exec-0.1~1"} <= shared
+    assert all(name in shared or name.startswith("right ") for name in ids[1])
+    # The shut frame of one is shut in both, and a spoilt side is the whole page.
+    assert "<html" in client.get(address, {"side": "middle"}).text
+
+
+def test_what_is_too_much_to_list_or_to_compare_is_said(live_project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, client = create_session(live_project), member_client(live_project)
+    talk(session, "My dog is called Rex.")
+    asked = talk(session, "What is my dog called?")
+    whole = rows_of(compare(client, asked))
+    monkeypatch.setattr(turn_runs, "WHOLE_UNTIL", 0)
+    monkeypatch.setattr(turn_runs, "ROWS_SHOWN", 2)
+    monkeypatch.setattr(turn_runs, "PAYLOADS_COMPARED", 1)
+    html = compare(client, asked)
+    assert len(rows_of(html)) == 2
+    assert "more that differ are not listed." in html
+    assert "the payloads were not compared" in html
+    assert len(whole) > 2
+    TurnDetail.objects.filter(turn=asked).update(pruned_at=timezone.now(), body=b"")
+    monkeypatch.undo()
+    assert rows_of(compare(client, asked))["Symbolic Seed Detector"][0] == "not compared"
+
+
 def test_the_queries_do_not_grow(project: Project) -> None:
     client, counts = member_client(project), []
     for how_many in (3, 30):
@@ -91,4 +173,4 @@ def test_the_queries_do_not_grow(project: Project) -> None:
         with counted_queries() as queries:
             compare(client, turn)
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 30
+    assert counts[0] == counts[1] <= 34

@@ -8,6 +8,7 @@ from django.conf import settings
 from mrpvm import registry
 from sessions_app.queries.plugin_statistics import plugin_statistics
 from sessions_app.turns.language_model import NO_MODEL, is_configured
+from sessions_app.web.graph.status import duration_badge
 from sessions_app.web.words import FAMILIES
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ class Entry:
     plugin: "Descriptor"
     obstacle: str
     learned: "PluginStatistics | None"
+
+    @property
+    def time_limit(self) -> str:
+        """Give how long a call may take, in words."""
+        return duration_badge(self.plugin.timeout_ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import QuerySet, prefetch_related_objects
+from django.db.models import prefetch_related_objects
 
 from mrpvm import registry
-from sessions_app.queries.filter_language import KEYS, KINDS, Filter, parse
+from sessions_app.queries.filter_language import KEYS, KINDS, parse
 from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.reach import Reach, latest_active, newest_stored
 from sessions_app.queries.searches import found_sessions, found_turns, found_units, imported_messages
 from sessions_app.web.excerpts import Part, excerpt, holds
 from sessions_app.web.fragments.conversation import rating_of, turn_tone
@@ -25,10 +26,11 @@ SHOWN, SHOWN_ALONE = 8, 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Rows of one kind; `is_cut` when there are more."""
+    """Rows of one kind; `is_cut` when there are more, `looked_at` as in `Reach` when the end of that was reached."""
 
     rows: Sequence[Any]
     is_cut: bool = False
+    looked_at: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +54,12 @@ class Hit:
     parts: list[Part]
 
 
-def search_context(project: "Project", text: str) -> dict[str, Any]:
-    """Give what a text finds; each kind costs one query, turns one more."""
+def search_context(project: "Project", text: str, stretch: int = 1) -> dict[str, Any]:
+    """Give what a text finds as far back as it looks; each kind costs three queries at most, turns one more.
+
+    Args:
+        stretch: how many times as far as at first.
+    """
     wanted = parse(text)
     kinds = [str(term.value) for term in wanted.conditions if term.key == "in" and not term.is_negated]
     context: dict[str, Any] = {"wanted": wanted, "keys": KEYS, "kinds": KINDS, "has_asked": bool(wanted.terms)}
@@ -63,31 +69,41 @@ def search_context(project: "Project", text: str) -> dict[str, Any]:
     limit = SHOWN_ALONE if kinds else SHOWN
     shows = kinds or ["sessions", "turns", *(["units", "imported"] if wanted.words else [])]
     if "sessions" in shows:
-        context["sessions"] = _cut(found_sessions(project, wanted), limit, lambda row: _hit(row, row.label, words))
+        sessions = latest_active(found_sessions(project, wanted), project, stretch)
+        context["sessions"] = _cut(sessions, limit, lambda row: _hit(row, row.label, words))
     if "turns" in shows or "errors" in shows:
-        context["turns"] = _turns(project, wanted, limit, words)
+        context["turns"] = _turns(newest_stored(found_turns(project, wanted), stretch), limit, words)
     if "units" in shows:
-        context["units"] = _cut(found_units(project, wanted), limit, lambda row: _hit(row, row.text, words))
+        units = newest_stored(found_units(project, wanted), stretch)
+        context["units"] = _cut(units, limit, lambda row: _hit(row, row.text, words))
     if "imported" in shows:
-        found = imported_messages(project, wanted)
-        context["imported"] = _cut(found, limit, lambda row: _hit(row, row.content, words))
-    context["has_found"] = any(isinstance(value, Found) and value.rows for value in context.values())
+        imported = newest_stored(imported_messages(project, wanted), stretch)
+        context["imported"] = _cut(imported, limit, lambda row: _hit(row, row.content, words))
+    found = [value for value in context.values() if isinstance(value, Found)]
+    context["has_found"] = any(kind.rows for kind in found)
+    if looked_at := max(kind.looked_at for kind in found):
+        context |= {"looked_at": f"{looked_at:,}", "further": 2 * stretch}
     return context
 
 
-def _cut(found: QuerySet[Any], limit: int, shown: Any) -> Found:
-    rows = list(found[: limit + 1])
-    return Found(rows=[shown(row) for row in rows[:limit]], is_cut=len(rows) > limit)
+def _cut(reach: Reach[Any], limit: int, shown: Any) -> Found:
+    rows = list(reach.rows[: limit + 1])
+    return _found(reach, rows, [shown(row) for row in rows[:limit]])
+
+
+def _found(reach: Reach[Any], rows: Sequence[Any], shown: Sequence[Any]) -> Found:
+    is_cut = len(rows) > len(shown)
+    return Found(rows=shown, is_cut=is_cut, looked_at=0 if is_cut else reach.looked_at)
 
 
 def _hit(row: Any, text: str, words: Sequence[str]) -> Hit:
     return Hit(row=row, parts=excerpt(text, words))
 
 
-def _turns(project: "Project", wanted: Filter, limit: int, words: Sequence[str]) -> Found:
-    rows = list(found_turns(project, wanted)[: limit + 1])
+def _turns(reach: Reach["ExplainabilityTurn"], limit: int, words: Sequence[str]) -> Found:
+    rows = list(reach.rows[: limit + 1])
     prefetch_related_objects(rows[:limit], "messages")
-    return Found(rows=[turn_hit(row, words) for row in rows[:limit]], is_cut=len(rows) > limit)
+    return _found(reach, rows, [turn_hit(row, words) for row in rows[:limit]])
 
 
 def turn_hit(turn: "ExplainabilityTurn", words: Sequence[str]) -> TurnHit:

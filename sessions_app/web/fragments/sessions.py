@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
+from sessions_app.queries.reach import latest_active, stretch_of
 from sessions_app.queries.sessions import filtered_sessions, sessions, status_of
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.pages import whole_number
@@ -33,6 +34,7 @@ class ListQuery:
     kb_id: str = ""
     after: tuple[datetime, int] | None = None
     limit: int = SESSIONS_SHOWN
+    back: int = 1
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> "ListQuery":
@@ -44,6 +46,7 @@ class ListQuery:
             kb_id=given.get("kb", "").replace("\0", "")[:64],
             after=_place(given.get("after", "")),
             limit=min(max(whole_number(given.get("limit")) or 0, SESSIONS_SHOWN), SESSIONS_SHOWN_MAX),
+            back=stretch_of(whole_number(given.get("back"))),
         )
 
     @property
@@ -53,7 +56,8 @@ class ListQuery:
 
     def address(self, **more: str) -> str:
         """Give the parameters again as a query string, empty ones left out."""
-        given = {"q": self.words, "status": self.status, "kb": self.kb_id, **more}
+        back = str(self.back) if self.back > 1 else ""
+        given = {"q": self.words, "status": self.status, "kb": self.kb_id, "back": back, **more}
         return urlencode({name: value for name, value in given.items() if value})
 
 
@@ -71,6 +75,10 @@ def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
     found = filtered_sessions(
         project, words=query.words or None, status=query.status or None, kb_id=query.kb_id or None
     )
+    looked_at = 0
+    if query.is_filtered:
+        reach = latest_active(found, project, query.back)
+        found, looked_at = reach.rows, reach.looked_at
     if query.after is not None:
         found = after_session(found, *query.after)
     shown = list(found[: query.limit + 1])
@@ -82,6 +90,8 @@ def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
         "query": query,
         "here": query.address(),
         "more": query.address(after=place) if place else "",
+        "further": query.address(back=str(2 * query.back)) if looked_at and not place else "",
+        "looked_at": f"{looked_at:,}",
         "has_any": bool(rows) or (query.is_filtered and sessions(project).exists()),
     }
 

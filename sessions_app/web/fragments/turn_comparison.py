@@ -1,16 +1,18 @@
-"""Two turns that follow each other: how they ran, and what changed in the session from one's end to the other's."""
+"""Two turns of a session: how they ran, and what changed in the session from one's end to the other's."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.errors import NotFound
 from sessions_app.queries.pages import known_units, neighbours
 from sessions_app.queries.turn_state import state_around, units_between
+from sessions_app.queries.turns import turns
 from sessions_app.web.fragments.conversation import turn_tone
 from sessions_app.web.fragments.turn_context import GONE
 from sessions_app.web.fragments.turn_state import NOTHING, state_rows
 from sessions_app.web.graph.status import Tone, duration_badge
+from sessions_app.web.prose import plain
 from sessions_app.web.words import ending, why
 
 if TYPE_CHECKING:
@@ -52,37 +54,52 @@ class Move:
     is_gone: bool
 
 
-def comparison_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give both turns, the facts in which they may differ, the state after each, and the units in between.
+def compared_turn(turn: "ExplainabilityTurn", number: int | None) -> "ExplainabilityTurn":
+    """Give the earlier turn that this one is compared with: that of the number, without one the turn before.
 
     Raises:
-        NotFound: TURN_NOT_FOUND, nothing came before the turn.
+        NotFound: TURN_NOT_FOUND, no such turn came before this one.
     """
+    earlier = turns(turn.session).filter(turn_index__lt=turn.turn_index)
+    found = (earlier if number is None else earlier.filter(turn_index=number)).order_by("-turn_index").first()
+    if found is None:
+        raise NotFound("There is no such turn before this one.", code="TURN_NOT_FOUND")
+    found.session = turn.session
+    return found
+
+
+def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -> dict[str, Any]:
+    """Give both turns, the facts in which they may differ, the state after each, and the units in between."""
     around = state_around(turn)
-    if around.previous is None:
-        raise NotFound("The session's first turn has none before it.", code="TURN_NOT_FOUND")
+    if around.previous != left:
+        around = replace(around, previous=left, after_previous=state_around(left).after)
     rows = sorted(state_rows(around), key=lambda row: row.after_previous == row.after)
-    moves, move_count = units_between(turn, around.previous, UNITS_SHOWN)
+    moves, move_count = units_between(turn, left, UNITS_SHOWN)
     known = known_units(turn, {event.unit_id for event in moves})
     return {
         "session": turn.session,
         "turn": turn,
-        "previous": around.previous,
-        "sides": [_side(around.previous), _side(turn)],
-        "pairs": _pairs(around.previous, turn),
+        "previous": left,
+        "sides": [_side(left), _side(turn)],
+        "pairs": _pairs(left, turn),
         "state": rows,
         "change_count": sum(1 for row in rows if row.after_previous != row.after),
         "moves": [_move(event, known.get(event.unit_id, GONE).text) for event in moves],
         "move_count": move_count,
         "moves_left_out": move_count - len(moves),
         # A pair is named by its later turn; there is an earlier one if the earlier turn has one before it.
-        "earlier": around.previous.request_id if neighbours(around.previous).previous else None,
+        "earlier": left.request_id if neighbours(left).previous else None,
         "later": neighbours(turn).next,
     }
 
 
 def _side(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    return {"turn": turn, "ending": ending(turn.status, turn.answer_status), "tone": turn_tone(turn)}
+    return {
+        "turn": turn,
+        "ending": ending(turn.status, turn.answer_status),
+        "tone": turn_tone(turn),
+        "answer": plain(turn.assistant_preview),
+    }
 
 
 def _pairs(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Pair]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.provenance import Provenance, life_of, provenance
@@ -27,8 +28,8 @@ STEPS: dict[str, tuple[str, Tone]] = {
 _FACTS = (
     ("role", "Role"), ("topic", "Topic"), ("subject", "Subject"), ("relation", "Relation"), ("object", "Object"),
     ("condition", "Condition"), ("confidence", "Confidence"), ("section_title", "Section"), ("author", "Author"),
-    ("created_at", "Told at"), ("knowledge_date", "True as of"),
 )  # fmt: skip
+_MOMENTS = (("created_at", "Told at"), ("knowledge_date", "True as of"))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -49,12 +50,24 @@ def unit_context(session: "Session", unit_id: str, before: int | None) -> dict[s
         "session": session,
         "unit": found,
         "facts": [(title, getattr(value, name)) for name, title in _FACTS if value and getattr(value, name)],
+        "moments": [
+            (title, *_moment(getattr(value, name))) for name, title in _MOMENTS if value and getattr(value, name)
+        ],
         "place": _place(found),
         "place_of": _place_words(found),
         "chapters": _chapters(steps),
         "older_before": older,
         "is_lost": value is None,
     }
+
+
+def _moment(text: str) -> tuple[datetime | None, str]:
+    """Give a moment to be shown as all times are, or a day or another text as it was told."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        return None, text
+    return (at if at.tzinfo else at.replace(tzinfo=UTC), "") if len(text) > len("2026-11-22") else (None, text)
 
 
 def _place(found: Provenance) -> Any:

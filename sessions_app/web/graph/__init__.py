@@ -8,20 +8,23 @@ Nothing here reads a row, a clock or a request.
 
 from sessions_app.web.graph.layout import GraphLayout, layout_graph
 from sessions_app.web.graph.outline import Outline, render_outline
+from sessions_app.web.graph.renaming import renamed
 from sessions_app.web.graph.shown import ShownGraph, show_graph, show_structure
 from sessions_app.web.graph.structure import GraphStructure, collapse, frames_to_collapse, read_structure
-from sessions_app.web.graph.svg import render_graph, render_shown, render_svg
+from sessions_app.web.graph.svg import Remark, render_graph, render_shown, render_svg
 from sessions_app.web.graph.timeline import render_timeline
 
 __all__ = [
     "GraphLayout",
     "GraphStructure",
     "Outline",
+    "Remark",
     "ShownGraph",
     "collapse",
     "frames_to_collapse",
     "layout_graph",
     "read_structure",
+    "renamed",
     "render_graph",
     "render_outline",
     "render_shown",

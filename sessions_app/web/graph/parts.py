@@ -6,7 +6,7 @@ from django.utils.safestring import SafeString
 
 from sessions_app.web.graph.markup import element
 from sessions_app.web.graph.shapes import Box
-from sessions_app.web.graph.status import Tone, duration_badge
+from sessions_app.web.graph.status import Tone
 from sessions_app.web.graph.structure import Execution, Frame
 
 NAME_PX, SMALL_PX = 11.5, 10.5
@@ -54,7 +54,8 @@ def text_at(css_class: str, x: float | str, y: float, text: str, *, anchor: str 
         attributes["dx"] = dx
     if anchor:
         attributes["text-anchor"] = anchor
-    return element("text", attributes, text)
+    # The blank keeps neighbouring texts apart for who hears them.
+    return element("text", attributes, text) + SafeString(" ")
 
 
 def focusable(css_class: str, tone: Tone, item_id: str, detail_ref: str, label: str) -> dict[str, str | float]:
@@ -79,15 +80,19 @@ def stage_of(execution: Execution) -> str:
     return execution.stage + (f" · try {execution.attempt}" if execution.attempt > 1 else "")
 
 
-def run_words(execution: Execution) -> str:
-    """Give an execution in words."""
-    name = f"{execution.label} ({execution.plugin_id})" if execution.plugin_id else execution.label
-    return spoken(name, stage_of(execution), execution.status, duration_badge(execution.duration_ms))
+def seen(*texts: str, between: str = " ") -> str:
+    """Give what a picture shows of an item, in its order: a name that begins so can be spoken as it is read."""
+    return between.join(text for text in texts if text)
 
 
-def frame_words(frame: Frame) -> str:
-    """Give a frame in words."""
-    return "Frame " + spoken(frame.label, frame.status, duration_badge(frame.duration_ms))
+def run_words(execution: Execution, shown: str) -> str:
+    """Give an execution in words, those that the picture shows first."""
+    return spoken(shown, execution.plugin_id, execution.status)
+
+
+def frame_words(frame: Frame, shown: str) -> str:
+    """Give a frame in words, those that the picture shows first."""
+    return "Frame " + spoken(shown, "" if frame.status in shown else frame.status)
 
 
 def hidden_words(frame: Frame) -> str:

@@ -31,6 +31,7 @@ from sessions_app.web.graph.parts import (
     hidden_words,
     rectangle,
     run_words,
+    seen,
     sign,
     sign_symbols,
     spoken,
@@ -60,6 +61,17 @@ _ARROWS = ("flow", "retry", "child-frame", "linked", "error")
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What is to be said of an item beside what it is itself, in words and by a class of its own."""
+
+    words: str
+    css_class: str
+
+
+NO_REMARKS: Mapping[str, Remark] = {}
+
+
+@dataclass(frozen=True, slots=True)
 class RenderedGraph:
     """The SVG with what the page says about it."""
 
@@ -82,10 +94,11 @@ def render_graph(
     return render_shown(show_graph(stored, opened=opened, shut=shut), uid=uid)
 
 
-def render_shown(shown: ShownGraph, *, uid: str = "graph") -> RenderedGraph:
-    """Give the picture of what a reader sees of a graph."""
+def render_shown(shown: ShownGraph, *, uid: str = "graph", remarks: Mapping[str, Remark] = NO_REMARKS) -> RenderedGraph:
+    """Give the picture of what a reader sees of a graph; `remarks` say more of some items, by id."""
+    layout = layout_graph(shown.visible)
     return RenderedGraph(
-        svg=render_svg(shown.visible, layout_graph(shown.visible), uid=uid, collapsed=shown.collapsed),
+        svg=render_svg(shown.visible, layout, uid=uid, collapsed=shown.collapsed, remarks=remarks),
         collapsed=shown.collapsed,
         frame_count=len(shown.whole.frames),
         execution_count=len(shown.whole.executions),
@@ -93,10 +106,15 @@ def render_shown(shown: ShownGraph, *, uid: str = "graph") -> RenderedGraph:
 
 
 def render_svg(
-    structure: GraphStructure, layout: GraphLayout, *, uid: str = "graph", collapsed: frozenset[str] = frozenset()
+    structure: GraphStructure,
+    layout: GraphLayout,
+    *,
+    uid: str = "graph",
+    collapsed: frozenset[str] = frozenset(),
+    remarks: Mapping[str, Remark] = NO_REMARKS,
 ) -> SafeString:
     """Give the SVG of a laid out graph; `structure` and `layout` must belong together."""
-    picture = _Picture(structure, layout, uid, collapsed)
+    picture = _Picture(structure, layout, uid, collapsed, remarks)
     size: dict[str, str | float] = {"width": max(layout.width, 1), "height": max(layout.height, 1)}
     return element(
         "svg",
@@ -124,8 +142,16 @@ def render_svg(
 class _Picture:
     """Writes the parts of one SVG."""
 
-    def __init__(self, structure: GraphStructure, layout: GraphLayout, uid: str, collapsed: frozenset[str]) -> None:
+    def __init__(
+        self,
+        structure: GraphStructure,
+        layout: GraphLayout,
+        uid: str,
+        collapsed: frozenset[str],
+        remarks: Mapping[str, Remark],
+    ) -> None:
         self._structure = structure
+        self._remarks = remarks
         self._layout = layout
         self._uid = uid
         self._collapsed = collapsed
@@ -200,7 +226,8 @@ class _Picture:
         box = self._layout.boxes[execution.id]
         active = self._structure.frames[execution.frame_id].active
         tone = tone_of(execution.status, frame_active=active)
-        time, stage, words = duration_badge(execution.duration_ms), stage_of(execution), run_words(execution)
+        time, stage = duration_badge(execution.duration_ms), stage_of(execution)
+        words = spoken(run_words(execution, seen(execution.label, stage, time)), self._said(execution.id))
         stage_room = _NAME_WIDTH - text_width(time, SMALL_PX) - 8
         return element(
             "g",
@@ -229,11 +256,12 @@ class _Picture:
         time = duration_badge(frame.duration_ms)
         is_root = frame.id == self._structure.root_id
         right = box.right - (14 if is_root else 36)
-        below = frame.id if not frame.purpose or frame.label.startswith(frame.purpose) else frame.purpose
+        own_id = frame.detail_ref
+        below = own_id if not frame.purpose or frame.label.startswith(frame.purpose) else frame.purpose
         label_room = right - box.x - 34 - text_width(time, SMALL_PX) - 10
         below_room = right - box.x - 34 - text_width(frame.status, SMALL_PX, bold=True) - 10
         parts = [
-            element("title", {}, spoken(frame.label, frame.purpose, frame.status, time)),
+            element("title", {}, spoken(frame.label, frame.purpose, frame.status, time, self._said(frame.id))),
             element("rect", {"class": "frame-outline", **rectangle(box), "rx": 10}),
             element(
                 "rect",
@@ -242,20 +270,27 @@ class _Picture:
             sign(self._uid, tone, box.x + 12, box.y + 9),
             text_at("frame-label", box.x + 34, box.y + 20, fit(frame.label, label_room, LABEL_FONT_PX, bold=True)),
             text_at("frame-time", right, box.y + 20, time, anchor="end"),
-            text_at("frame-purpose", box.x + 34, box.y + 36, fit(below, below_room, SMALL_PX, mono=below == frame.id)),
+            text_at("frame-purpose", box.x + 34, box.y + 36, fit(below, below_room, SMALL_PX, mono=below == own_id)),
             text_at("frame-status", right, box.y + 36, frame.status, anchor="end"),
             *self._ports(box),
         ]
         is_shut = frame.id in self._collapsed
         if is_shut:
             parts.append(text_at("frame-hidden", box.x + 34, box.bottom - 9, hidden_words(frame)))
-        heading = focusable("frame" + self._fate(frame.id), tone, frame.id, frame.detail_ref, frame_words(frame))
+        inside = hidden_words(frame) if is_shut else ""
+        words = spoken(frame_words(frame, seen(frame.label, time, below, frame.status, inside)), self._said(frame.id))
+        heading = focusable("frame" + self._fate(frame.id), tone, frame.id, frame.detail_ref, words)
         yield element("g", heading, *parts)
         if not is_root:
             yield toggle(frame, is_shut, box.right - 20, box.y + 16)
 
     def _fate(self, item_id: str) -> str:
-        return " leads-to-error" if item_id in self._error.items else ""
+        remark = self._remarks.get(item_id)
+        return (" leads-to-error" if item_id in self._error.items else "") + (f" {remark.css_class}" if remark else "")
+
+    def _said(self, item_id: str) -> str:
+        remark = self._remarks.get(item_id)
+        return remark.words if remark else ""
 
     def _ports(self, box: Box) -> Iterable[SafeString]:
         """Give the frame's small input and output markers [UI-3]."""

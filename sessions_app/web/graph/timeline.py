@@ -17,6 +17,7 @@ from sessions_app.web.graph.parts import (
     frame_words,
     hidden_words,
     run_words,
+    seen,
     sign,
     sign_symbols,
     stage_of,
@@ -159,7 +160,9 @@ def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
     span, y = drawing.spans[frame.id], drawing.y
     start = drawing.at(span.start)
     is_shut = frame.id in drawing.collapsed
-    note = duration_badge(frame.duration_ms) + (f" · {hidden_words(frame)}" if is_shut else "")
+    inside = hidden_words(frame) if is_shut else ""
+    shown = seen(frame.label, duration_badge(frame.duration_ms), inside, between=" · ")
+    words = frame_words(frame, shown)
     late = start > _AFTER_UNTIL
     x = _percent(drawing.at(span.end) if late else start)
     # A nested svg moves what stands at fixed distances from a place in percent.
@@ -167,12 +170,12 @@ def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
         "svg",
         {"x": x, "y": y, "class": "moved"},
         sign(drawing.uid, tone, -22 if late else 8, 6),
-        text_at("frame-label", -28 if late else 28, 17, f"{frame.label} · {note}", anchor="end" if late else ""),
+        text_at("frame-label", -28 if late else 28, 17, shown, anchor="end" if late else ""),
     )
     yield element(
         "g",
-        focusable("frame" + drawing.fate(frame.id), tone, frame.id, frame.detail_ref, frame_words(frame)),
-        element("title", {}, f"{frame_words(frame)}, from {span.start:.0f} ms"),
+        focusable("frame" + drawing.fate(frame.id), tone, frame.id, frame.detail_ref, words),
+        element("title", {}, f"{words}, from {span.start:.0f} ms"),
         element("rect", {"class": "frame-head", **_stretch(drawing, span), "y": y, "height": FRAME_ROW - 4, "rx": 6}),
         moved,
     )
@@ -186,7 +189,8 @@ def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
 def _run(drawing: _Drawing, execution: Execution, frame_active: bool) -> SafeString:
     tone = tone_of(execution.status, frame_active=frame_active)
     span, y = drawing.spans[execution.id], drawing.y
-    words = run_words(execution)
+    shown = _run_label(execution)
+    words = run_words(execution, shown)
     bar = {"y": y + 3, "height": ROW - 8, "rx": 3}
     return element(
         "g",
@@ -196,13 +200,16 @@ def _run(drawing: _Drawing, execution: Execution, frame_active: bool) -> SafeStr
         # So short a call would not be seen otherwise.
         element("rect", {"class": "bar", "x": _percent(drawing.at(span.start)), "width": _SHORTEST_PX, **bar}),
         element("rect", {"class": "bar" + (" is-open" if span.is_open else ""), **_stretch(drawing, span), **bar}),
-        _label(drawing, execution, span, y + 15.5),
+        _label(drawing, shown, span, y + 15.5),
     )
 
 
-def _label(drawing: _Drawing, execution: Execution, span: _Span, y: float) -> SafeString:
+def _run_label(execution: Execution) -> str:
     again = stage_of(execution) if execution.attempt > 1 else ""
-    words = " · ".join(part for part in (execution.label, again, duration_badge(execution.duration_ms)) if part)
+    return seen(execution.label, again, duration_badge(execution.duration_ms), between=" · ")
+
+
+def _label(drawing: _Drawing, words: str, span: _Span, y: float) -> SafeString:
     start, end = drawing.at(span.start), drawing.at(span.end)
     if end < _AFTER_UNTIL:
         return text_at("run-label", _percent(end), y, words, dx=8)

@@ -3,9 +3,10 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from sessions_app.queries.reach import stretch_of
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.search import completions, search_context
-from sessions_app.web.pages import page
+from sessions_app.web.pages import page, whole_number
 
 TEMPLATE = "search/index.html"
 
@@ -14,7 +15,8 @@ TEMPLATE = "search/index.html"
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
     """Show the search with what it finds; for HTMX the results alone."""
-    context = search_context(member.project, request.GET.get("q", ""))
+    stretch = stretch_of(whole_number(request.GET.get("back")))
+    context = search_context(member.project, request.GET.get("q", ""), stretch)
     part = "#results" if "HX-Request" in request.headers else ""
     return page(request, f"{TEMPLATE}{part}", member, context, section="search")
 

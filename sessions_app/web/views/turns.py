@@ -24,14 +24,15 @@ from sessions_app.web.fragments.turn import (
     stage_context,
 )
 from sessions_app.web.fragments.turn_choice import choice_context
-from sessions_app.web.fragments.turn_comparison import comparison_context
+from sessions_app.web.fragments.turn_comparison import compared_turn, comparison_context
 from sessions_app.web.fragments.turn_context import context_context
 from sessions_app.web.fragments.turn_detail import detail_context
 from sessions_app.web.fragments.turn_overview import overview_context
 from sessions_app.web.fragments.turn_requests import PREPARING, requests_context
+from sessions_app.web.fragments.turn_runs import SIDES, runs_context, side_svg
 from sessions_app.web.fragments.turn_state import state_context
 from sessions_app.web.graph import render_timeline
-from sessions_app.web.pages import back_to, page, tell, tell_error
+from sessions_app.web.pages import back_to, page, tell, tell_error, whole_number
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
@@ -142,9 +143,17 @@ overview = _part("turn/overview.html", overview_context)
 @require_safe
 @member_view()
 def compare(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Show what changed in the session from the end of the turn before to the end of this one."""
+    """Show the turn beside an earlier one (`?with=<number>`, else the one before): what ran, and what changed.
+
+    With `side` the graph of that side alone.
+    """
     turn = turns.turn(member.project, session_id, request_id)
-    return page(request, "turn/compare.html", member, comparison_context(turn), section="sessions")
+    earlier, reader = compared_turn(turn, whole_number(request.GET.get("with"))), _reader(request.GET)
+    side = request.GET.get("side")
+    if side in SIDES:
+        return HttpResponse(side_svg(earlier, turn, side, reader))
+    context = {**comparison_context(turn, earlier), **runs_context(earlier, turn, reader)}
+    return page(request, "turn/compare.html", member, context, section="sessions")
 
 
 @require_safe

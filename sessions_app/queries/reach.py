@@ -1,0 +1,48 @@
+"""How far back a filter is looked for: so many of the newest rows, so that a page costs the same whatever is stored.
+
+Without a bound, a filter that few rows fit would read all of them until a page is full. Where there is more, the page
+says so, and its reader can have it look twice as far.
+"""
+
+from dataclasses import dataclass
+
+from django.db.models import Max, Model, QuerySet
+
+from sessions_app.models import Project, Session
+
+LOOKED_AT = 5_000
+"""How many of the newest rows are looked at first."""
+STRETCH_MAX = 1_024
+"""How many times as many at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach[Row: Model]:
+    """The rows within reach; `looked_at` says how many are looked at where that is not all, and is 0 where it is."""
+
+    rows: QuerySet[Row]
+    looked_at: int = 0
+
+
+def newest_stored[Row: Model](found: QuerySet[Row], stretch: int = 1) -> Reach[Row]:
+    """Give those of the rows that were stored last; two queries.
+
+    Keys count up, so their distance says at most how many rows lie between: no row is read to find the bound.
+    """
+    stored, looked_at = found.model._default_manager.order_by(), stretch * LOOKED_AT
+    bound = (stored.aggregate(newest=Max("pk"))["newest"] or 0) - looked_at
+    is_all = not stored.filter(pk__lte=bound).exists()
+    return Reach(found) if is_all else Reach(found.filter(pk__gt=bound), looked_at)
+
+
+def latest_active(found: QuerySet[Session], project: Project, stretch: int = 1) -> Reach[Session]:
+    """Give those of the project's sessions whose activity was the latest; one query, which reads an index alone."""
+    moments = Session.objects.filter(project=project).order_by("-last_activity_at", "-pk")
+    looked_at = stretch * LOOKED_AT
+    bound = next(iter(moments.values_list("last_activity_at", flat=True)[looked_at : looked_at + 1]), None)
+    return Reach(found) if bound is None else Reach(found.filter(last_activity_at__gte=bound), looked_at)
+
+
+def stretch_of(asked: int | None) -> int:
+    """Give how many times as far as at first a reader may look who asks for this."""
+    return min(max(asked or 1, 1), STRETCH_MAX)
