@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from sessions_app.actions.knowledge import add_source, ensure_default_base
+from sessions_app.actions.projects import change_project
 from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory, UnitEvent
 from sessions_app.turns.sweep import sweep
 from tests.api.conftest import Caller
@@ -165,6 +166,23 @@ def test_the_sweep_removes_what_has_expired(editor: Caller, manuals: Project) ->
     assert sweep()["forgotten"] == 0
     SessionMemory.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert sweep()["forgotten"] == 1
+
+
+def test_a_project_keeps_as_many_memories_as_it_says(editor: Caller, manuals: Project) -> None:
+    """[K31, KV31]: of 105 sessions the 100 used last remember; without a limit all do."""
+    now = timezone.now()
+    SessionMemory.objects.bulk_create(
+        SessionMemory(project=manuals, owner=f"client-{place}", last_accessed_at=now - timedelta(minutes=200 - place),
+                      expires_at=now + timedelta(hours=4))
+        for place in range(104)
+    )  # fmt: skip
+    editor.chat("What does the red pump need?", **PINS)
+    assert SessionMemory.objects.count() == 105
+    SessionMemory.objects.order_by("-pk").first().delete()
+    change_project(manuals, manuals.name, manuals.slug, "", {}, session_memory_limit=100)
+    newest = editor.chat("What does the red pump need?", **PINS).json()["session_id"]
+    kept = set(SessionMemory.objects.values_list("owner", flat=True))
+    assert kept == {newest, *(f"client-{place}" for place in range(5, 104))}
 
 
 def test_a_failed_turn_leaves_memory_as_it_was(editor: Caller, manuals: Project) -> None:
