@@ -1,10 +1,12 @@
 """HAL's endpoint in our names: what is sent, returned, refused, gone on from [O-44, H5 to H8, H30 to H36]."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
+from sessions_app.actions.projects import create_project
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns.chains import forget_chains
 from tests.api.conftest import Caller
@@ -160,14 +162,34 @@ def test_a_model_that_is_missing_or_fails_is_named_as_the_phase(
     assert (details["error_phase"], details["outbound_request"], details["tool_calls"]) == ("openai", None, [])
 
 
-def test_an_answer_without_an_id_leaves_the_thread_where_it_was(editor: Caller, responses: Provider) -> None:
-    """[HV18, HV24]"""
+def test_another_session_and_another_project_have_threads_of_their_own(
+    editor: Caller, caller: Callable[..., Caller], responses: Provider
+) -> None:
+    """[HV21]"""
     first = editor.chat("My dog is called Rex.", **LLM).json()
-    second = editor.chat("What is my dog called?", first["session_id"], **LLM).json()
-    followed = second["outbound_request"]["previous_response_id"]
-    other = editor.chat("My dog is called Max.", **LLM).json()
-    assert "previous_response_id" not in other["outbound_request"], "another session's thread"
-    assert followed is not None
+    assert editor.chat("Hello there.", first["session_id"], **LLM).json()["outbound_request"]["previous_response_id"]
+    stranger = caller("editor", create_project("Elsewhere"))
+    for who in (editor, stranger):
+        sent = who.chat("What is my dog called?", **LLM).json()["outbound_request"]
+        assert "previous_response_id" not in sent
+        assert "Rex" not in str(sent["input"])
+    body = {"messages": [{"role": "user", "content": "Hello there."}], "previous_response_id": first["response_id"]}
+    assert stranger.post(CHAT, body).status_code == 404
+
+
+def test_a_summary_that_reaches_far_enough_is_taken_as_it_is(
+    editor: Caller, provider: Provider, unvalidated: None
+) -> None:
+    """[HV34]: one request makes it, and turns that add less than a batch make none."""
+    session = begun(editor, 10)
+    summarising = []
+    for _ in range(2):
+        answer = editor.chat("What is my dog called?", session.session_id, seed_detector_plugin="sd-symbolic",
+                             goal_solver_plugin="gs-symbolic", enable_query_rewriting=False)  # fmt: skip
+        report = ExplainabilityTurn.objects.get(request_id=answer.json()["request_id"]).context_report
+        assert section(report, "summary")["places"] == [1, 4]
+        summarising.append(len(report.get("requests", ())))
+    assert summarising == [1, 0]
 
 
 def test_a_context_that_cannot_be_built_asks_no_model(

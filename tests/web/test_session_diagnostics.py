@@ -203,6 +203,7 @@ def test_tools_are_shown_with_their_output_cut(project: Project, length: int, sh
 
 
 def test_a_key_that_is_null_is_no_continuity(project: Project) -> None:
+    """[HV24]"""
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     named = {"executionId": "exec-0.9~1", "frameId": "frame-0", "status": "success", "durationMs": 3, "llmCalls": 1}
