@@ -9,10 +9,11 @@ from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 
+from bench import digest
 from bench.conversation import conversation, facts
 from bench.measurements import Requests
-from bench.rewriting.__main__ import OWN_DATA
-from bench.rewriting.report import report
+from bench.rewriting import report as rewriting
+from bench.rewriting.__main__ import OWN_DATA as REWRITING_DATA
 from bench.servers import MeasuredServer
 
 _MESSAGE_FACTS = 11
@@ -61,7 +62,10 @@ class PolicyCosts:
             times = f"{p50:>9.1f}{p95:>9.1f}{median(requests.cpu_ms):>9.2f}"
             yield f"  {name:40}{times}{added[0]:>+11.1f}{added[1]:>+11.2f}"
         yield ""
-        yield from report(Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA))
+        given = os.environ.get("MRPVM_BENCH_DATA")
+        yield from rewriting.report(Path(given or REWRITING_DATA))
+        yield ""
+        yield from digest.report(Path(given or digest.OWN_DATA))
 
 
 def _added(with_it: Sequence[float], without: Sequence[float]) -> float:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.conversation import conversation
+from bench.digest import WAYS
 from bench.floor.rows import RecordedConversation
 from bench.policies import VARIANTS
 from bench.rewriting.report import GATES, REWRITERS
@@ -45,6 +46,7 @@ POLICIES = (
     "  everything that was said",
     *(f"  {name}" for name in VARIANTS),
     *(f"  {way.name}" for way in (*GATES, *REWRITERS)),
+    *(f"  {name}" for name in WAYS),
 )
 RATIOS = (
     "turn / floor, CPU",
