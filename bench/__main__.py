@@ -13,6 +13,7 @@ from bench.databases import Database, copied, new_database
 from bench.ingest import chat_beside_ingest
 from bench.machine import machine_cost
 from bench.measurements import QUICK, Requests, Sizes, deep_session, talk, turn_and_floor
+from bench.policies import PolicyCosts, context_sizes, policy_requests
 from bench.report import Report
 from bench.servers import MeasuredServer
 
@@ -25,6 +26,7 @@ def main() -> None:
     3. rounds of turns and of the floor alternate, each on a database that began as a copy of that one
     4. chat goes on beside the ingest of a large source
     5. one session is made long, and its last turns alternate with those of short ones
+    6. conversations are held under each choice of policies, and one grows while its context is built
     """
     sizes = _sizes()
     machine = machine_cost(sizes.rounds)
@@ -40,10 +42,13 @@ def main() -> None:
             turns, written = turn_and_floor(server, floor, sizes)
             beside = chat_beside_ingest(server, sizes.ingest_rounds, sizes.ingest_paragraphs)
             deep, shallow, stored = deep_session(server, sizes)
+            requests = policy_requests(server, sizes.policy_rounds, sizes.turns_a_round)
+            policies = PolicyCosts(requests=requests, sizes=context_sizes(sizes.exchanges))
             connections.close_all()
     report = Report(
         product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
         rows_a_turn=row_count, machine=machine, beside=beside,
+        policies=policies,
     )  # fmt: skip
     print("\n".join(report.lines()))
 
@@ -74,6 +79,8 @@ def _sizes() -> Sizes:
         pairs=default.pairs,
         ingest_rounds=default.ingest_rounds,
         ingest_paragraphs=default.ingest_paragraphs,
+        policy_rounds=default.policy_rounds,
+        exchanges=default.exchanges,
     )
 
 

@@ -22,9 +22,14 @@ class Sizes:
     pairs: int = 30
     ingest_rounds: int = 5
     ingest_paragraphs: int = 1_000
+    policy_rounds: int = 4
+    exchanges: tuple[int, ...] = (2, 8, 50, 100, 500)
 
 
-QUICK = Sizes(rounds=1, turns_a_round=11, deep_turns=20, pairs=4, ingest_rounds=1, ingest_paragraphs=120)
+QUICK = Sizes(
+    rounds=1, turns_a_round=11, deep_turns=20, pairs=4, ingest_rounds=1, ingest_paragraphs=120, policy_rounds=1,
+    exchanges=(2, 8, 50),
+)  # fmt: skip
 """Enough to see that everything runs; too little to tell anything."""
 SHALLOW_TURN = 10
 WINDOWS = 10

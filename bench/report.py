@@ -8,6 +8,7 @@ from statistics import median
 from bench.ingest import Beside
 from bench.machine import SESSION_UNITS, MachineCost
 from bench.measurements import SHALLOW_TURN, Requests, Sizes, Stored
+from bench.policies import PolicyCosts
 
 _FLOOR_TARGETS = {"SQLite": 3.0, "PostgreSQL": 3.5}
 _INGEST_TARGETS = {"SQLite": 3.0, "PostgreSQL": 2.0}
@@ -32,6 +33,7 @@ class Report:
     rows_a_turn: float
     machine: MachineCost
     beside: Beside
+    policies: PolicyCosts
 
     def lines(self) -> Iterator[str]:
         """Give the report, line by line."""
@@ -49,6 +51,8 @@ class Report:
         yield from self._machine_figures()
         yield ""
         yield from self._ingest_figures()
+        yield ""
+        yield from self.policies.lines()
         yield ""
         yield from self._ratios()
 

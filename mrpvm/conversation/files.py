@@ -18,7 +18,7 @@ def is_inside(path: Path, root: Path) -> bool:
     """Tell whether the path, every link followed, lies below the root."""
     try:
         return path.resolve(strict=True).is_relative_to(root.resolve(strict=True))
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError, ValueError):  # ValueError: the path holds a null character
         return False
 
 

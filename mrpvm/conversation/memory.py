@@ -4,7 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mrpvm.knowledge.text import unique_terms
+
 USER_PROFILE, PERSONA_CORE, WORKING_RULES, TASK = "user_profile", "persona_core", "working_rules", "task_memory"
+EVIDENCE = "evidence"
+"""Where chunks of files go: no memory, and never told before it [L-139]."""
 DOMAINS = (WORKING_RULES, PERSONA_CORE, USER_PROFILE, TASK)
 """Where a record belongs, what is told first at the front [L-133]; only task memory has namespaces [L-132]."""
 RECALLED_OF_DOMAIN, RECALLED_CHARS = 2, 900
@@ -19,11 +23,17 @@ _SECRET = re.compile(r"\b(?:api[ _-]?keys?|tokens?|passwords?|secrets?|ssn)\b", 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A record as far as recall looks at it."""
+    """A record as far as recall looks at it; `citation` names the chunk that evidence is."""
 
     content: str
     domain: str = USER_PROFILE
     confidence: float = 1.0
+    citation: str = ""
+
+    @property
+    def told(self) -> str:
+        """Give the text as a model is told it; evidence says what it is [L-139]."""
+        return f"{self.content} [evidence, not canonical: {self.citation}]" if self.citation else self.content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,19 +55,23 @@ def names_secret(content: str) -> bool:
 def recalled(newest_first: Iterable[Remembered], message: str) -> tuple[str, ...]:
     """Give the texts that a turn is told: by domain, then those that share most words with the message, then newest.
 
-    None is cut; one that does not fit any more is left out [L-133].
+    Evidence comes after all of them, and only what shares a word that tells something [L-139]. None is cut; one that
+    does not fit any more is left out [L-133].
     """
     said = _words(message)
     found = [item for item in newest_first if item.confidence >= LEAST_CONFIDENCE]
     kept: list[str] = []
-    for domain in DOMAINS:
-        ranked = sorted(
-            (item.content for item in found if item.domain == domain), key=lambda text: -len(said & _words(text))
-        )
-        for text in ranked[:RECALLED_OF_DOMAIN]:
+    for domain in (*DOMAINS, EVIDENCE):
+        fitting = [item for item in found if item.domain == domain and (domain != EVIDENCE or _bears_on(item, message))]
+        ranked = sorted(fitting, key=lambda item: -len(said & _words(item.content)))
+        for text in (item.told for item in ranked[:RECALLED_OF_DOMAIN]):
             if sum(map(len, kept)) + len(text) <= RECALLED_CHARS:
                 kept.append(text)
     return tuple(kept)
+
+
+def _bears_on(item: Remembered, message: str) -> bool:
+    return not set(unique_terms(message)).isdisjoint(unique_terms(item.content))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -10,10 +10,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import Answer, EvidenceEntry
 
 MOST_DOCUMENTS, MOST_SECTIONS, MOST_TERMS = 50, 100, 100
 """[K31]; the newest stay."""
+MOST_TOLD, TOLD_CHARS = 3, 600
+"""So many terms at most, and characters of all of them, a model is told in one turn."""
 ANSWER_CHARS = 300
 """How much of an answer a resolved term keeps [K39]."""
 _ROLES = "Depositor|Trustee|Master Servicer|Servicer|Certificate Registrar|Issuer|Sponsor|Seller"
@@ -22,6 +25,8 @@ _IS = r"\s*(?::|\bis\b|[-\u2013\u2014])\s*"
 _PARTY = re.compile(rf"\b({_ROLES}){_IS}(?:the\s+)?([A-Z][^.,\n]*)")
 _DATE = re.compile(rf"\b((?:{_DATES}) Date){_IS}([^.\n]+)", re.IGNORECASE)
 _DEFINITION = re.compile(r"[\"\u201c]([^\"\u201d]{2,80})[\"\u201d]\s+(?:means|is defined as|shall mean)\s+([^\n]+)")
+_SOURCE_MARK = re.compile(r"\s*\[\d+\]")
+"""It numbered the sources of its own answer, and would name others in a later one."""
 _SECTION = re.compile(r"\bSection\s+(\d+\.\d+)")
 
 
@@ -128,6 +133,23 @@ def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, a
         active_documents=_newest([*known.active_documents, *documents], MOST_DOCUMENTS, lambda item: item.source_id),
         active_sections=_newest([*known.active_sections, *sections], MOST_SECTIONS, lambda item: item),
     )
+
+
+def told_terms(memory: Memory, message: str, shown: Iterable[str]) -> str:
+    """Give what is known about the terms that a message names, those resolved last first; empty for nothing [K30].
+
+    Args:
+        shown: what the model sees of the conversation anyway; nothing is told twice.
+    """
+    wanted, visible = set(unique_terms(message)), "\n".join(shown)
+    told: list[str] = []
+    for item in reversed(memory.resolved_terms):
+        named = set(unique_terms(item.term))
+        line = f"{item.term}: {_SOURCE_MARK.sub('', item.text)}"
+        is_new = bool(named) and named <= wanted and item.text not in visible
+        if is_new and len(told) < MOST_TOLD and sum(map(len, told)) + len(line) <= TOLD_CHARS:
+            told.append(line)
+    return "\n".join(("Known from earlier turns:", *told)) if told else ""
 
 
 def is_of_a_document(entry: EvidenceEntry) -> bool:

@@ -6,14 +6,17 @@ from django.utils import timezone
 from mrpvm.conversation.session_memory import Memory
 from sessions_app import events
 from sessions_app.actions.slots import lock_idle_session
-from sessions_app.models import Session, SessionMemory
+from sessions_app.models import Project, Session, SessionMemory
 from sessions_app.models.plain_sql import insert_rows, update_rows
+
+_DROPPED_AT_ONCE = 500
+"""So many at most when a limit was lowered; later turns drop the others."""
 
 
 def keep_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
     """Store the memory of a locked session; must run inside the transaction of the turn it comes from [O-48].
 
-    Effects: one row, updated or inserted.
+    Effects: one row, updated or inserted; for an inserted one the project's limit is kept [K31].
     """
     changes = {
         "record": memory.as_record(), "turn_count": memory.turn_count, "created_at": memory.created_at,
@@ -22,6 +25,15 @@ def keep_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
     key = {"project_id": session.project_id, "owner": session.session_id}
     if not update_rows(SessionMemory, changes, **key):
         insert_rows([SessionMemory(**key, **changes)])
+        _drop_oldest(session.project)
+
+
+def _drop_oldest(project: Project) -> None:
+    """Forget the sessions of the project that were used longest ago, beyond those that it keeps."""
+    if project.session_memory_limit is not None:
+        kept = SessionMemory.objects.filter(project=project).order_by("-last_accessed_at", "-pk")
+        beyond = list(kept.values_list("pk", flat=True)[project.session_memory_limit :][:_DROPPED_AT_ONCE])
+        SessionMemory.objects.filter(pk__in=beyond).delete()
 
 
 @transaction.atomic

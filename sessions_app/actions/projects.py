@@ -47,19 +47,27 @@ def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
 
 @transaction.atomic
 def change_project(
-    project: Project, name: str, slug: str, grounding: str, flags: Mapping[str, Any] | None = None
+    project: Project,
+    name: str,
+    slug: str,
+    grounding: str,
+    flags: Mapping[str, Any] | None = None,
+    session_memory_limit: int | None = None,
 ) -> Project:
     """Name the project, say whether its models may answer without evidence [O-12], and choose its policies [K50].
 
     Args:
-        flags: all of the project's choices; as they are when None.
+        flags: all of the project's choices, the limit of memories with them; as they are when None.
+        session_memory_limit: how many sessions at most keep what their turns left; None for all [K31].
 
     Raises:
         InvalidInput, Conflict: as for `create_project`.
     """
     locked = Project.objects.select_for_update().get(pk=project.pk)
     if flags is not None:
-        locked.flags = _checked_flags(flags)
+        if session_memory_limit is not None and session_memory_limit < 1:
+            raise InvalidInput("The limit of session memories is 1 or more, or none.")
+        locked.flags, locked.session_memory_limit = _checked_flags(flags), session_memory_limit
     _write(locked, name, slug, grounding)
     return locked
 

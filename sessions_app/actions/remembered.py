@@ -1,11 +1,14 @@
-"""Remembering, verifying and forgetting on request; runs inside the transaction of a command."""
+"""Remembering, verifying, putting away and forgetting on request; runs inside the transaction of a command."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm.conversation.commands import MemoryQuery, MemoryRecord
-from mrpvm.conversation.memory import USER_PROFILE, Fact
+from mrpvm.conversation.evidence import citation_of, file_of
+from mrpvm.conversation.memory import EVIDENCE, USER_PROFILE, Fact
 from sessions_app.models import RememberedText, Session
 from sessions_app.queries.remembered import remembered
 
@@ -19,8 +22,13 @@ class SessionMemory:
         self._session = session
 
     def remember(self, content: str) -> MemoryRecord:
-        """Keep a text; one that is kept already, whatever its case, is given again [L-131]."""
-        return _record(self._kept(Fact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)[0])
+        """Keep a text; one that is kept already, whatever its case, is given again and holds again [L-131]."""
+        row, is_new = self._kept(Fact(content=content, domain=USER_PROFILE, confidence=1.0), Source.COMMAND)
+        if not is_new and (row.status in (Status.CONFLICTED, Status.ARCHIVED) or row.is_expired):
+            row.status, row.expires_at = Status.ACTIVE, None
+            row.save(update_fields=["status", "expires_at"])
+            self._displace(row)
+        return _record(row)
 
     def keep(self, fact: Fact) -> tuple[MemoryRecord, bool, int]:
         """Keep a fact to be verified; others of its conflict group do not hold any more [L-135]."""
@@ -51,14 +59,42 @@ class SessionMemory:
 
     def verify(self, record_id: str, domain: str | None) -> bool:
         """Mark a record as verified: of its conflict group it is the one that holds [L-137]."""
-        found = self._session.remembered_texts.filter(record_id=record_id)
-        row = (found.filter(domain=domain) if domain else found).first()
+        row = self._structured(record_id, domain).first()
         if row is None:
             return False
         row.status, row.verified_at = Status.VERIFIED, timezone.now()
         row.save(update_fields=["status", "verified_at"])
         self._displace(row)
         return True
+
+    def archive(self, record_id: str, domain: str | None) -> bool:
+        """Put a record away; it is told to nobody until it is verified or told again [L-131]."""
+        return bool(self._structured(record_id, domain).update(status=Status.ARCHIVED))
+
+    def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
+        """Let a record end so many hours from now [L-130]."""
+        ends_at = timezone.now() + timedelta(hours=hours)
+        return bool(self._structured(record_id, domain).update(expires_at=ends_at))
+
+    def _structured(self, record_id: str, domain: str | None) -> QuerySet[RememberedText]:
+        """Give the record of this id; evidence is none, whatever it says [L-139]."""
+        found = self._session.remembered_texts.filter(record_id=record_id).exclude(domain=EVIDENCE)
+        return found.filter(domain=domain) if domain else found
+
+    def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
+        """Keep the chunks of a file, the first of them as the newest, in place of those kept before [L-139]."""
+        kept = self._session.remembered_texts.filter(domain=EVIDENCE).values_list("pk", "namespace")
+        earlier = [pk for pk, citation in kept if file_of(citation) == file]
+        gone, _ = self._session.remembered_texts.filter(pk__in=earlier).delete()
+        rows = [
+            RememberedText(
+                session=self._session, content=chunk, domain=EVIDENCE, namespace=citation_of(file, number),
+                source=Source.IMPORT,
+            )
+            for number, chunk in enumerate(chunks, start=1)
+        ]  # fmt: skip
+        RememberedText.objects.bulk_create(reversed(rows))
+        self._session.remembered_count += len(rows) - gone
 
     def forget(self, record_id: str) -> bool:
         """Drop a text of this session; False if there is none of this id."""
@@ -72,4 +108,7 @@ class SessionMemory:
 
 
 def _record(row: RememberedText) -> MemoryRecord:
-    return MemoryRecord(id=row.record_id, content=row.content, status=row.status)
+    return MemoryRecord(
+        id=row.record_id, content=row.content, status=row.status, is_expired=row.is_expired,
+        citation=row.namespace if row.domain == EVIDENCE else "",
+    )  # fmt: skip

@@ -38,7 +38,7 @@ class RememberedTextAdmin(ReadOnlyAdmin):
     list_filter = ("domain", "status")
     fields = (
         "record_id", "session", "content", "domain", "namespace", "status", "source", "confidence", "conflict_group",
-        "created_at", "verified_at",
+        "created_at", "verified_at", "expires_at",
     )  # fmt: skip
 
     @admin.display(description="session")

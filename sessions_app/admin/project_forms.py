@@ -68,6 +68,12 @@ class ChangeProject(_ProjectForm):
         help_text=f"What its sessions do unless they say otherwise, as an object of {', '.join(FLAGS)}.",
     )
 
+    session_memory_limit = forms.IntegerField(
+        required=False,
+        min_value=1,
+        help_text="How many of its sessions remember their turns, those used last. Empty: all.",
+    )
+
     def get_initial_for_field(self, field: forms.Field, field_name: str) -> Any:
         """Start from what there is."""
         return getattr(self.row, "slug" if field_name == "short_name" else field_name)
@@ -77,7 +83,8 @@ class ChangeProject(_ProjectForm):
         flags = self.cleaned_data["flags"] or {}
         if not isinstance(flags, dict):
             raise InvalidInput("The flags are an object.")
-        project = change_project(self.row, *self.entered(), flags=flags)
+        limit = self.cleaned_data["session_memory_limit"]
+        project = change_project(self.row, *self.entered(), flags=flags, session_memory_limit=limit)
         return Done(message=f"“{project.name}” is saved.", log=f"Changed to “{project.name}” ({project.slug}).")
 
 

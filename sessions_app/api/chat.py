@@ -10,7 +10,7 @@ from mrpvm.conversation.flags import flags_in
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.recognition import resume_session
 from sessions_app.api import schemas
-from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, explicit_history
+from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, continued_session, explicit_history, usable_id
 from sessions_app.api.completion import completion
 from sessions_app.api.live_answer import LiveAnswer
 from sessions_app.api.requests import ChatRequest, choices_of
@@ -63,7 +63,11 @@ class ChatCompletions(ApiView):
 
     def _session(self, body: dict[str, Any], call: TurnCall) -> "Session":
         header = self.request.headers.get(SESSION_HEADER)
-        session = chat_session(self.project, body, header, call.choices, call.base)
+        previous = usable_id(body.get("previous_response_id"))
+        if previous is not None:
+            session = continued_session(self.project, previous, body.get("session_id") or header)
+        else:
+            session = chat_session(self.project, body, header, call.choices, call.base)
         if session.is_client_named:  # the client cannot know that its session has expired [O-43]
             session = resume_session(session).session
         self.session_id = session.session_id

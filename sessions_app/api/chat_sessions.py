@@ -7,7 +7,10 @@ from django.db import IntegrityError
 
 from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.actions.histories import import_history
+from sessions_app.actions.recognition import continue_after
 from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.api.response_ids import request_id_of
+from sessions_app.queries.conversations import response_turn
 from sessions_app.queries.sessions import session_reference
 
 if TYPE_CHECKING:
@@ -51,9 +54,34 @@ def chat_session(
     return session
 
 
+def continued_session(project: "Project", previous: str, named: str | None) -> "Session":
+    """Give the session that goes on from an earlier answer: a fork unless that was the latest one [O-44].
+
+    Args:
+        named: the session that the request names too, if it does.
+
+    Raises:
+        NotFound: RESPONSE_NOT_FOUND, no turn of the project has answered under this id.
+        InvalidInput: the answer is of another session than the named one.
+        Conflict: what it said was taken out of its conversation.
+    """
+    turn = response_turn(project, request_id_of(previous))
+    if turn is None or turn.status != "succeeded":
+        raise NotFound(f"There is no response '{previous}' to go on from.", code="RESPONSE_NOT_FOUND")
+    if usable_id(named) not in (None, turn.session.session_id):
+        raise InvalidInput("previous_response_id is of another session than session_id.")
+    if turn.session.is_expired and not turn.session.is_client_named:
+        return turn.session  # which refuses the turn, as under its own id [O-43]
+    return continue_after(turn).session
+
+
 def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | None:
-    """Give the history that a validated request brings along, None if it brings none [O-17]."""
-    return next((body[key] for key in _HISTORY_KEYS if body.get(key) is not None), None)
+    """Give the history that a validated request brings along, None if it brings none [O-17].
+
+    Of several names the first with anything in it counts [HV16].
+    """
+    given = [body[key] for key in _HISTORY_KEYS if body.get(key) is not None]
+    return next((history for history in given if history), given[0] if given else None)
 
 
 _HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHistory")

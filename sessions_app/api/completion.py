@@ -8,11 +8,13 @@ from mrpvm.trace.graph import Record
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
 from sessions_app.api.errors import wire_time
+from sessions_app.api.response_ids import response_id
+from sessions_app.queries.diagnostics import outbound_of, sent_requests, tool_messages
 from sessions_app.queries.entries import structure, with_details
 from sessions_app.turns.pipeline import TurnResult
 
 if TYPE_CHECKING:
-    from sessions_app.models import ExplainabilityTurn
+    from sessions_app.models import ExplainabilityTurn, Message
 
 DELTA_CHARS = 160
 
@@ -42,11 +44,30 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         "command": turn.command_result,
         "execution_trace": trace,
         "workspace_dirty": session.draft.is_dirty,
+        **_sent(result),
         **_policies(turn),
     }
     if "response_markdown" in include and outcome.answer is not None:
         response["response_markdown"] = response_markdown(outcome.answer, session.session_id)
     return response
+
+
+def _sent(result: TurnResult) -> dict[str, Any]:
+    """Give what was really sent and called, and the name under which the next request goes on from here [O-44]."""
+    turn = result.turn
+    is_command = turn.kind == turn.Kind.COMMAND
+    outbound = outbound_of(sent_requests(turn, result.records))
+    return {
+        "response_id": None if is_command else response_id(turn.request_id),
+        "tool_calls": [_tool_call(message) for message in (tool_messages(turn) if is_command else ())],
+        "outbound_request": outbound.body if outbound else None,
+        "error_phase": None,
+    }
+
+
+def _tool_call(message: "Message") -> dict[str, Any]:
+    payload = message.payload or {}
+    return {"name": payload.get("tool"), "input": payload.get("input"), "output": payload.get("output")}
 
 
 def _policies(turn: "ExplainabilityTurn") -> dict[str, Any]:

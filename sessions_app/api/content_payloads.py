@@ -66,6 +66,7 @@ def remembered_payload(row: "RememberedText") -> dict[str, Any]:
         "confidence": row.confidence,
         "created_at": row.created_at,
         "verified_at": row.verified_at,
+        "expires_at": row.expires_at,
     }
 
 

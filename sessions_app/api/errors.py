@@ -30,7 +30,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
         403: ("FORBIDDEN",),
         404: (
             "NOT_FOUND", "SESSION_NOT_FOUND", "KB_NOT_FOUND", "KB_REVISION_NOT_FOUND", "TURN_NOT_FOUND",
-            "SOURCE_NOT_FOUND", "DETAIL_NOT_FOUND", "UNIT_NOT_FOUND",
+            "SOURCE_NOT_FOUND", "DETAIL_NOT_FOUND", "UNIT_NOT_FOUND", "RESPONSE_NOT_FOUND",
         ),
         405: ("METHOD_NOT_ALLOWED",),
         409: (
@@ -116,7 +116,7 @@ def body_of(error: Exception, request_id: str | None, session_id: str | None = N
                 error.code,
                 error.message,
                 module=error.module,
-                details=error.details,
+                details={**error.details, **(error.as_fields() if isinstance(error, TurnError) else {})},
                 request_id=request_id,
                 session_id=session_id,
             )

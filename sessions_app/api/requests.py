@@ -91,7 +91,7 @@ class WaitFields(Coded):
 
 
 class ChatRequest(ChoicesFields, WaitFields):
-    """One message to a session [API-10, O-17, O-19, O-22, O-42]."""
+    """One message to a session [API-10, O-17, O-19, O-22, O-42, O-44]."""
 
     messages = ChatMessages()
     session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
@@ -100,6 +100,7 @@ class ChatRequest(ChoicesFields, WaitFields):
     conversation_history = HistoryMessages(required=False, allow_null=True)
     conversation_context = HistoryMessages(required=False, allow_null=True)
     conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
+    previous_response_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
 
 
 class SessionCreateRequest(ChoicesFields):

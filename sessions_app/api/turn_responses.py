@@ -179,6 +179,14 @@ class MemoryObject(serializers.Serializer):
     expires_at = nullable(Time)
 
 
+class ToolCalled(serializers.Serializer):
+    """A tool that a command ran [H33]."""
+
+    name = Str()
+    input = Str()
+    output = Str()
+
+
 class ChatCompletion(serializers.Serializer):
     """The answer to a chat request [API-11]."""
 
@@ -201,6 +209,10 @@ class ChatCompletion(serializers.Serializer):
     command = CommandEnvelope(allow_null=True)
     execution_trace = ExecutionTrace()
     workspace_dirty = Bool()
+    response_id = nullable(Str)
+    tool_calls = ToolCalled(many=True)
+    outbound_request = nullable(Anything)
+    error_phase = nullable(Str)
     query_rewriting = QueryRewriting(required=False)
     session_memory = MemoryUsed(required=False)
     response_markdown = Str(required=False)

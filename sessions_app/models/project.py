@@ -33,13 +33,17 @@ class Grounding(models.TextChoices):
 
 
 class Project(models.Model):
-    """The owner of sessions, knowledge bases and API keys."""
+    """The owner of sessions, knowledge bases and API keys.
+
+    Of its sessions only the `session_memory_limit` used last keep what their turns left; all where it is None [K31].
+    """
 
     name = models.CharField(max_length=200)
     slug = models.SlugField(max_length=80, unique=True)
     is_default = models.BooleanField(default=False)
     grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
     flags = models.JSONField(default=dict, blank=True)
+    session_memory_limit = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -12,16 +12,17 @@ _LOOKED_AT = 50
 def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
     """Give the one place that the hash names, and whether there are several that do not belong together.
 
-    Forks of one conversation belong together; of those the one with the latest activity is meant.
+    Forks of one conversation belong together; of those the one with the latest activity is meant. A session that was
+    deleted is never meant, and still keeps whoever talked in it out of everybody else's.
     """
     points = list(
-        ConversationPoint.objects.filter(chain=chain, session__deleted_at__isnull=True)
+        ConversationPoint.objects.filter(chain=chain)
         .select_related("session")
         .order_by("-session__last_activity_at", "-session_id")[: _LOOKED_AT + 1]
     )
     if len(points) > 1 and (len(points) > _LOOKED_AT or len({_root(point.session) for point in points}) > 1):
         return None, True
-    return (points[0] if points else None), False
+    return next((point for point in points if point.session.deleted_at is None), None), False
 
 
 def _root(session: Session) -> int:

@@ -1,9 +1,10 @@
 """What the latest turn of a session really sent to models, and which tools it called [H50, H51]."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mrpvm.trace.graph import Record
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.queries.turns import details, records
 
@@ -36,9 +37,8 @@ class LatestTurn:
 
     @property
     def outbound(self) -> Sent | None:
-        """Give the first request for the answer, else the first of all [H35]; None when nothing was sent [H40]."""
-        answering = (sent for sent in self.requests if sent.stage == "goal-solver")
-        return next(answering, next(iter(self.requests), None))
+        """Give the request that counts as the turn's own; None when nothing was sent [H40]."""
+        return outbound_of(self.requests)
 
 
 def latest_turn(session: Session) -> LatestTurn:
@@ -46,17 +46,32 @@ def latest_turn(session: Session) -> LatestTurn:
     turn = session.turns.order_by("-turn_index").first()
     if turn is None:
         return LatestTurn()
+    return LatestTurn(turn=turn, requests=sent_requests(turn, records(turn)), tool_messages=tool_messages(turn))
+
+
+def outbound_of(requests: Sequence[Sent]) -> Sent | None:
+    """Give the first request for the answer, else the first of all [H35]."""
+    answering = (sent for sent in requests if sent.stage == "goal-solver")
+    return next(answering, next(iter(requests), None))
+
+
+def tool_messages(turn: ExplainabilityTurn) -> list[Message]:
+    """Give what the turn's tools gave, in order."""
+    return list(turn.messages.filter(role=Message.Speaker.TOOL).order_by("sequence"))
+
+
+def sent_requests(turn: ExplainabilityTurn, recorded: Iterable[Record]) -> tuple[Sent, ...]:
+    """Give what the turn sent to models, what prepared it first; one query if a plugin sent something, else none."""
     stages: dict[str, str] = {}
     asked: list[str] = []
-    for name, _, data in records(turn):
+    for name, _, data in recorded:
         if name == "plugin.started":
             stages[data["executionId"]] = data["stage"]
         elif name == "plugin.finished" and data.get("llmCalls"):
             asked.append(data["executionId"])
-    found = details(turn, asked)
+    found = details(turn, asked) if asked else {}
     prepared = [Sent(stage="", exchange=item) for item in (turn.context_report or {}).get("requests", ())]
     answered = [
         Sent(stage=stages.get(ref, ""), exchange=item) for ref in asked if ref in found for item in found[ref].requests
     ]
-    tools = turn.messages.filter(role=Message.Speaker.TOOL).order_by("sequence")
-    return LatestTurn(turn=turn, requests=(*prepared, *answered), tool_messages=list(tools))
+    return (*prepared, *answered)

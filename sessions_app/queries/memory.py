@@ -1,5 +1,6 @@
 """What sessions remember of their earlier turns."""
 
+import logging
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,24 @@ from sessions_app.queries.flags import flags_of
 if TYPE_CHECKING:
     from sessions_app.models import Session
 
+logger = logging.getLogger(__name__)
+
 _COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 
 def stored_memory(session: "Session", now: datetime, ttl_hours: float) -> Memory | None:
-    """Give the session's memory, None if it has none or nobody used it for so long [K32]; one query."""
+    """Give the session's memory, None if it has none or nobody used it for so long [K32]; one query.
+
+    What cannot be read as one is none: it is a cache [K38].
+    """
     rows = select_rows(SessionMemory, _COLUMNS, project_id=session.project_id, owner=session.session_id)
     if not rows:
         return None
-    memory = memory_of(*rows[0])
+    try:
+        memory = memory_of(*rows[0])
+    except (AttributeError, TypeError, ValueError):
+        logger.warning("the memory of session %s is damaged and not used", session.session_id)
+        return None
     return None if memory.is_expired(now, ttl_hours) else memory
 
 

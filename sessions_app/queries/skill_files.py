@@ -2,7 +2,7 @@
 
 Each source has the folders `skills/`, `personas/` and `agents/`: bundled beside the server's code, user in the data
 directory, workspace in `workspace/<project>/` of the data directory. The four V0 files lie in `personas/`, those of a
-workspace in the workspace itself [L-100].
+workspace in the workspace itself [L-100]; a workspace has `evidence/` too, whose texts commands read [L-139].
 """
 
 import os
@@ -17,9 +17,11 @@ from django.conf import settings
 from mrpvm.conversation.agents import AgentCatalogue, load_agents
 from mrpvm.conversation.catalogue_files import FileRoot
 from mrpvm.conversation.commands import RESERVED
+from mrpvm.conversation.files import is_inside, read_text
 from mrpvm.conversation.personas import PersonaCatalogue, PersonaRoot, load_personas
 from mrpvm.conversation.skills import LoaderEnvironment, SkillRoot, SkillSnapshot, load_snapshot
 from mrpvm.conversation.tools import BUILTIN_TOOLS, Tools
+from mrpvm.errors import NotFound
 from sessions_app.models import Project
 
 
@@ -69,6 +71,19 @@ def current_agents(project: Project) -> AgentCatalogue:
         ("workspace", workspace(project)),
     )
     return load_agents([FileRoot(source=source, path=home / "agents") for source, home in homes])
+
+
+def evidence_text(project: Project, path: str) -> str:
+    """Give the text of a file of the project's own evidence folder; nothing outside of it is read [X-11].
+
+    Raises:
+        NotFound: there is none of this path inside; whether there is one outside is not told.
+        UnreadableFile: it is no text of a sane size.
+    """
+    root = workspace(project) / "evidence"
+    if not is_inside(root / path, root):
+        raise NotFound(f"the project's evidence folder has no file '{path}'.")
+    return read_text(root / path, root)
 
 
 def _environment() -> LoaderEnvironment:

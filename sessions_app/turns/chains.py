@@ -1,25 +1,27 @@
-"""Which of the provider's responses a session's next request follows: state of this process alone [H6, HV22].
+"""Which of the provider's responses a session's next request follows: state that is never a row [H6, HV22].
 
-It is lost with the process, and that costs nothing but the provider's own cache: the conversation itself is sent
-with every request.
+It lies in the cache that the processes share, lives for an hour, and is dropped when a process starts or somebody
+opens the session anew. That costs nothing but the provider's own cache: the conversation itself is sent with every
+request.
 """
 
-from collections import OrderedDict
-from threading import Lock
+import logging
+import secrets
+from functools import cache as once
 
 from django.conf import settings
+from django.core.cache import cache
 
 from mrpvm.llm.chain import Chain
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
 
-KEPT_COUNT = 10_000
-"""The response ids of so many sessions are kept, those of the latest turns."""
+logger = logging.getLogger(__name__)
+
+LIVES_SECONDS = 3_600
 CHAIN_BROKEN = "chain_broken"
 """A warning: the provider did not know the response that a request followed."""
-
-_latest: OrderedDict[int, str] = OrderedDict()
-_lock = Lock()
+_GENERATION = "chain-generation"
 
 
 def chain_of(session: Session, call: TurnCall) -> Chain | None:
@@ -28,32 +30,57 @@ def chain_of(session: Session, call: TurnCall) -> Chain | None:
     A request that brings a history of its own does not follow what this session said before. Answers that are kept
     are found again by the request, which would never be the same twice.
     """
-    chains = settings.MRPVM_LLM_API == "responses" and settings.MRPVM_LLM_CHAIN and not settings.MRPVM_LLM_CACHE
-    if not chains or call.history is not None:
+    if not _chains() or call.history is not None:
         return None
-    with _lock:
-        return Chain(previous_id=_latest.get(session.pk))
+    try:
+        _begin_with_process()
+        found = cache.get_many((_GENERATION, _key(session.pk)))
+    except Exception:
+        logger.warning("the provider's thread of session %s could not be read", session.session_id, exc_info=True)
+        return Chain()
+    generation, response_id = found.get(_key(session.pk)) or (None, None)
+    return Chain(previous_id=response_id if generation == found.get(_GENERATION) else None)
 
 
 def keep_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
     """Keep the response that the next turn follows; only a turn that was stored moves the thread on [HV19]."""
     if chain is None:
         return
-    with _lock:
-        _latest.pop(turn.session_id, None)
-        if chain.next_id:
-            _latest[turn.session_id] = chain.next_id
-        while len(_latest) > KEPT_COUNT:
-            _latest.popitem(last=False)
+    try:
+        cache.set(_key(turn.session_id), (cache.get(_GENERATION), chain.next_id), LIVES_SECONDS)
+    except Exception:
+        logger.warning("the provider's thread of turn %s could not be kept", turn.request_id, exc_info=True)
+
+
+def drop_chain(session: Session) -> None:
+    """Begin the session's thread anew, as for somebody who connects again [H7]."""
+    if not _chains():
+        return
+    try:
+        cache.delete(_key(session.pk))
+    except Exception:
+        logger.warning("the provider's thread of session %s could not be dropped", session.session_id, exc_info=True)
+
+
+def forget_chains() -> None:
+    """Begin every thread anew, as a new process does."""
+    cache.set(_GENERATION, secrets.token_hex(8), None)
+
+
+@once
+def _begin_with_process() -> None:
+    forget_chains()
+
+
+def _chains() -> bool:
+    return settings.MRPVM_LLM_API == "responses" and settings.MRPVM_LLM_CHAIN and not settings.MRPVM_LLM_CACHE
+
+
+def _key(session_pk: int) -> str:
+    return f"chain:{session_pk}"
 
 
 def report_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
     """Add to the report of an unsaved turn that the thread broke."""
     if chain is not None and chain.is_broken and turn.context_report is not None:
         turn.context_report["warnings"].append(CHAIN_BROKEN)
-
-
-def forget_chains() -> None:
-    """Begin every thread anew, as a new process does."""
-    with _lock:
-        _latest.clear()

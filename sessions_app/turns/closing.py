@@ -33,18 +33,43 @@ def ending(error: Mapping[str, Any]) -> ExplainabilityTurn.Status:
 class TurnError(MRPError):
     """A turn ran and did not succeed; carries the finished entry beside the error [T-31].
 
-    The details of a turn that a command asked for also hold the command's envelope.
+    The details of a turn that a command asked for also hold the command's envelope. `phase` is where it went wrong,
+    `outbound` the request for the answer that was really sent, redacted [H33, H35].
     """
 
     def __init__(
-        self, turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None
+        self,
+        turn: ExplainabilityTurn,
+        error: Mapping[str, Any],
+        command: Mapping[str, Any] | None = None,
+        *,
+        phase: str | None = None,
+        outbound: Mapping[str, Any] | None = None,
     ) -> None:
         details = {**error["details"], "command": command} if command else error["details"]
         super().__init__(error["message"], code=error["code"], details=details)
         self.turn = turn
+        self.phase, self.outbound = phase or _phase_of(error["code"]), outbound
+
+    def as_fields(self) -> dict[str, Any]:
+        """Give what an answer would have said beside its text [O-44]."""
+        return {"error_phase": self.phase, "outbound_request": self.outbound, "tool_calls": []}
 
 
-def undone(turn: ExplainabilityTurn, defect: Exception) -> TurnError:
+_OF_PLUGINS = frozenset({
+    "PLUGIN_STAGE_EXHAUSTED", "PLAN_STAGE_EXHAUSTED", "DECOMPOSER_EMPTY_RESULT", "VALIDATION_REJECTED",
+    "NORMALIZER_VALIDATION_FAILED",
+})  # fmt: skip
+
+
+def _phase_of(code: str) -> str | None:
+    """Give HAL's name for where a turn went wrong; None where nothing of the turn did [H33]."""
+    if code.startswith("LLM_"):
+        return "openai"
+    return "tool" if code in _OF_PLUGINS else None
+
+
+def undone(turn: ExplainabilityTurn, defect: Exception, phase: str | None = None) -> TurnError:
     """Close a turn that failed outside the machine; gives the error to raise.
 
     Effects: those of `close_turn`.
@@ -54,7 +79,7 @@ def undone(turn: ExplainabilityTurn, defect: Exception) -> TurnError:
         logger.error("turn %s failed on a defect", turn.request_id, exc_info=defect)
         error = MRPError(f"The server has a defect ({type(defect).__name__}); the turn was undone.")
     close_turn(turn.pk, error.as_record())
-    return TurnError(turn, error.as_record())
+    return TurnError(turn, error.as_record(), phase=phase)
 
 
 @transaction.atomic

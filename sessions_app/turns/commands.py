@@ -31,7 +31,7 @@ from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import ExplainabilityTurn, Message, Session, TurnDetail, TurnEvents
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions import newest_of_user
-from sessions_app.queries.skill_files import current_personas, current_skills, tools
+from sessions_app.queries.skill_files import current_personas, current_skills, evidence_text, tools
 from sessions_app.turns.command_trace import ROOT, trace_of
 from sessions_app.turns.commit import trim_registry
 from sessions_app.turns.language_model import is_configured
@@ -112,6 +112,9 @@ class _ServerPorts:
     def said_by_user(self, limit: int) -> Sequence[str]:
         return newest_of_user(self._session, limit)
 
+    def evidence_text(self, path: str) -> str:
+        return evidence_text(self._session.project, path)
+
     def load_skills(self) -> SkillSnapshot:
         return current_skills(self._session.project)
 
@@ -122,7 +125,10 @@ class _ServerPorts:
         return create_session(self._session.project).session_id
 
 
-_MEMORY_CHANGED = ("memory_saved", "memory_deleted", "memory_verified", "memory_consolidated")
+_MEMORY_CHANGED = (
+    "memory_saved", "memory_deleted", "memory_verified", "memory_consolidated", "memory_archived", "memory_expiry_set",
+    "memory_evidence_ingested",
+)  # fmt: skip
 
 
 def _apply(session: Session, outcome: Outcome) -> News:

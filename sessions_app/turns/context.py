@@ -8,6 +8,7 @@ from django.conf import settings
 
 from mrpvm.conversation.context import Context, build_context, with_evidence
 from mrpvm.conversation.flags import Flags
+from mrpvm.conversation.session_memory import Memory, told_terms
 from mrpvm.conversation.summary import Said, Summary, due_through, extend_by_rules, summary_of
 from mrpvm.conversation.window import Window, cut_window, without_current
 from mrpvm.values import HistoryMessage, TurnOutcome
@@ -23,15 +24,21 @@ SUMMARY_FAILED = "summary_failed"
 """A warning: the model did not summarise, so the rules did."""
 
 
-def conversation_context(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, instructions: str | None) -> Context:
+def conversation_context(
+    turn: ExplainabilityTurn, call: TurnCall, flags: Flags, instructions: str | None, memory: Memory | None = None
+) -> Context:
     """Give the context of a turn that holds its slot.
+
+    Args:
+        memory: what earlier turns left, of which the model is told the terms that the message names, unless the request
+            brings a conversation of its own.
 
     Effects: the turn's report and the session's summary on the unsaved rows; both are stored by the turn's end.
     """
     if call.history is not None:
         context = _of_request(call, flags, instructions)
     else:
-        context = _of_session(turn, call, flags, instructions)
+        context = _of_session(turn, call, flags, instructions, memory)
     turn.context_report = context.report()
     return context
 
@@ -44,7 +51,9 @@ def _of_request(call: TurnCall, flags: Flags, instructions: str | None) -> Conte
     )
 
 
-def _of_session(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, instructions: str | None) -> Context:
+def _of_session(
+    turn: ExplainabilityTurn, call: TurnCall, flags: Flags, instructions: str | None, memory: Memory | None
+) -> Context:
     session = turn.session
     rows = _newest(session, 2 * flags.history_max_turns + 1)
     summary, warnings = Summary(), list[str]()
@@ -58,9 +67,10 @@ def _of_session(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, instruct
     window = _cut(newest_first, total_count, flags)
     kept_count = len(window.messages) - len(added)
     places = (rows[kept_count - 1][0], rows[0][0]) if 0 < kept_count <= len(rows) and not added else None
+    told = told_terms(memory, call.message, [item.content for item in window.messages]) if memory else ""
     return build_context(
-        message=call.message, instructions=instructions, window=window, summary=summary, source="stored",
-        places=places, warnings=warnings, requests=requests,
+        message=call.message, instructions=instructions, window=window, summary=summary,
+        memory=told, source="stored", places=places, warnings=warnings, requests=requests,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from mrpvm.values import TurnOutcome
 from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.queries.diagnostics import outbound_of, sent_requests
 from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import keep_chain, report_chain
@@ -104,8 +105,18 @@ def _run_chat(
         _fail(prepared.turn, call, error, outcome, trace)
     _learn(prepared.turn, outcome, error)
     if error is not None:
-        raise TurnError(prepared.turn, error, prepared.turn.command_result)
+        raise TurnError(prepared.turn, error, prepared.turn.command_result, outbound=_outbound(prepared.turn, trace))
     return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records, finish_reason=finish_reason)
+
+
+def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any] | None:
+    """Give the request for the answer that a failed turn sent, None if that was none or cannot be read."""
+    try:
+        sent = outbound_of(sent_requests(turn, trace.records))
+    except Exception:
+        logger.exception("what turn %s sent could not be read", turn.request_id)
+        return None
+    return sent.body if sent else None
 
 
 def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:

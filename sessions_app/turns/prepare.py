@@ -32,7 +32,7 @@ from sessions_app.turns.context import conversation_context
 from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
-from sessions_app.turns.recall import recall_of
+from sessions_app.turns.recall import earlier_memory, recall_of
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skill_choice import consider_skills
 from sessions_app.turns.skills import skill_use, told_before
@@ -107,7 +107,7 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
             chain=chain,
         )
     except Exception as defect:
-        raise undone(turn, defect) from defect
+        raise undone(turn, defect, "context-pack") from defect
 
 
 def _take_slot(session: Session, call: TurnCall) -> ExplainabilityTurn:
@@ -153,7 +153,8 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     session, choices = turn.session, call.choices
     instructions = told_before(session, call.message, call.system_prompt, call.skill)
     flags = flags_of(session, call.flags)
-    context = conversation_context(turn, call, flags, instructions)
+    memory = earlier_memory(turn, flags)
+    context = conversation_context(turn, call, flags, instructions, memory)
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
@@ -161,7 +162,7 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
         skill=skill_use(call.skill),
         skill_choice=call.skill_choice.as_record() if call.skill_choice else None,
         history=context.history,
-        recall=recall_of(turn, call, flags, context.history),
+        recall=recall_of(turn, call, flags, context.history, memory),
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
         ),

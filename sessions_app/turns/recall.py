@@ -32,18 +32,22 @@ LAST_ANSWER_WEIGHT, FIRST_MESSAGE_WEIGHT, MEANT_WEIGHT = 0.3, 0.1, 0.5
 
 
 def recall_of(
-    turn: ExplainabilityTurn, call: TurnCall, flags: Flags, history: Sequence[HistoryMessage]
+    turn: ExplainabilityTurn,
+    call: TurnCall,
+    flags: Flags,
+    history: Sequence[HistoryMessage],
+    memory: Memory | None = None,
 ) -> Recall | None:
     """Give what the conversation adds to this turn's searches, None if that is nothing.
 
     Args:
         history: what the model gets to see of the conversation, without the message.
+        memory: what earlier turns left.
 
     Effects: `rewriting` and `memory` in the unsaved turn's report.
     """
     said = [item for item in history if item.role != "system"]
     rewriting = _rewriting(turn, call, said) if flags.enable_query_rewriting else None
-    memory = _earlier_memory(turn, flags) if flags.enable_session_memory else None
     documents: tuple[str, ...] = ()
     if memory is not None and _prefers_documents(flags, call.message, said, rewriting):
         documents = memory.document_ids
@@ -82,9 +86,11 @@ def _asker(turn: ExplainabilityTurn, report: dict[str, Any]) -> AskModel | None:
     return model_asker(turn.session.model_config, lambda sent: report.setdefault("requests", []).extend(sent))
 
 
-def _earlier_memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:
-    """Give what earlier turns left; a session's first turn has none and asks for none."""
+def earlier_memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:
+    """Give what earlier turns left, None with the policy off; a session's first turn has none and asks for none."""
     session = turn.session
+    if not flags.enable_session_memory:
+        return None
     if turn.turn_index == 1 and session.forked_from_id is None:
         return None
     return stored_memory(session, timezone.now(), flags.session_memory_ttl_hours)
@@ -106,7 +112,7 @@ def remember(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> 
     if not flags.enable_session_memory or outcome.answer is None:
         return
     now = timezone.now()
-    known = _earlier_memory(turn, flags)
+    known = earlier_memory(turn, flags)
     try:
         memory = after_turn(
             known, turn_index=turn.turn_index, subject=subject_of(call.message), answer=outcome.answer, now=now

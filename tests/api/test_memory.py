@@ -9,15 +9,16 @@ import pytest
 from django.utils import timezone
 
 from sessions_app.actions.knowledge import add_source, ensure_default_base
+from sessions_app.actions.projects import change_project
 from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory, UnitEvent
 from sessions_app.turns.sweep import sweep
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
-from tests.configured_model import acting, provider
+from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import Provider, refuse, say
 from tests.search.units import make_unit
 
-__all__ = ["provider"]
+__all__ = ["provider", "unvalidated"]
 
 PINS = {"seed_detector_plugin": "sd-symbolic", "kb_plugin": "kb-fast", "goal_solver_plugin": "gs-symbolic"}
 ALWAYS = {"document_bias": "always", **PINS}
@@ -167,6 +168,23 @@ def test_the_sweep_removes_what_has_expired(editor: Caller, manuals: Project) ->
     assert sweep()["forgotten"] == 1
 
 
+def test_a_project_keeps_as_many_memories_as_it_says(editor: Caller, manuals: Project) -> None:
+    """[K31, KV31]: of 105 sessions the 100 used last remember; without a limit all do."""
+    now = timezone.now()
+    SessionMemory.objects.bulk_create(
+        SessionMemory(project=manuals, owner=f"client-{place}", last_accessed_at=now - timedelta(minutes=200 - place),
+                      expires_at=now + timedelta(hours=4))
+        for place in range(104)
+    )  # fmt: skip
+    editor.chat("What does the red pump need?", **PINS)
+    assert SessionMemory.objects.count() == 105
+    SessionMemory.objects.order_by("-pk").first().delete()
+    change_project(manuals, manuals.name, manuals.slug, "", {}, session_memory_limit=100)
+    newest = editor.chat("What does the red pump need?", **PINS).json()["session_id"]
+    kept = set(SessionMemory.objects.values_list("owner", flat=True))
+    assert kept == {newest, *(f"client-{place}" for place in range(5, 104))}
+
+
 def test_a_failed_turn_leaves_memory_as_it_was(editor: Caller, manuals: Project) -> None:
     """[X6, O-48]"""
     from tests.api.doubles import WaitingSolver, registered
@@ -222,6 +240,49 @@ def test_a_model_that_does_not_answer_leaves_the_original(editor: Caller, provid
     told = editor.chat("What does it cost?", session.session_id, **PINS).json()["query_rewriting"]
     assert (told["rewritten_query"], told["skip_code"]) == ("What does it cost?", "llm_error")
     assert told["terms"]
+
+
+def test_a_memory_that_cannot_be_made_leaves_the_one_before(
+    editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[HV43, K52]"""
+
+    def broken(*arguments: object, **options: object) -> None:
+        raise RuntimeError("a defect")
+
+    first = editor.chat("What does the red pump need?", **PINS).json()
+    before = SessionMemory.objects.values().get()
+    monkeypatch.setattr("sessions_app.turns.recall.after_turn", broken)
+    answer = editor.chat("And what about the valve?", first["session_id"], **PINS)
+    assert turn_of(answer).context_report["warnings"] == ["memory_failed"]
+    assert SessionMemory.objects.values().get() == before
+
+
+@pytest.mark.parametrize("damaged", ["{bad", {"terms": "x"}, {"documents": [["only-one"]]}, 7])
+def test_a_damaged_memory_is_as_good_as_none(editor: Caller, manuals: Project, damaged: Any) -> None:
+    """[HV40, K38]"""
+    first = editor.chat("What does the red pump need?", **PINS).json()
+    SessionMemory.objects.update(record=damaged)
+    second = editor.chat("And what about it?", first["session_id"], **PINS).json()
+    assert second["session_memory"]["turn_count"] == 1
+    assert second["session_memory"]["preferred_documents"] == []
+
+
+def test_a_term_that_a_message_names_is_told_where_the_window_no_longer_tells_it(
+    editor: Caller, manuals: Project, provider: Provider, unvalidated: None
+) -> None:
+    """[K30, HV42]"""
+    session_id = editor.chat("Tell me about the red pump.", **PINS).json()["session_id"]
+    asked = {"goal_solver_plugin": "gs-llm-fast", "seed_detector_plugin": "sd-symbolic", "history_max_turns": 1,
+             "enable_history_summarization": False}  # fmt: skip
+    editor.chat("My dog is called Rex.", session_id, **asked)
+    for flags, is_told in (({}, True), ({"enable_session_memory": False}, False), ({"history_max_turns": 9}, False)):
+        message = "How old is the red pump?"
+        answer = editor.chat(message, session_id, **{**asked, **flags})
+        told = [item for item in turn_of(answer).context_report["sections"] if item["name"] == "memory"]
+        assert bool(told) is is_told
+        sent = [item["content"] for item in answer.json()["outbound_request"]["messages"]]
+        assert any("Known from earlier turns:" in text and "grade five" in text for text in sent) is is_told
 
 
 def test_a_defect_of_rewriting_costs_the_turn_nothing(editor: Caller, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,12 @@ from mrpvm.conversation.commands import (
     answer,
     resolve,
 )
+from mrpvm.conversation.evidence import citation_of
 from mrpvm.conversation.memory import Fact
 from mrpvm.conversation.personas import Persona, PersonaCatalogue
 from mrpvm.conversation.skills import Diagnostic, SkillEntry, SkillRootError, SkillSnapshot
 from mrpvm.conversation.tools import BUILTIN_TOOLS, Tools
+from mrpvm.errors import NotFound
 
 
 def tool_skill(name: str, tool: str, **more: Any) -> SkillEntry:
@@ -77,6 +79,9 @@ class ScriptedPorts:
     asked: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     queries: list[MemoryQuery] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    evidence: list[MemoryRecord] = field(default_factory=list)
+    ends: dict[str, float] = field(default_factory=dict)
 
     @property
     def memory(self) -> "ScriptedPorts":
@@ -119,6 +124,28 @@ class ScriptedPorts:
         """Tell whether there is such a record; all of them are of the user's profile."""
         return record_id in self.kept and domain in (None, "user_profile")
 
+    def archive(self, record_id: str, domain: str | None) -> bool:
+        """Tell whether there is such a record."""
+        return self.verify(record_id, domain)
+
+    def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
+        """Note when a record ends."""
+        self.ends[record_id] = hours
+        return self.verify(record_id, domain)
+
+    def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
+        """Keep chunks in place of all others."""
+        self.evidence = [
+            MemoryRecord(id=f"ev_{number}", content=chunk, citation=citation_of(file, number))
+            for number, chunk in enumerate(chunks, 1)
+        ]
+
+    def evidence_text(self, path: str) -> str:
+        """Give the text of a file."""
+        if path not in self.files:
+            raise NotFound("no such file.")
+        return self.files[path]
+
     def said_by_user(self, limit: int) -> Sequence[str]:
         """Give what the user said."""
         return self.said[-limit:]
@@ -126,6 +153,8 @@ class ScriptedPorts:
     def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
         """Give the newest texts that hold the query; all of them are of the user's profile."""
         self.queries.append(query)
+        if query.domains == ("evidence",):
+            return [item for item in self.evidence if query.text.lower() in item.content.lower()][:limit]
         held = self.kept if "user_profile" in query.domains else {}
         found = [MemoryRecord(id=key, content=text) for key, text in held.items() if query.text.lower() in text.lower()]
         return found[::-1][:limit]

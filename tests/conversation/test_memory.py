@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from mrpvm.conversation.memory import (
     DOMAINS,
+    EVIDENCE,
     PERSONA_CORE,
     RECALLED_CHARS,
     RECALLED_OF_DOMAIN,
@@ -35,11 +36,21 @@ def test_what_fits_best_is_told_two_of_each_domain() -> None:
     assert recalled(newest_first[:3], "Hello") == ("The attic is cold 12345.", "The key hangs left.")
 
 
+def test_evidence_is_told_last_named_as_such_and_only_where_it_bears_on_the_message() -> None:
+    """[L-139]: it never outranks structured memory."""
+    fitting = Remembered(content="The shed key hangs right.", domain=EVIDENCE, citation="a.txt#chunk-1")
+    other = Remembered(content="The ferry leaves at nine.", domain=EVIDENCE, citation="a.txt#chunk-2")
+    told = recalled([fitting, other, Remembered(content="Boats are blue.", domain=TASK)], "Where is the shed key?")
+    assert told == ("Boats are blue.", "The shed key hangs right. [evidence, not canonical: a.txt#chunk-1]")
+    full = [Remembered(content=f"{letter * 449}", domain=USER_PROFILE) for letter in "xy"]
+    assert recalled([fitting, *full], "Where is the shed key?") == (full[0].content, full[1].content)
+
+
 RECORDS = st.lists(
     st.builds(
         Remembered,
         content=st.text(min_size=1, max_size=500),
-        domain=st.sampled_from(DOMAINS),
+        domain=st.sampled_from((*DOMAINS, EVIDENCE)),
         confidence=st.floats(0, 1),
     ),
     max_size=20,
@@ -50,7 +61,7 @@ RECORDS = st.lists(
 def test_bounds_of_recall(records: list[Remembered], message: str) -> None:
     told = recalled(records, message)
     assert sum(map(len, told)) <= RECALLED_CHARS
-    assert len(told) <= RECALLED_OF_DOMAIN * len(DOMAINS)
+    assert len(told) <= RECALLED_OF_DOMAIN * (len(DOMAINS) + 1)
     assert set(told) <= {item.content for item in records if item.confidence >= 0.6}
     assert told == recalled(records, message)
 

@@ -102,6 +102,33 @@ def test_a_reply_that_is_no_rewrite_leaves_the_original(reply: str, reason: str,
     assert (found.skip_reason, found.skip_code) == (reason, code)
 
 
+BOTH = said(
+    "What is the Determination Date?", "It is the 15th day of each month.", "What if it is not a business day?",
+    "Then the next business day counts.", "And the Closing Date?", "It is May 4.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        ("What about the Closing Date - same rule?",
+         "Does the next business day count for the Closing Date if it is not a business day?"),
+        ("So which comes first?", "Does the Determination Date or the Closing Date come first?"),
+    ],
+)  # fmt: skip
+def test_what_a_model_makes_of_a_follow_up_is_searched_for(message: str, reply: str) -> None:
+    """[KV6, KV7]: the gate lets both through, the model sees what they speak of, and its words are taken."""
+    prompts: list[str] = []
+
+    def ask(asked: str, history: Sequence[HistoryMessage]) -> str:
+        prompts.append(request_for_model(asked, history))
+        return reply
+
+    found = rewrite(message, BOTH, ask=ask)
+    assert (found.rewritten_query, found.original_query, found.by) == (reply, message, "model")
+    assert all(part in prompts[0] for part in ("Determination Date", "Closing Date", "business day", message))
+
+
 def test_a_model_that_fails_leaves_the_original_with_the_error() -> None:
     def fails(message: str, history: Sequence[HistoryMessage]) -> str:
         raise TimeoutError("too slow")

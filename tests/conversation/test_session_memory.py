@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.conversation.session_memory import Memory, after_turn, memory_of
+from mrpvm.conversation.session_memory import Memory, ResolvedTerm, after_turn, memory_of, told_terms
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, KnowledgeUnit
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -65,6 +65,27 @@ def test_documents_are_unique_and_the_newest_fifty() -> None:
     memory = remembered("Yes.", *(f"d{number}" for number in range(60)), memory=memory)
     assert memory.document_ids == tuple(f"d{number}" for number in range(10, 60))
     assert remembered("Yes.", "d10", memory=memory).document_ids[-1] == "d10"
+
+
+def test_terms_that_a_message_names_are_told_the_newest_first_and_never_twice() -> None:
+    """[K30, K31]"""
+    memory = Memory(
+        created_at=NOW, last_accessed_at=NOW,
+        resolved_terms=tuple(
+            ResolvedTerm(term=term, text=text, kind="answer", turn_index=1)
+            for term, text in (
+                ("Trustee", "Deutsche Bank [2]"), ("Closing Date", "May 4"), ("the red pump", "Oil. " * 50),
+            )
+        ),
+    )  # fmt: skip
+    asked = "Does the trustee need a red pump on the closing date?"
+    assert told_terms(memory, asked, ()).splitlines() == [
+        "Known from earlier turns:", f"the red pump: {'Oil. ' * 50}", "Closing Date: May 4", "Trustee: Deutsche Bank",
+    ]  # fmt: skip
+    assert told_terms(memory, asked, ("It is May 4.", "Oil. " * 60)) == (
+        "Known from earlier turns:\nTrustee: Deutsche Bank"
+    )
+    assert told_terms(memory, "And the pump?", ()) == ""
 
 
 def test_a_turn_without_an_answer_counts_and_leaves_nothing_else() -> None:

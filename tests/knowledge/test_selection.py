@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.knowledge.guidance import applies_to, guidance_for, sort_guidance
-from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
+from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, fused_score, is_sufficient, turn_candidates
 from mrpvm.testing import unit
 from mrpvm.values import ContextProfile, EvidenceEntry, Intent, KnowledgeUnit
 
@@ -34,6 +34,24 @@ def test_role_and_session_raise_a_unit() -> None:
     found = choose(candidates, PROFILE, POLICY)
     assert [entry.unit.id for entry in found.entries] == ["b", "c", "a"]
     assert "role Definition x1.3" in found.entries[0].notes
+
+
+def test_documents_in_use_rank_higher_by_their_words_once() -> None:
+    """[K33, KV22, KV24, KV27]: 0.80 counts 0.92 where 0.85 stays; 0.70 counts 0.805 before 0.75."""
+    for score, other, raised in ((0.8, 0.85, 0.92), (0.7, 0.75, 0.805)):
+        in_use = replace(candidate("a", score), is_in_use=True)
+        assert round(fused_score(in_use, ())[0], 9) == raised
+        found = choose([in_use, candidate("b", other)], PROFILE, POLICY)
+        assert [entry.unit.id for entry in found.entries] == ["a", "b"]
+        assert found.entries[1].score == other
+        assert choose([in_use, candidate("b", other)], PROFILE, POLICY) == found, "the candidates are left as they were"
+
+
+def test_without_a_document_in_use_nothing_is_reordered_or_noted() -> None:
+    """[KV25]"""
+    found = choose([candidate("a", 0.8), candidate("b", 0.9)], PROFILE, POLICY)
+    assert [(entry.unit.id, entry.score) for entry in found.entries] == [("b", 0.9), ("a", 0.8)]
+    assert not any("in use" in row.reason for row in found.ledger)
 
 
 def test_agreeing_backends_add_a_bonus() -> None:

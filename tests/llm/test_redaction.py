@@ -43,6 +43,7 @@ def test_other_keys_stay(key: str) -> None:
         (f"a {JWT} b", "a [REDACTED] b"),
         ("mrp_0123456789abcdef", "[REDACTED]"),
         ("Bearer abcdef0123456789", "Bearer [REDACTED]"),
+        ("Bearer eyJa.bb.cc", "Bearer [REDACTED]"),
         ("https://x-1.supabase.co/rest/v1/t?select=a", "[REDACTED]?select=a"),
         ("postgres://me:secret@db/x", "postgres://[REDACTED]@db/x"),
         ("task-abcdefghijklmnopqrstuvwxyz", "task-abcdefghijklmnopqrstuvwxyz"),
@@ -53,8 +54,15 @@ def test_other_keys_stay(key: str) -> None:
     ],
 )
 def test_secrets_inside_texts_go_and_nothing_else(text: str, left: str) -> None:
-    """[H62], and the false hits of [H63]."""
+    """[H62, HV27], and the false hits of [H63]."""
     assert redacted({"content": [text]}) == {"content": [left]}
+
+
+def test_a_request_keeps_what_it_follows_and_its_numbers() -> None:
+    """[HV25, HV28]"""
+    sent = {"apiKey": "abc", "previous_response_id": "resp_1"}
+    assert redacted(sent) == {"apiKey": REDACTED, "previous_response_id": "resp_1"}
+    assert redacted({"max_tokens": 5, "tokens": "x"}) == {"max_tokens": 5, "tokens": "x"}
 
 
 def test_named_secrets_go_wherever_they_are() -> None:

@@ -1,10 +1,14 @@
-"""What sessions remember as rows: consolidation, conflicts, verification, forks [L-130 to L-137]."""
+"""What sessions remember as rows: consolidation, conflicts, archives, ends, evidence, forks [L-130 to L-139]."""
 
+import os
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
+from mrpvm.conversation.memory import recalled
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.models import Message, RememberedText, Session
 from sessions_app.queries.remembered import remembered_texts
@@ -84,6 +88,80 @@ def test_tasks_are_kept_apart(session: Session) -> None:
     assert give(session, "/memory show") == "No memory records found."
     assert give(session, "/memory long task show --namespace task:ferry").count("the gate is A") == 1
     assert session.remembered_texts.count() == 2
+
+
+def test_what_is_archived_is_hidden_until_it_is_verified_or_told_again(session: Session) -> None:
+    """[L-131]"""
+    give(session, "/remember The key hangs left.")
+    row = session.remembered_texts.get()
+    assert give(session, f"/memory long archive {row.record_id}").startswith("Archived")
+    assert remembered_texts(session) == []
+    assert give(session, "/memory show") == "No memory records found."
+    assert give(session, "/memory long show --include-expired --include-conflicted") == "No memory records found."
+    assert give(session, "/memory long show --include-archived") == f"- {row.record_id}: The key hangs left. [archived]"
+    give(session, f"/memory long verify {row.record_id}")
+    assert standing(session) == {"The key hangs left.": "verified"}
+    give(session, f"/memory long archive {row.record_id}")
+    assert give(session, "/remember the KEY hangs left.") == f"Remembered ({row.record_id}): The key hangs left."
+    assert [item.content for item in remembered_texts(session)] == ["The key hangs left."]
+    assert list(session.events.values_list("kind", flat=True)).count("memory.updated") == 5
+
+
+def test_what_has_expired_is_hidden_until_it_is_told_again(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """[L-130, L-131]: at exactly its time it still holds."""
+    give(session, "/remember The gate is A.")
+    row = session.remembered_texts.get()
+    give(session, f"/memory long expire {row.record_id} --hours 4")
+    row.refresh_from_db()
+    assert row.expires_at is not None
+    later = row.expires_at
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert "The gate is A." in give(session, "/memory show")
+    later += timedelta(microseconds=1)
+    assert remembered_texts(session) == []
+    assert give(session, "/memory long show --include-archived") == "No memory records found."
+    assert give(session, "/memory long show --include-expired") == f"- {row.record_id}: The gate is A. [expired]"
+    give(session, "/remember The gate is A.")
+    assert [item.content for item in remembered_texts(session)] == ["The gate is A."]
+
+
+def test_evidence_is_kept_beside_what_was_told(session: Session, tmp_path: Path) -> None:
+    """[L-139]: chunks with citations, in no list of memory, replaced when the file is read again, taken by a fork."""
+    folder = tmp_path / "workspace" / session.project.slug / "evidence"
+    folder.mkdir(parents=True)
+    (folder / "ferry.txt").write_text(f"The gate is A. {'Waves are wet. ' * 40}")
+    give(session, "/remember The gate is B.")
+    assert give(session, "/memory evidence ingest ferry.txt").endswith("2 chunks.")
+    assert give(session, "/memory show gate").count("\n") == 0
+    assert "The gate is A" not in give(session, "/memory long show")
+    shown = give(session, "/memory evidence show").splitlines()
+    assert ["(ferry.txt#chunk-1): The gate is A" in shown[1], "(ferry.txt#chunk-2)" in shown[2]] == [True, True]
+    told = recalled(remembered_texts(session), "Which gate is it?")
+    assert [text[:14] for text in told] == ["The gate is B.", "The gate is A."]
+    say(session, "Hello.")
+    assert fork_session(session, session.message_sequence, "edited").remembered_texts.count() == 3
+    (folder / "ferry.txt").write_text("The gate is C.")
+    give(session, "/memory evidence ingest ferry.txt")
+    session.refresh_from_db()
+    assert session.remembered_count == session.remembered_texts.count() == 2
+    evidence = session.remembered_texts.get(domain="evidence")
+    assert give(session, f"/memory long verify {evidence.record_id}").startswith("Error")
+    assert give(session, f"/memory long archive {evidence.record_id}").startswith("Error")
+    assert give(session, f"/forget {evidence.record_id}").startswith("Forgot")
+    assert give(session, "/memory evidence show") == "No evidence found."
+
+
+@pytest.mark.parametrize("path", ["../SOUL.md", "/etc/hostname", "link.txt", "folder", "latin.txt", "..", "~", "pipe"])
+def test_only_texts_inside_the_evidence_folder_are_read(session: Session, tmp_path: Path, path: str) -> None:
+    """[X-11]"""
+    home = tmp_path / "workspace" / session.project.slug
+    (home / "evidence" / "folder").mkdir(parents=True)
+    (home / "SOUL.md").write_text("Outside.")
+    (home / "evidence" / "link.txt").symlink_to(home / "SOUL.md")
+    (home / "evidence" / "latin.txt").write_bytes(b"caf\xe9")
+    os.mkfifo(home / "evidence" / "pipe")
+    assert give(session, f"/memory evidence ingest {path}").startswith("Error: evidence was not ingested: ")
+    assert session.remembered_texts.count() == 0
 
 
 def test_a_fork_remembers_what_was_told_by_then(session: Session) -> None:

@@ -58,7 +58,10 @@ def test_each_answer_leads_to_its_turn_and_can_be_copied(project: Project) -> No
     html = get(member_client(project), session)
     for turn in turns:
         assert f'href="{reverse("turn", args=[session.session_id, turn.request_id])}">' in html
-    assert html.count("How it came about") == 3
+        assert (
+            f'href="{reverse("turn", args=[session.session_id, turn.request_id])}?tab=context#requests-title">' in html
+        )
+    assert html.count("How it came about") == html.count("Show sent prompt") == 3
     assert 'data-copy-text="assistant 2"' in html
 
 

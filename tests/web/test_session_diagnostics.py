@@ -150,6 +150,36 @@ def test_a_new_process_a_fresh_session_and_an_own_history_begin_without_a_thread
     assert [body["store"] for body in responses.bodies] == [True, True, True, False]
 
 
+def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, responses: Provider) -> None:
+    """[H7, HV22]: the conversation is there; the id is not. Parts of the page that are fetched again drop nothing."""
+    session, client = create_session(live_project), member_client(live_project)
+    follows = []
+    for opened in (False, False, True, False):
+        if opened:
+            page = client.get(reverse("session", args=[session.session_id])).content.decode()
+            assert page.count("My dog is called Rex.") >= 2
+        else:
+            client.get(reverse("session-messages", args=[session.session_id]))
+        talk(session, "My dog is called Rex.", **LLM)
+        follows.append(rows(diagnostics(client, session))[FOLLOWS])
+    assert follows == ["no", "yes", "no", "yes"]
+
+
+def test_a_cache_that_is_away_costs_the_thread_alone(
+    live_project: Project, responses: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*arguments: object, **options: object) -> None:
+        raise ConnectionError("nobody there")
+
+    session = create_session(live_project)
+    talk(session, "My dog is called Rex.", **LLM)
+    with monkeypatch.context() as during:
+        for name in ("get", "get_many", "set", "delete"):
+            during.setattr(f"sessions_app.turns.chains.cache.{name}", away)
+        assert talk(session, "What is my dog called?", **LLM).status == "succeeded"
+    assert "previous_response_id" not in responses.bodies[-1]
+
+
 def test_a_cap_that_cut_and_a_conversation_that_began_anew_are_said(live_project: Project, responses: Provider) -> None:
     session = new_session(live_project, flags={"history_max_turns": 1, "enable_history_summarization": False})
     for _ in range(3):
@@ -173,6 +203,7 @@ def test_tools_are_shown_with_their_output_cut(project: Project, length: int, sh
 
 
 def test_a_key_that_is_null_is_no_continuity(project: Project) -> None:
+    """[HV24]"""
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     named = {"executionId": "exec-0.9~1", "frameId": "frame-0", "status": "success", "durationMs": 3, "llmCalls": 1}

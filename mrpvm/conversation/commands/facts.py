@@ -28,11 +28,16 @@ class SessionFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRecord:
-    """One remembered text; `status` is active, needs_verification, verified or conflicted."""
+    """One remembered text; `status` is active, needs_verification, verified, conflicted or archived.
+
+    `citation` names the chunk of a file that evidence is.
+    """
 
     id: str
     content: str
     status: str = "active"
+    is_expired: bool = False
+    citation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +48,8 @@ class MemoryQuery:
     domains: tuple[str, ...] = (USER_PROFILE,)
     namespace: str = ""
     with_conflicted: bool = False
+    with_archived: bool = False
+    with_expired: bool = False
 
 
 class MemoryStore(Protocol):
@@ -60,6 +67,15 @@ class MemoryStore(Protocol):
     def verify(self, record_id: str, domain: str | None) -> bool:
         """Mark a record as verified; False if there is none of this id, in this domain if one is named."""
 
+    def archive(self, record_id: str, domain: str | None) -> bool:
+        """Put a record away until it is verified or told again; False as for `verify`."""
+
+    def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
+        """Let a record end so many hours from now; False as for `verify`."""
+
+    def keep_evidence(self, file: str, chunks: Sequence[str]) -> None:
+        """Keep the chunks of a file in place of those that are kept of it already."""
+
     def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
         """Give the newest records that are wanted."""
 
@@ -73,6 +89,13 @@ class Ports(Protocol):
 
     def said_by_user(self, limit: int) -> Sequence[str]:
         """Give the user's newest messages, the oldest of them first."""
+
+    def evidence_text(self, path: str) -> str:
+        """Give the text of a file of the project's own evidence folder.
+
+        Raises:
+            MRPError: there is none of this path inside, or it is no text of a sane size.
+        """
 
     def load_skills(self) -> SkillSnapshot:
         """Give the skills as the files are now.

@@ -1,7 +1,9 @@
 """`/remember`, `/forget` and `/memory` [L-130 to L-139]."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
+from mrpvm.conversation.commands.evidence_commands import evidence
 from mrpvm.conversation.commands.facts import MemoryQuery, MemoryRecord, Ports, SessionFacts
 from mrpvm.conversation.commands.result import Outcome, error, invalid_args, ok
 from mrpvm.conversation.memory import (
@@ -17,7 +19,9 @@ SHOWN_COUNT = 10
 """How many records are listed, the newest; the message says when there are more [L-131]."""
 PERSONALITY = tuple(sorted(domain for domain in DOMAINS if domain != TASK))
 _SWITCHES = ("--include-archived", "--include-expired", "--include-conflicted", "--dry-run")
-_VALUED = ("--domain", "--namespace")
+_VALUED = ("--domain", "--namespace", "--hours")
+_HOURS = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,3})?")
+_MOST_HOURS = 87_600
 
 
 class _BadFlags(Exception):
@@ -32,6 +36,7 @@ class _Arguments:
     switches: frozenset[str]
     domain: str | None
     namespace: str | None
+    hours: str | None
 
 
 def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
@@ -55,7 +60,7 @@ def forget(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
 
 
 def memory(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """Show, verify and consolidate what is remembered; what does not exist here says so."""
+    """Show, verify, put away and consolidate what is remembered; what does not exist here says so."""
     match args:
         case ():
             return invalid_args("/memory requires a subcommand.", "memory")
@@ -66,8 +71,8 @@ def memory(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
             return ok("memory_short_shown", message, {"session_id": facts.session_id})
         case ("long", *rest):
             return _long(tuple(rest), ports)
-        case ("evidence", *_):
-            return error("memory_unavailable", "evidence memory is unavailable; load sources into the session instead.")
+        case ("evidence", *rest):
+            return evidence(tuple(rest), ports)
     return invalid_args(f"unsupported /memory subcommand '{args[0]}'.", "memory", args[0])
 
 
@@ -80,6 +85,10 @@ def _long(args: tuple[str, ...], ports: Ports) -> Outcome:
                 return _task_show(_arguments(rest), ports)
             case ("verify", *rest):
                 return _verify(_arguments(rest), ports)
+            case ("archive", *rest):
+                return _archive(_arguments(rest), ports)
+            case ("expire", *rest):
+                return _expire(_arguments(rest), ports)
             case ("consolidate", *rest):
                 return _consolidate(_arguments(rest), ports)
             case ("tool", *_):
@@ -91,25 +100,46 @@ def _long(args: tuple[str, ...], ports: Ports) -> Outcome:
 
 def _long_show(given: _Arguments, ports: Ports) -> Outcome:
     domains = (given.domain,) if given.domain else PERSONALITY
-    return _shown(MemoryQuery(text=_wanted(given.words), domains=domains, with_conflicted=_conflicted(given)), ports)
+    return _shown(_with_hidden(MemoryQuery(text=_wanted(given.words), domains=domains), given), ports)
 
 
 def _task_show(given: _Arguments, ports: Ports) -> Outcome:
     if given.namespace is None:
         raise _BadFlags("--namespace is required.")
-    query = MemoryQuery(
-        text=_wanted(given.words), domains=(TASK,), namespace=given.namespace, with_conflicted=_conflicted(given)
-    )
-    return _shown(query, ports)
+    query = MemoryQuery(text=_wanted(given.words), domains=(TASK,), namespace=given.namespace)
+    return _shown(_with_hidden(query, given), ports)
 
 
 def _verify(given: _Arguments, ports: Ports) -> Outcome:
-    if len(given.words) != 1:
-        raise _BadFlags("/memory long verify requires exactly one memory id.")
-    record_id = given.words[0]
+    record_id = _one_id(given, "verify")
     if not ports.memory.verify(record_id, given.domain):
         return _not_found(record_id)
     return ok("memory_verified", f"Verified memory record '{record_id}'.", {"id": record_id})
+
+
+def _archive(given: _Arguments, ports: Ports) -> Outcome:
+    record_id = _one_id(given, "archive")
+    if not ports.memory.archive(record_id, given.domain):
+        return _not_found(record_id)
+    return ok("memory_archived", f"Archived memory record '{record_id}'.", {"id": record_id})
+
+
+def _expire(given: _Arguments, ports: Ports) -> Outcome:
+    record_id = _one_id(given, "expire")
+    if given.hours is None:
+        raise _BadFlags("--hours is required.")
+    if not _HOURS.fullmatch(given.hours) or not 0 < float(given.hours) <= _MOST_HOURS:
+        raise _BadFlags(f"--hours must be a number above 0 and at most {_MOST_HOURS}.")
+    if not ports.memory.expire(record_id, given.domain, float(given.hours)):
+        return _not_found(record_id)
+    message = f"Memory record '{record_id}' expires in {given.hours} hours."
+    return ok("memory_expiry_set", message, {"id": record_id, "hours": float(given.hours)})
+
+
+def _one_id(given: _Arguments, subcommand: str) -> str:
+    if len(given.words) != 1:
+        raise _BadFlags(f"/memory long {subcommand} requires exactly one memory id.")
+    return given.words[0]
 
 
 def _consolidate(given: _Arguments, ports: Ports) -> Outcome:
@@ -140,8 +170,9 @@ def _shown(query: MemoryQuery, ports: Ports) -> Outcome:
 
 
 def _line(record: MemoryRecord) -> str:
-    standing = f" [{record.status}]" if record.status != "active" else ""
-    return f"- {record.id}: {record.content}{standing}"
+    standing = [record.status] if record.status != "active" else []
+    standing += ["expired"] if record.is_expired else []
+    return f"- {record.id}: {record.content}{f' [{", ".join(standing)}]' if standing else ''}"
 
 
 def _wanted(words: tuple[str, ...] | list[str]) -> str:
@@ -149,8 +180,14 @@ def _wanted(words: tuple[str, ...] | list[str]) -> str:
     return "" if text == "*" else text
 
 
-def _conflicted(given: _Arguments) -> bool:
-    return "--include-conflicted" in given.switches
+def _with_hidden(query: MemoryQuery, given: _Arguments) -> MemoryQuery:
+    """Give the query for those hidden records too that are wanted all the same [L-131]."""
+    return replace(
+        query,
+        with_conflicted="--include-conflicted" in given.switches,
+        with_archived="--include-archived" in given.switches,
+        with_expired="--include-expired" in given.switches,
+    )
 
 
 def _count(number: int) -> str:
@@ -185,5 +222,6 @@ def _arguments(args: list[str]) -> _Arguments:
     if domain is not None and domain not in PERSONALITY:
         raise _BadFlags(f"--domain must be one of {'|'.join(PERSONALITY)}.")
     return _Arguments(
-        words=tuple(words), switches=frozenset(switches), domain=domain, namespace=values.get("--namespace")
-    )
+        words=tuple(words), switches=frozenset(switches), domain=domain, namespace=values.get("--namespace"),
+        hours=values.get("--hours"),
+    )  # fmt: skip

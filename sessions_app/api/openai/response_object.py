@@ -4,21 +4,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.api.openai.usage import response_usage, usage_of_turn
+from sessions_app.api.response_ids import response_id
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, Message
 
 _STATUSES = {"running": "in_progress", "succeeded": "completed", "cancelled": "cancelled"}
-
-
-def response_id(request_id: str) -> str:
-    """Give a turn's id as this API knows it."""
-    return f"resp_{request_id.removeprefix('req-')}"
-
-
-def request_id_of(response: str) -> str:
-    """Give the turn's own id; of anything else a text that names no turn."""
-    return f"req-{response.removeprefix('resp_')}" if response.startswith("resp_") else ""
 
 
 def conversation_id(session_id: str) -> str:

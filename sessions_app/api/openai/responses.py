@@ -15,9 +15,10 @@ from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.api.openai.messages import said_as_input
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.response_events import ResponseEvents, response_frame
-from sessions_app.api.openai.response_object import request_id_of, response_of, session_id_of
+from sessions_app.api.openai.response_object import response_of, session_id_of
 from sessions_app.api.openai.sessions import Asked, asked_in, found_session, session_under, settle
 from sessions_app.api.openai.views import OpenAIView
+from sessions_app.api.response_ids import request_id_of
 from sessions_app.api.running_turns import running_turns
 from sessions_app.api.sse import Feed
 from sessions_app.api.throttling import ChatThrottle

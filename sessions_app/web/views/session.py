@@ -18,6 +18,7 @@ from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.pages import deleted_session
 from sessions_app.queries.sessions import session as session_of
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.chains import drop_chain
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.composer import composer_context
@@ -33,8 +34,12 @@ TEMPLATE = "session/show.html"
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Show the conversation beside what the session holds; an expired session is read-only [O-15]."""
+    """Show the conversation beside what the session holds; an expired session is read-only [O-15].
+
+    Whoever opens the page begins the provider's thread anew [H7].
+    """
     session = session_of(member.project, session_id)
+    drop_chain(session)
     context = {
         **exchanges_context(session, whole_number(request.GET.get("before"))),
         **state_context(session, request.GET.get("find", "")),

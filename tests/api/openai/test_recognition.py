@@ -5,8 +5,12 @@ from collections.abc import Callable
 import openai
 import pytest
 from django.utils import timezone
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
 from openai import OpenAI
 
+from sessions_app.actions.sessions import delete_session
 from sessions_app.models import ApiKey, ContextUnit, ConversationPoint, ExplainabilityTurn, Session
 from tests.api.conftest import Caller
 from tests.api.openai.conftest import key_of
@@ -90,6 +94,40 @@ def test_two_people_behind_one_key_who_begin_alike_never_share_a_session(say: Sa
     for session in Session.objects.all():
         said = " ".join(message.content for message in session.messages.all())
         assert not ("Alice" in said and "Bob" in said)
+
+
+def test_whose_session_was_deleted_is_not_led_into_anothers(say: Say) -> None:
+    people: list[Conversation] = [[], []]
+    for conversation in people:
+        say(conversation, "Good morning.")
+    delete_session(Session.objects.latest("pk"))
+    say(people[0], "My dog is called Rex.")
+    assert "Rex" not in say(people[1], "What is my dog called?")
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from((0, 1)), st.sampled_from(("Hello.", "Well then.", "And now?")), st.booleans()),
+    min_size=2, max_size=9,
+)  # fmt: skip
+
+
+@given(steps=STEPS)
+@examples(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_two_people_say_in_whatever_order_they_share_no_session(
+    editor: Caller, steps: list[tuple[int, str, bool]]
+) -> None:
+    """One key, equal words, new conversations now and then: everybody's sessions are their own [O-31]."""
+    ConversationPoint.objects.all().delete()
+    conversations: list[Conversation] = [[], []]
+    sessions: list[set[str]] = [set(), set()]
+    for person, text, begins_anew in steps:
+        said = conversations[person] = [] if begins_anew else conversations[person]
+        said.append({"role": "user", "content": text})
+        answer = editor.post("/v1/chat/completions", {"model": "mrpvm", "messages": said})
+        assert answer.status_code == 200
+        said.append({"role": "assistant", "content": answer.json()["choices"][0]["message"]["content"]})
+        sessions[person].add(answer.json()["session_id"])
+        assert not sessions[0] & sessions[1]
 
 
 @pytest.mark.parametrize("name", ["user", "safety_identifier"])

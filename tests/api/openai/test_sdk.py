@@ -1,13 +1,11 @@
-"""The official OpenAI SDK as the client of a live server: every method, sync, async and streaming [O-6, O-30]."""
-
-import asyncio
+"""The official OpenAI SDK as the client of a live server: every method, whole and streamed [O-6, O-30]."""
 
 import openai
 import pytest
-from openai import AsyncOpenAI, OpenAI
+from openai import OpenAI
 from pytest_django import Settings
 
-from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+from sessions_app.models import ExplainabilityTurn, Message, Session
 from tests.api.conftest import Caller
 from tests.api.doubles import HeldSolver, WaitingSolver, registered
 from tests.api.openai.conftest import PATIENCE_SECONDS, key_of
@@ -185,28 +183,36 @@ def test_items_are_paged(sdk: OpenAI) -> None:
     ]  # fmt: skip
 
 
-def test_everything_works_for_the_async_client(project: Project, live_asgi: LiveServer, editor: Caller) -> None:
-    async def talk() -> tuple[str, str, str, list[int]]:
-        async with AsyncOpenAI(
-            base_url=f"{live_asgi.url}/v1", api_key=key_of(editor), max_retries=0, timeout=PATIENCE_SECONDS
-        ) as sdk:
-            told = await sdk.responses.create(model="mrpvm", input="My dog is called Rex.")
-            asked = await sdk.responses.create(
-                model="mrpvm", input="What is my dog called?", previous_response_id=told.id
-            )
-            chunks = await sdk.chat.completions.create(model="mrpvm", messages=[TOLD], stream=True)
-            text = "".join([chunk.choices[0].delta.content or "" async for chunk in chunks])
-            events = await sdk.responses.create(model="mrpvm", input="Hello.", stream=True)
-            numbers = [event.sequence_number async for event in events]
-            conversation = await sdk.conversations.create()
-            await sdk.conversations.delete(conversation.id)
-            return asked.output_text, text, (await sdk.models.list()).data[0].id, numbers
+def test_a_response_is_streamed_without_the_sdks_helper(sdk: OpenAI) -> None:
+    events = list(sdk.responses.create(model="mrpvm", input="My dog is called Rex.", stream=True))
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert events[-1].response.output_text == Message.objects.get(role="assistant").content
 
-    answer, streamed, model, numbers = asyncio.run(talk())
-    assert "Rex" in answer
-    assert streamed
-    assert model == "mrpvm"
-    assert numbers == list(range(len(numbers)))
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_policies_are_chosen_by_a_request(sdk: OpenAI, api: str) -> None:
+    """[K50]: seed names and KTS's, beside OpenAI's own fields; what a flag may not be is refused by name."""
+
+    def ask(session_id: str, **flags: object) -> dict[str, object]:
+        more = {"extra_body": flags, "extra_headers": {"X-Session-Id": session_id}}
+        if api == "chat":
+            sdk.chat.completions.create(model="mrpvm", messages=[ASKED], **more)  # type: ignore[arg-type]
+        else:
+            sdk.responses.create(model="mrpvm", input="What is my dog called?", **more)  # type: ignore[arg-type]
+        return dict(ExplainabilityTurn.objects.latest("pk").context_report or {})
+
+    on = ask("a")
+    assert {"rewriting", "memory"} <= on.keys()
+    off = ask("b", enable_query_rewriting=False, session_memory_enabled=False)
+    assert not {"rewriting", "memory"} & off.keys()
+    for _ in range(3):
+        ask("b")
+    cut = ask("b", enable_history_summarization=False, history_max_turns=1)
+    kept = [item.get("kept_count") for item in cut["sections"] if item["name"] == "conversation"]  # type: ignore[attr-defined]
+    assert kept == [2]
+    with pytest.raises(openai.BadRequestError) as raised:
+        ask("b", history_max_turns=0)
+    assert "history_max_turns" in raised.value.message
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,129 @@
+"""What the policies of the conversation cost and spare: the size of a context as it grows, and the time each takes."""
+
+import os
+import random
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
+from pathlib import Path
+from statistics import median
+
+from bench import digest
+from bench.conversation import conversation, facts
+from bench.measurements import Requests
+from bench.rewriting import report as rewriting
+from bench.rewriting.__main__ import OWN_DATA as REWRITING_DATA
+from bench.servers import MeasuredServer
+
+_MESSAGE_FACTS = 11
+"""Facts of a generated message: about 400 characters, the 100 tokens that the budget of 800 for 8 messages gives it."""
+_OFF = {"enable_query_rewriting": False, "enable_session_memory": False, "enable_history_summarization": False}
+VARIANTS: Mapping[str, Mapping[str, bool]] = {
+    "none of them": _OFF,
+    "rewriting alone": _OFF | {"enable_query_rewriting": True},
+    "memory alone": _OFF | {"enable_session_memory": True},
+    "summary alone": _OFF | {"enable_history_summarization": True},
+    "all of them": dict.fromkeys(_OFF, True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSize:
+    """Estimated tokens of one context: with the summary, with the plain window, and of everything that was said."""
+
+    summarised: int
+    window: int
+    whole: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCosts:
+    """What was measured of the policies."""
+
+    sizes: Mapping[int, ContextSize] = field(default_factory=dict)
+    requests: Mapping[str, Requests] = field(default_factory=dict)
+
+    def lines(self) -> Iterator[str]:
+        """Give the figures, line by line."""
+        yield f"{'tokens of a context after exchanges':42}" + "".join(f"{count:>9,}" for count in self.sizes)
+        for name, read in (
+            ("  summary and 8 messages", lambda size: size.summarised),
+            ("  the last 20 messages", lambda size: size.window),
+            ("  everything that was said", lambda size: size.whole),
+        ):
+            yield f"{name:42}" + "".join(f"{read(size):>9,}" for size in self.sizes.values())
+        yield ""
+        yield f"{'a turn with the policies':42}{'p50 ms':>9}{'p95 ms':>9}{'CPU ms':>9}{'added ms':>11}{'added CPU':>11}"
+        plain = next(iter(self.requests.values()))
+        for name, requests in self.requests.items():
+            p50, p95 = requests.percentile_ms(50), requests.percentile_ms(95)
+            added = _added(requests.wall_ms, plain.wall_ms), _added(requests.cpu_ms, plain.cpu_ms)
+            times = f"{p50:>9.1f}{p95:>9.1f}{median(requests.cpu_ms):>9.2f}"
+            yield f"  {name:40}{times}{added[0]:>+11.1f}{added[1]:>+11.2f}"
+        yield ""
+        given = os.environ.get("MRPVM_BENCH_DATA")
+        yield from rewriting.report(Path(given or REWRITING_DATA))
+        yield ""
+        yield from digest.report(Path(given or digest.OWN_DATA))
+
+
+def _added(with_it: Sequence[float], without: Sequence[float]) -> float:
+    """Give the median of the differences at each message, which a busy machine moves least."""
+    return median(one - other for one, other in zip(with_it, without, strict=True))
+
+
+def policy_requests(server: MeasuredServer, rounds: int, turns: int) -> Mapping[str, Requests]:
+    """Hold the same conversations under each choice of policies, message by message and in changing order."""
+    measured = {name: Requests() for name in VARIANTS}
+    with server.client() as client:
+        for number in range(rounds):
+            sessions = {name: client.new_session() for name in VARIANTS}
+            order = deque(VARIANTS.items())
+            for said in islice(conversation(2_000_000 + number), turns):
+                order.rotate()
+                for name, flags in order:
+                    body = {"session_id": sessions[name], "messages": [{"role": "user", "content": said.message}]}
+                    measured[name].send(
+                        server,
+                        lambda body=body | flags: client.post("/api/chat/completions", body),  # type: ignore[misc]
+                    )
+    return measured
+
+
+def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
+    """Give the size of the next turn's context after so many exchanges of one conversation that grows in the database.
+
+    Without a model the summary is made by rules; a model's is held to the same length.
+    """
+    from mrpvm.conversation.flags import Flags
+    from sessions_app.actions.histories import append_messages
+    from sessions_app.actions.projects import ensure_default_project
+    from sessions_app.actions.sessions import create_session
+    from sessions_app.models import ExplainabilityTurn
+    from sessions_app.turns.call import TurnCall
+    from sessions_app.turns.context import conversation_context
+
+    session, call, found, chars = create_session(ensure_default_project()), TurnCall(message="And then?"), {}, 0
+    flags = Flags()
+    for count, pair in enumerate(islice(_pairs(), max(exchanges)), 1):
+        append_messages(session, pair)
+        session.refresh_from_db()
+        chars += sum(len(item["content"]) for item in pair)
+
+        def tokens(flags: Flags) -> int:
+            turn = ExplainabilityTurn(session=session, turn_index=1, user_message=call.message)
+            return int(conversation_context(turn, call, flags, None).report()["tokens"])
+
+        summarised = tokens(flags)
+        session.save(update_fields=["summary"])
+        if count in exchanges:
+            window = tokens(replace(flags, enable_history_summarization=False))
+            found[count] = ContextSize(summarised, window, -(-chars // 4))
+    return found
+
+
+def _pairs() -> Iterator[list[dict[str, str]]]:
+    told = cycle([statement for statement, _, _ in islice(facts(random.Random(7)), 5_000)])
+    while True:
+        yield [{"role": role, "content": " ".join(islice(told, _MESSAGE_FACTS))} for role in ("user", "assistant")]

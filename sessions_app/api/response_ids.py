@@ -1,0 +1,13 @@
+"""What clients call a turn in order to go on from it: one name in both APIs [O-44]."""
+
+_START = "resp_"
+
+
+def response_id(request_id: str) -> str:
+    """Give a turn's id as a response's."""
+    return f"{_START}{request_id.removeprefix('req-')}"
+
+
+def request_id_of(response: str) -> str:
+    """Give the turn's own id; of anything else a text that names no turn."""
+    return f"req-{response.removeprefix(_START)}" if response.startswith(_START) else ""
