@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 
+from bench.rewriting.digest import digest_rows
 from bench.rewriting.scores import Judgements, Rewrites, by_dataset, content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting import FOLLOWS_UP, needs_rewrite, rewrite
@@ -77,6 +78,7 @@ def report(directory: Path) -> Iterator[str]:
         yield _row(rewriter.name, _term_figures((turn, rewriter.write(turn)) for turn in turns))
     yield f"{'both, by learned weights':36}{'bal. acc.':>10}{'AUC':>8}{'F1c':>8}{'MR':>8}{'P':>8}"
     yield from _learned_rows(LEARNED, ((turn, learned()) for turn in turns))
+    yield from digest_rows(directory)
     yield from _crossed_rows(turns)
 
 
