@@ -1,7 +1,7 @@
 """How much of what is asked for later a summary by the rules still tells, beside the newest words alone.
 
-A file has `conversations`: `units` (session, speaker, text) and `questions` (category, answer). Only questions about one
-unit or several are counted (categories 4 and 1): the words of other answers need not have been said.
+A file has `conversations`: `units` (session, speaker, text) and `questions` (category, answer). Only questions about
+one unit or several are counted (categories 4 and 1): the words of other answers need not have been said.
 """
 
 import json
