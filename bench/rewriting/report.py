@@ -1,26 +1,34 @@
 """The figures of the product's gate and term selection, macro over data sets, beside naive ways of the same run."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 
+from bench.rewriting.digest import digest_rows
 from bench.rewriting.scores import Judgements, Rewrites, by_dataset, content
 from bench.rewriting.turns import FollowUp, follow_ups
-from mrpvm.conversation.rewriting import needs_rewrite, rewrite
+from mrpvm.conversation.rewriting import FOLLOWS_UP, needs_rewrite, rewrite
+from mrpvm.conversation.rewriting.rewrite import meaning_of
 from mrpvm.conversation.rewriting.said import mentions_in, words_of
+from mrpvm.conversation.rewriting.weights import Weights, learned
 
-LEAST_PROBABILITY = 0.27
-"""From here on a term counts as added: where the precision of added terms is at least .45."""
+LEAST_PROBABILITY = 0.3
+"""From here on a term counts as added: there the precision of added terms is above .45, in held-out folds too."""
+LEARNED = "the product's weights"
 _PRONOUNS = frozenset("it its this that they them their these those he she him his her".split())  # noqa: SIM905  easier to read
+_GATE_GOALS = {"bal. acc.": 0.70, "AUC": 0.77}
+_TERM_GOALS = {"F1c": 0.70, "MR": 0.27, "P": 0.45}
+_GATE_HEAD, _TERMS_HEAD = "needs what was said before, p > .5", f"what it means, p >= {LEAST_PROBABILITY}"
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """A way to judge whether a message needs what was said before: its probability and its verdict."""
+    """A way to judge whether a message needs what was said before."""
 
     name: str
-    judge: Callable[[FollowUp], tuple[float, bool]]
+    judge: Callable[[FollowUp], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,80 +39,96 @@ class Rewriter:
     write: Callable[[FollowUp], str]
 
 
-def _product_gate(turn: FollowUp) -> tuple[float, bool]:
-    need = rewrite(turn.message, turn.history).need_probability
-    return need, need > 0.5
-
-
-def _product_words(turn: FollowUp) -> str:
-    found = rewrite(turn.message, turn.history).terms
-    return " ".join([turn.message, *(item.word for item in found if item.probability >= LEAST_PROBABILITY)])
-
-
-def _naive(turn: FollowUp) -> tuple[float, bool]:
+def _naive(turn: FollowUp) -> bool:
     words = words_of(turn.message)
     leans = not _PRONOUNS.isdisjoint(words) or words[:2] in (["what", "about"], ["how", "about"])
-    verdict = leans or len(mentions_in(turn.message)) <= 2
-    return float(verdict), verdict
+    return leans or len(mentions_in(turn.message)) <= 2
 
 
 def _with_last_question(turn: FollowUp) -> str:
     return " ".join([turn.message, *[item.content for item in turn.history if item.role == "user"][-1:]])
 
 
-def _by_rule(turn: FollowUp) -> tuple[float, bool]:
-    verdict = needs_rewrite(turn.message)
-    return float(verdict), verdict
-
-
 GATES = (
-    Gate("always", lambda turn: (1.0, True)),
+    Gate("always", lambda turn: True),
     Gate("pronoun, ellipsis or short", _naive),
-    Gate("the seed's rule", _by_rule),
-    Gate("learned probability > .5", _product_gate),
+    Gate("the seed's rule", lambda turn: needs_rewrite(turn.message)),
 )
 REWRITERS = (
     Rewriter("as it is", lambda turn: turn.message),
     Rewriter("with the last question", _with_last_question),
     Rewriter("the rules' sentence", lambda turn: rewrite(turn.message, turn.history).rewritten_query),
-    Rewriter(f"selected terms, p >= {LEAST_PROBABILITY}", _product_words),
 )
 
 
 def report(directory: Path) -> Iterator[str]:
-    """Give the lines of the report."""
+    """Give the lines of the report as they are measured."""
     turns = list(follow_ups(directory))
     if not turns:
         yield f"rewriting over {directory.name}: skipped, the directory holds no rewrite*.json"
         return
     names = list(dict.fromkeys(turn.dataset for turn in turns))
     yield f"rewriting over {directory.name}: {len(turns)} follow-ups of {len(names)} data sets ({', '.join(names)})"
-    yield f"{'needs what was said before':36}{'bal. acc.':>10}{'AUC':>8}"
+    yield f"{_GATE_HEAD:36}{'bal. acc.':>10}{'AUC':>8}"
     for gate in GATES:
-        judged = by_dataset(Judgements)
-        for turn in turns:
-            judged[turn.dataset].add(bool(content(turn.manual) - content(turn.message)), *gate.judge(turn))
-        accuracy, area = (
-            mean(getattr(item, name) for item in judged.values()) for name in ("balanced_accuracy", "area")
-        )
-        goal = _verdict({"bal. acc.": (accuracy, 0.70), "AUC": (area, 0.77)}) if gate is GATES[-1] else ""
-        yield f"  {gate.name:34}{accuracy:10.3f}{area:8.3f}{goal}"
-    yield f"{'what it means':36}{'F1c':>10}{'MR':>8}{'P':>8}"
+        verdicts = ((turn, gate.judge(turn)) for turn in turns)
+        yield _row(gate.name, _gate_figures((turn, float(verdict), verdict) for turn, verdict in verdicts))
+    yield f"{_TERMS_HEAD:36}{'F1c':>10}{'MR':>8}{'P':>8}"
     for rewriter in REWRITERS:
-        yield _rewriting_row(rewriter, turns)
+        yield _row(rewriter.name, _term_figures((turn, rewriter.write(turn)) for turn in turns))
+    yield f"{'both, by learned weights':36}{'bal. acc.':>10}{'AUC':>8}{'F1c':>8}{'MR':>8}{'P':>8}"
+    yield from _learned_rows(LEARNED, ((turn, learned()) for turn in turns))
+    yield from digest_rows(directory)
+    yield from _crossed_rows(turns)
 
 
-def _rewriting_row(rewriter: Rewriter, turns: list[FollowUp]) -> str:
+def _crossed_rows(turns: list[FollowUp]) -> Iterator[str]:
+    """Give what is expected of conversations that nothing was learned from; needs numpy to learn."""
+    if find_spec("numpy") is None:
+        yield "  learned from others: skipped, numpy is not installed (make embeddings)"
+        return
+    from bench.rewriting.crossing import PARTS, can_be_crossed, crossed
+
+    if not can_be_crossed(turns):
+        yield "  learned from others: skipped, the directory holds too little that may be learned from"
+        return
+    for name, part_of in PARTS.items():
+        yield from _learned_rows(name, crossed(turns, part_of))
+
+
+def _learned_rows(name: str, judged: Iterable[tuple[FollowUp, Weights]]) -> Iterator[str]:
+    gate: list[tuple[FollowUp, float, bool]] = []
+    written: list[tuple[FollowUp, str]] = []
+    for turn, weights in judged:
+        need, terms = meaning_of(turn.message, turn.history, weights)
+        gate.append((turn, need, need > FOLLOWS_UP))
+        meant = (item.word for item in terms if item.probability >= LEAST_PROBABILITY)
+        written.append((turn, " ".join([turn.message, *meant])))
+    figures = _gate_figures(gate) | _term_figures(written)
+    goals = _GATE_GOALS | _TERM_GOALS
+    yield _row(name, figures)
+    held = (f"{key} {'>=' if figures[key] >= least else '<'} {least:.2f}" for key, least in goals.items())
+    yield f"    {', '.join(held)}"
+
+
+def _gate_figures(judged: Iterable[tuple[FollowUp, float, bool]]) -> dict[str, float]:
+    tallies = by_dataset(Judgements)
+    for turn, probability, verdict in judged:
+        tallies[turn.dataset].add(bool(content(turn.manual) - content(turn.message)), probability, verdict)
+    return {
+        "bal. acc.": mean(tally.balanced_accuracy for tally in tallies.values()),
+        "AUC": mean(tally.area for tally in tallies.values()),
+    }
+
+
+def _term_figures(written: Iterable[tuple[FollowUp, str]]) -> dict[str, float]:
     tallies = by_dataset(Rewrites)
-    for turn in turns:
-        tallies[turn.dataset].add(turn.message, turn.manual, rewriter.write(turn))
-    f1, recall, precision = (mean(column) for column in zip(*(item.figures for item in tallies.values()), strict=True))
-    goals = {"F1c": (f1, 0.70), "MR": (recall, 0.27), "P": (precision, 0.45)}
-    goal = _verdict(goals) if rewriter is REWRITERS[-1] else ""
-    return f"  {rewriter.name:34}{f1:10.3f}{recall:8.3f}{precision:8.3f}{goal}"
+    for turn, text in written:
+        tallies[turn.dataset].add(turn.message, turn.manual, text)
+    columns = zip(*(tally.figures for tally in tallies.values()), strict=True)
+    return dict(zip(_TERM_GOALS, map(mean, columns), strict=True))
 
 
-def _verdict(goals: Mapping[str, tuple[float, float]]) -> str:
-    return "   " + ", ".join(
-        f"{name} {'>=' if value >= least else '<'} {least:.2f}" for name, (value, least) in goals.items()
-    )
+def _row(name: str, figures: Mapping[str, float]) -> str:
+    values = list(figures.values())
+    return f"  {name:34}{values[0]:10.3f}" + "".join(f"{value:8.3f}" for value in values[1:])

@@ -2,14 +2,15 @@
 
 Provenance: CAsT 2019 to 2022 (daltonj/treccastweb, MIT), iKAT 2023 and 2024 (irlabamsterdam/iKAT, MIT) and MTRAG
 (IBM/mt-rag-benchmark, Apache-2.0), nothing else: data sets of other licences in the directory are passed over. What is
-kept are weights, and in how many conversations a stem was said. It runs once, needs numpy, which the product does not,
-and gives the same file for the same data.
+kept are weights, and in how many conversations a stem was said. It needs numpy, which the product does not, and gives
+the same file for the same data.
 """
 
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -20,22 +21,27 @@ from bench.rewriting.scores import content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting.said import Exchange, exchanges_of, mentions_in
 from mrpvm.conversation.rewriting.signals import signs
-from mrpvm.conversation.rewriting.terms import Model, candidates_of, first_signs, second_signs
-from mrpvm.conversation.rewriting.weights import PATH
+from mrpvm.conversation.rewriting.terms import Candidate, first_signs, second_signs
+from mrpvm.conversation.rewriting.weights import PATH, Weights
 
 PERMISSIVE = frozenset({"cast19", "cast20", "cast21", "cast22", "ikat23", "ikat24", "mtrag"})
 QUOTES_OTHERS = frozenset({"cast21", "cast22"})
 """Their answers quote passages of other licences: no word of them is counted."""
 FOLDS = 5
 LEAST_COUNT = 4
-NEED_PENALTY, TERM_PENALTY = 40.0, 5.0
+FEWEST_ROWS = 8
+"""A sign that fewer messages have is not learned from."""
+NEED_PENALTY, TERM_PENALTY = 10.0, 5.0
 NOISY = {"mtrag": 0.5}
 """Weight of the data set whose people rewrite for style as well: whether one needs it says little there."""
+REWRITTEN = 0.1
+"""Weight of a message as people rewrote it, beside the message itself: it needs nothing that was said before."""
+STEPS, SMALL_STEP = 25, 1e-6
 type Row = Mapping[str, float]
-type Weights = dict[str, float]
+type Model = dict[str, float]
 
 
-def fit(rows: Sequence[Row], targets: Any, weights: Any, penalty: float) -> Weights:
+def fit(rows: Sequence[Row], targets: Any, weights: Any, penalty: float) -> Model:
     """Give the weights of a logistic model with an L2 penalty, by Newton's method."""
     names = sorted({name for row in rows for name in row})
     place = {name: number for number, name in enumerate(names)}
@@ -44,34 +50,26 @@ def fit(rows: Sequence[Row], targets: Any, weights: Any, penalty: float) -> Weig
         for name, value in row.items():
             table[number, place[name]] = value
     found = np.zeros(len(names))
-    for _ in range(25):
+    for _ in range(STEPS):
         expected = 1 / (1 + np.exp(-table @ found))
         slope = table.T @ (weights * (expected - targets)) + penalty * found
         curve = (table * (weights * expected * (1 - expected))[:, None]).T @ table + penalty * np.eye(len(names))
-        found -= np.linalg.solve(curve, slope)
+        step = np.linalg.solve(curve, slope)
+        found -= step
+        if np.abs(step).max() < SMALL_STEP:
+            break
     return {name: round(float(value), 4) for name, value in zip(names, found, strict=True)}
 
 
-def probabilities(model: Weights, rows: Sequence[Row]) -> Any:
+def probabilities(model: Model, rows: Sequence[Row]) -> Any:
     """Give what the model expects of each row."""
     scores = [sum(model.get(name, 0.0) * value for name, value in row.items()) for row in rows]
     return 1 / (1 + np.exp(-np.array(scores)))
 
 
-def fold_of(turn: FollowUp) -> int:
+def fold_of(turn: FollowUp, salt: str = "") -> int:
     """Give the part of the data that a conversation belongs to."""
-    return blake2b(turn.conversation.encode(), digest_size=1).digest()[0] % FOLDS
-
-
-def crossed(rows: Sequence[Row], targets: Any, weights: Any, folds: Any, penalty: float) -> Any:
-    """Give for each row what a model expects that was learned from the other folds."""
-    found = np.zeros(len(rows))
-    for fold in range(FOLDS):
-        inside = np.flatnonzero(folds != fold)
-        outside = np.flatnonzero(folds == fold)
-        model = fit([rows[number] for number in inside], targets[inside], weights[inside], penalty)
-        found[outside] = probabilities(model, [rows[number] for number in outside])
-    return found
+    return blake2b((salt + turn.conversation).encode(), digest_size=1).digest()[0] % FOLDS
 
 
 def balanced(datasets: Sequence[str], *, noisy: Mapping[str, float]) -> Any:
@@ -81,46 +79,80 @@ def balanced(datasets: Sequence[str], *, noisy: Mapping[str, float]) -> Any:
     return found * len(found) / found.sum()
 
 
-def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]]) -> tuple[Weights, Any]:
-    """Give the weights of the need, and each turn's need as the other folds see it."""
-    rows = [signs(turn.message, said) for turn, said in zip(turns, exchanges, strict=True)]
-    seen = Counter(name for row in rows for name in row)
-    rows = [{name: value for name, value in row.items() if seen[name] >= 2 * LEAST_COUNT} for row in rows]
-    targets = np.array([float(bool(content(turn.manual) - content(turn.message))) for turn in turns])
+def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: Weights) -> Model:
+    """Give the weights of the need, learned from messages, and from what people made of those that needed it."""
+    pairs = list(zip(turns, exchanges, strict=True))
+    own = [signs(turn.message, said, counted.rarity) for turn, said in pairs]
+    needed = [bool(content(turn.manual) - content(turn.message)) for turn in turns]
+    rewritten = [number for number, needs in enumerate(needed) if needs]
+    rows = own + [signs(turns[number].manual, exchanges[number], counted.rarity) for number in rewritten]
+    seen = Counter(name for row in own for name, value in row.items() if value)
+    rows = [{name: value for name, value in row.items() if seen[name] >= FEWEST_ROWS} for row in rows]
+    targets = np.array([*map(float, needed), *(0.0 for _ in rewritten)])
     weights = balanced([turn.dataset for turn in turns], noisy=NOISY)
+    weights = np.concatenate([weights, weights[rewritten] * REWRITTEN])
     for kind in (0.0, 1.0):
         weights[targets == kind] *= len(turns) / 2 / weights[targets == kind].sum()
+    return fit(rows, targets, weights, NEED_PENALTY)
+
+
+def learn(turns: Sequence[FollowUp]) -> Weights:
+    """Give what is learned; each stage learns from what the one before says of conversations that it did not see."""
+    counts, conversation_count = conversation_counts(turns)
+    counted = Weights(need={}, first={}, second={}, counts=counts, conversation_count=conversation_count)
+    exchanges = [exchanges_of(turn.history) for turn in turns]
     folds = np.array([fold_of(turn) for turn in turns])
-    return fit(rows, targets, weights, NEED_PENALTY), crossed(rows, targets, weights, folds, NEED_PENALTY)
+    found: list[dict[str, Candidate]] = [{}] * len(turns)
+    rows: list[list[tuple[str, dict[str, float]]]] = [[]] * len(turns)
+    for inside, outside in _parts(folds):
+        need = learn_need([turns[at] for at in inside], [exchanges[at] for at in inside], counted)
+        judging = Weights(need=need, first={}, second={}, counts=counts, conversation_count=conversation_count)
+        for at in outside:
+            message, said = turns[at].message, exchanges[at]
+            expected = float(probabilities(need, [signs(message, said, counted.rarity)])[0])
+            found[at], rows[at] = first_signs(message, said, expected, judging)
+    first, second = _learn_terms(turns, folds, found, rows)
+    return Weights(
+        need=learn_need(turns, exchanges, counted), first=first, second=second, counts=counts,
+        conversation_count=conversation_count,
+    )  # fmt: skip
 
 
-def learn_terms(
-    turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], needs: Any, empty: Model
-) -> tuple[Weights, Weights]:
-    """Give the weights of both stages; the second learns from what the first says of conversations it did not see."""
-    rows: list[Row] = []
-    places: list[int] = []
-    found = [candidates_of(turn.message, said) for turn, said in zip(turns, exchanges, strict=True)]
-    targets: list[float] = []
-    for number, (turn, said) in enumerate(zip(turns, exchanges, strict=True)):
-        wanted = content(turn.manual)
-        for term, row in first_signs(turn.message, said, found[number], float(needs[number]), empty):
-            rows.append(row)
-            places.append(number)
-            targets.append(float(any(content(word) & wanted for word in found[number][term].words)))
-    wanted_terms = np.array(targets)
-    weights = balanced([turns[number].dataset for number in places], noisy={})
-    folds = np.array([fold_of(turns[number]) for number in places])
-    first = fit(rows, wanted_terms, weights, TERM_PENALTY)
-    expected = crossed(rows, wanted_terms, weights, folds, TERM_PENALTY)
+def _parts(folds: Any) -> Iterator[tuple[Any, Any]]:
+    """Give for each fold the places outside of it, to learn from, and those in it."""
+    for fold in range(FOLDS):
+        inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        if len(inside) and len(outside):
+            yield inside, outside
+
+
+def _learn_terms(
+    turns: Sequence[FollowUp], folds: Any, found: Sequence[dict[str, Candidate]],
+    rows: Sequence[Sequence[tuple[str, dict[str, float]]]],
+) -> tuple[Model, Model]:  # fmt: skip
+    """Give the weights of both stages."""
+    places = [at for at, own in enumerate(rows) for _ in own]
+    flat = [row for own in rows for _, row in own]
+    wanted = [content(turn.manual) for turn in turns]
+    targets = np.array(
+        [
+            float(any(content(word) & wanted[at] for word in found[at][term].words))
+            for at, own in enumerate(rows)
+            for term, _ in own
+        ]
+    )
+    weights = balanced([turns[at].dataset for at in places], noisy={})
+    expected = np.zeros(len(flat))
+    for inside, outside in _parts(folds[places]):
+        model = fit([flat[at] for at in inside], targets[inside], weights[inside], TERM_PENALTY)
+        expected[outside] = probabilities(model, [flat[at] for at in outside])
     later: list[Row] = []
     start = 0
-    for candidates in found:
-        own = dict(zip(candidates, map(float, expected[start : start + len(candidates)]), strict=True))
-        own_rows = list(zip(candidates, rows[start : start + len(candidates)], strict=True))
-        start += len(candidates)
-        later += [row for _, row in second_signs(own_rows, candidates, own)] if candidates else []
-    return first, fit(later, wanted_terms, weights, TERM_PENALTY)
+    for candidates, own in zip(found, rows, strict=True):
+        judged = dict(zip(candidates, map(float, expected[start : start + len(own)]), strict=True))
+        start += len(own)
+        later += [row for _, row in second_signs(own, candidates, judged)] if own else []
+    return fit(flat, targets, weights, TERM_PENALTY), fit(later, targets, weights, TERM_PENALTY)
 
 
 def conversation_counts(turns: Sequence[FollowUp]) -> tuple[dict[str, int], int]:
@@ -136,16 +168,9 @@ def conversation_counts(turns: Sequence[FollowUp]) -> tuple[dict[str, int], int]
 
 def main() -> None:
     """Learn and write the weights."""
-    turns = [turn for turn in follow_ups(Path(sys.argv[1])) if turn.dataset in PERMISSIVE]
-    exchanges = [exchanges_of(turn.history) for turn in turns]
-    counts, conversation_count = conversation_counts(turns)
-    need, needs = learn_need(turns, exchanges)
-    first, second = learn_terms(turns, exchanges, needs, Model({}, {}, counts, conversation_count))
-    learned = {
-        "provenance": "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT) and MTRAG (Apache-2.0)",
-        "conversation_count": conversation_count, "need": need, "first": first, "second": second, "counts": counts,
-    }  # fmt: skip
-    PATH.write_text(json.dumps(learned, indent=0, ensure_ascii=False) + "\n")
+    found = learn([turn for turn in follow_ups(Path(sys.argv[1])) if turn.dataset in PERMISSIVE])
+    provenance = "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT) and MTRAG (Apache-2.0)"
+    PATH.write_text(json.dumps({"provenance": provenance} | asdict(found), indent=0, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

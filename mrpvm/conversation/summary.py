@@ -13,6 +13,8 @@ from heapq import heapify, heappop, heappush
 from typing import Any
 
 from mrpvm.conversation.facts import facts_in
+from mrpvm.knowledge.lexicon import STOP_WORDS
+from mrpvm.knowledge.text import stem
 
 VERBATIM_MESSAGES = 8
 """As many stay as they were said [K41]."""
@@ -25,12 +27,10 @@ SHOWN_CHARS = 300
 FALLBACK_CHARS = 150
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*", re.UNICODE)
 _WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
-_FACT_WEIGHT, _QUESTION_WEIGHT, _NEWS_WEIGHT, _MAX_SENTENCE = 4.0, 0.25, 1.05, 240
-_COMMON = frozenset(
-    """a about after all also am an and any are as at be been but by can could did do does for from had has have he
-    her his how i if in into is it its just like me more my no not of on one or our out she so some that the their
-    them there they this to too up us was we were what when where which who will with would you your""".split()  # noqa: SIM905  easier to read
-)
+_FACT_WEIGHT, _QUESTION_WEIGHT, _NEWS_WEIGHT, _MAX_SENTENCE = 2.0, 0.25, 1.05, 240
+_SENTENCE_CHARS = 10
+"""What a sentence costs beside its length: without it the shortest shreds would be chosen first."""
+_COMMON = STOP_WORDS | {"after", "like", "more", "one", "out", "up"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
         place, sentence = candidates[number]
         told: float = sum(weight for term, weight in weights[number].items() if term not in covered)
         news = _NEWS_WEIGHT if place > known_through else 1.0
-        return told * news / (len(sentence) + 20)
+        return told * news / (len(sentence) + _SENTENCE_CHARS)
 
     # A gain only shrinks while others are chosen: the first whose gain is still what it was is the best of all.
     waiting = [(-gain(number), -place, number) for number, (place, _) in enumerate(candidates)]
@@ -173,10 +173,20 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
 
 @lru_cache(maxsize=4096)
 def _weights(sentence: str) -> Mapping[str, float]:
-    words = [word.lower() for word in _WORD.findall(sentence)]
+    """Give what the stems of a sentence's words are worth, those of facts more, and each fact of several words."""
     factor = _QUESTION_WEIGHT if sentence.endswith("?") else 1.0
-    weights = {word: factor for word in words if word not in _COMMON}
-    return weights | {fact.lower(): _FACT_WEIGHT * factor for fact in facts_in(sentence)}
+    weights = dict.fromkeys(_stems(sentence), factor)
+    for fact in facts_in(sentence):
+        words = _stems(fact)
+        weights |= dict.fromkeys(words, _FACT_WEIGHT * factor)
+        if len(words) > 1:
+            weights[fact.lower()] = factor
+    return weights
+
+
+def _stems(text: str) -> list[str]:
+    words = (word.lower() for word in _WORD.findall(text))
+    return [stem(word) for word in words if word not in _COMMON]
 
 
 def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:

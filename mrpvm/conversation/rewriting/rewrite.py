@@ -4,7 +4,6 @@ The sentence is a trace for people; what retrieval searches for are the message'
 weighted by its probability and by the square root of the message's need.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from mrpvm.conversation.rewriting.said import exchanges_of
 from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritten
 from mrpvm.conversation.rewriting.signals import need_probability, needs_rewrite
 from mrpvm.conversation.rewriting.terms import MeantTerm, meant_terms
-from mrpvm.conversation.rewriting.weights import need_weights, term_model
+from mrpvm.conversation.rewriting.weights import Weights, learned
 from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import HistoryMessage
 
@@ -27,8 +26,9 @@ LEAST_PROBABILITY = 0.1
 """Terms that are less likely meant would cost a search more than they find."""
 MOST_TERMS = 8
 FOLLOWS_UP = 0.5
-"""Above this need a message counts as a follow-up: terms are looked for and documents preferred [O-36]."""
-_CODES = re.compile("[^a-z]+")
+"""Above this need a message counts as a follow-up, whose documents are preferred [O-36]."""
+LEAST_NEED = 0.2
+"""Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
 
 type AskModel = Callable[[str, Sequence[HistoryMessage]], str]
 """Gives a model's answer to a message and what was said before it; may raise."""
@@ -99,10 +99,7 @@ def rewrite(
         return Rewriting(
             original_query=message, rewritten_query=message, skip_reason=DISABLED if history else NO_HISTORY
         )
-    exchanges = exchanges_of(history)
-    need = need_probability(message, exchanges, need_weights())
-    is_read = bool(exchanges) and need > FOLLOWS_UP
-    found = meant_terms(message, exchanges, need, term_model(), LEAST_PROBABILITY)[:MOST_TERMS] if is_read else ()
+    need, found = meaning_of(message, history, learned())
     text, reason = _sentence(message, history, ask)
     weights = {item.term: round(item.probability * need**0.5, 3) for item in found}
     if ask is not None and reason is None:
@@ -113,9 +110,20 @@ def rewrite(
     )  # fmt: skip
 
 
+def meaning_of(
+    message: str, history: Sequence[HistoryMessage], weights: Weights
+) -> tuple[float, tuple[MeantTerm, ...]]:
+    """Give how likely a message needs what was said before, and the terms that it means, the likeliest first."""
+    exchanges = exchanges_of(history)
+    need = need_probability(message, exchanges, weights)
+    if not exchanges or need < LEAST_NEED:
+        return need, ()
+    return need, meant_terms(message, exchanges, need, weights, LEAST_PROBABILITY)[:MOST_TERMS]
+
+
 def need_of(message: str, history: Sequence[HistoryMessage]) -> float:
     """Give how likely a message needs what was said before."""
-    return need_probability(message, exchanges_of(history), need_weights())
+    return need_probability(message, exchanges_of(history), learned())
 
 
 def _sentence(message: str, history: Sequence[HistoryMessage], ask: AskModel | None) -> tuple[str, str | None]:

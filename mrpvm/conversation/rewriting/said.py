@@ -34,8 +34,9 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A message of the user and what was answered, either possibly empty."""
+    """A message of the user, as it is written and as its words, and what was answered; either possibly empty."""
 
+    text: str
     asked: tuple[Mention, ...]
     answered: tuple[Mention, ...]
 
@@ -88,6 +89,6 @@ def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
     if len(pairs) > READ_EXCHANGES:
         pairs = [pairs[0], *pairs[1 - READ_EXCHANGES :]]
     return [
-        Exchange(mentions_in(asked), tuple(mention for answer in answers for mention in mentions_in(answer)))
+        Exchange(asked, mentions_in(asked), tuple(mention for answer in answers for mention in mentions_in(answer)))
         for asked, answers in pairs
     ]

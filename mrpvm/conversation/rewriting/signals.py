@@ -3,11 +3,11 @@
 The rule decides whether a message is rewritten and a model asked; the probability decides what context weighs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from math import exp
 
-from mrpvm.conversation.rewriting.said import Exchange, mentions_in, words_of
+from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
+from mrpvm.conversation.rewriting.weights import Weights, probability
 
 SIGNALS = frozenset(
     "it this that they them same which those both either its too also likewise one ones here there so".split()  # noqa: SIM905  easier to read
@@ -17,31 +17,23 @@ SIGNAL_PHRASES = frozenset({("as", "well"), ("the", "above")})
 SHORT_WORDS = 3
 """A message of so few words needs what was said before [K22]."""
 
-_WORD_CLASSES: Mapping[str, str] = {
-    "it": "it it's itself", "its": "its", "this": "this", "that": "that that's",
-    "they": "they they're them themselves", "their": "their theirs", "these": "these those",
-    "he": "he he's she she's himself herself", "his": "his him her hers", "there": "there here", "one": "one ones",
-    "same": "same similar", "so": "so then", "other": "other others another else", "more": "more further",
-    "both": "both either neither each", "which": "which",
-    "order": "first second third two three last former latter next",
-    "any": "any some all", "compare": "compare compared difference between versus vs", "best": "most best better worse",
-    "i": "i my me i'm i've", "you": "you your", "we": "we our us", "why": "why", "who": "who", "when": "when",
-    "where": "where", "how": "how", "what": "what", "example": "example examples", "also": "also too likewise",
-    "the": "the", "was": "did was were had", "about": "about", "of": "of", "in": "in at on from",
-    "thanks": "thanks thank sorry please", "reply": "yes no ok okay great sure", "rest": "rest instead",
-}  # fmt: skip
-_CLASS_OF = {word: name for name, listing in _WORD_CLASSES.items() for word in listing.split()}
 _REFERRING = frozenset(
-    {"it", "its", "this", "that", "they", "their", "these", "he", "his", "there", "one", "same", "both"}
+    """it it's itself its this that that's they they're them themselves their theirs these those he he's she she's
+    himself herself his him her hers there here one ones same similar both either neither each""".split()  # noqa: SIM905  easier to read
 )
-_RELATING = frozenset({"so", "other", "more", "order", "also", "rest"})
+_PERSONS = frozenset("he he's she she's himself herself his him her hers".split())  # noqa: SIM905  easier to read
+_SHOWING = frozenset({"this", "that", "that's", "these", "those"})
+_RELATING = frozenset(
+    """so then other others another else more further first second third two three last former latter next also too
+    likewise rest instead""".split()  # noqa: SIM905  easier to read
+)
 _OPENERS = frozenset({"and", "but", "so", "or", "ok", "yes", "no", "then", "thanks", "also", "i", "you"})
 _PHRASES = frozenset(
     {("what", "about"), ("how", "about"), ("tell", "me"), ("what", "is"), ("what", "are"), ("how", "do"),
      ("can", "you"), ("is", "there"), ("are", "there"), ("do", "you"), ("how", "many"), ("how", "much"), ("who", "is")}
 )  # fmt: skip
 _ELLIPSES = frozenset({("what", "about"), ("how", "about")})
-_MOST_CONTENT, _MOST_TURNS = 7, 4
+_MOST_TURNS = 4
 
 
 def has_signal(message: str) -> bool:
@@ -55,43 +47,48 @@ def needs_rewrite(message: str) -> bool:
     return has_signal(message) or len(words_of(message)) <= SHORT_WORDS
 
 
-def need_probability(message: str, exchanges: Sequence[Exchange], weights: Mapping[str, float]) -> float:
+def need_probability(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
     """Give how likely a message cannot be understood alone, as learned from the signs."""
-    score = sum(weights.get(name, 0.0) * value for name, value in signs(message, exchanges).items())
-    return 1 / (1 + exp(-score))
+    return probability(weights.need, signs(message, exchanges, weights.rarity))
 
 
-def signs(message: str, exchanges: Sequence[Exchange]) -> dict[str, float]:
-    """Give what speaks for and against, by name; a sign that is missing is 0."""
+def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
+    """Give what speaks for and against, by name; a sign that is missing is 0.
+
+    Args:
+        rarity: gives how seldom a stem is said at all, from 0 to 1.
+    """
     words = words_of(message)
     opening = tuple(words[:2])
-    classes = {_CLASS_OF[word] for word in words if word in _CLASS_OF}
-    found = {f"has {name}": 1.0 for name in classes} | {"always": 1.0}
-    referring = sum(_CLASS_OF.get(word) in _REFERRING for word in words)
-    found["refers"], found["refers twice"] = float(referring > 0), float(referring > 1)
-    found["relates"] = float(not classes.isdisjoint(_RELATING))
-    found["person"] = float(not classes.isdisjoint(("he", "his")))
-    found["shows"] = float(not classes.isdisjoint(("this", "that", "these")))
+    referring = sum(word in _REFERRING for word in set(words))
+    found = {
+        "always": 1.0,
+        "refers": float(referring > 0),
+        "refers twice": float(referring > 1),
+        "relates": float(not _RELATING.isdisjoint(words)),
+        "person": float(not _PERSONS.isdisjoint(words)),
+        "shows": float(not _SHOWING.isdisjoint(words)),
+        "ellipsis": float(opening in _ELLIPSES or (bool(opening) and opening[0] in ("and", "or", "but"))),
+        "length": min(len(words), 25) / 12,
+        "asks": float(message.rstrip().endswith("?")),
+    }
     if opening and opening[0] in _OPENERS:
         found[f"opens with {opening[0]}"] = 1.0
     if opening in _PHRASES:
         found[f"opens with {' '.join(opening)}"] = 1.0
-    found["ellipsis"] = float(opening in _ELLIPSES or (bool(opening) and opening[0] in ("and", "or", "but")))
-    found["length"] = min(len(words), 25) / 12
-    found[f"length {min(len(words) // 3, 5)}"] = 1.0
-    found["asks"] = float(message.rstrip().endswith("?"))
-    return found | _content_signs(message) | _context_signs({item.term for item in mentions_in(message)}, exchanges)
-
-
-def _content_signs(message: str) -> dict[str, float]:
     said = mentions_in(message)
-    count = len({item.term for item in said})
+    return found | _content_signs(said, rarity) | _context_signs(said, exchanges, rarity)
+
+
+def _content_signs(said: Sequence[Mention], rarity: Callable[[str], float]) -> dict[str, float]:
+    terms = {item.term for item in said}
+    rarities = sorted((rarity(term) for term in terms), reverse=True)
     definite = [item for item in said if item.led_by == "the" and not item.is_name]
     names = sum(item.is_name for item in said)
     return {
-        f"content {min(count, _MOST_CONTENT)}": 1.0,
-        "content": min(count, 12) / 6,
-        **{f"content up to {most}": float(count <= most) for most in (1, 2, 3)},
+        "content": min(len(terms), 12) / 6,
+        **dict(zip(("rarest", "second rarest", "third rarest"), rarities, strict=False)),
+        "rarity sum": min(sum(rarities), 6) / 3,
         "name": float(names > 0),
         "names": min(names, 4) / 4,
         "number": float(any(item.word[0].isdigit() for item in said)),
@@ -101,20 +98,28 @@ def _content_signs(message: str) -> dict[str, float]:
     }
 
 
-def _context_signs(terms: set[str], exchanges: Sequence[Exchange]) -> dict[str, float]:
-    """Give how much of a message was spoken of before, as shares of its content words."""
+def _context_signs(
+    said: Sequence[Mention], exchanges: Sequence[Exchange], rarity: Callable[[str], float]
+) -> dict[str, float]:
+    """Give how much of a message was spoken of before, as shares of its content words, and its rarest such word."""
     found = {f"turns {min(len(exchanges), _MOST_TURNS)}": 1.0}
     if not exchanges:
         return found
     asked = [{item.term for item in exchange.asked} for exchange in exchanges]
     answered = [{item.term for item in exchange.answered} for exchange in exchanges]
     found["unanswered"] = float(not answered[-1])
-    if terms:
-        all_asked, all_answered = set[str]().union(*asked), set[str]().union(*answered)
-        known = {
-            "new": terms - all_asked - all_answered, "known": terms & all_asked, "known last": terms & asked[-1],
-            "known answer": terms & answered[-1], "known first": terms & asked[0],
-        }  # fmt: skip
-        found |= {name: len(of) / len(terms) for name, of in known.items()}
-        found["all new"] = float(known["new"] == terms)
+    terms = {item.term for item in said}
+    if not terms:
+        return found
+    all_asked, all_answered = set[str]().union(*asked), set[str]().union(*answered)
+    known = {
+        "new": terms - all_asked - all_answered, "known": terms & all_asked, "known last": terms & asked[-1],
+        "known answer": terms & answered[-1], "known first": terms & asked[0],
+    }  # fmt: skip
+    found |= {name: len(of) / len(terms) for name, of in known.items()}
+    found["all new"] = float(known["new"] == terms)
+    for name in ("new", "known", "known first"):
+        found[f"rarest {name}"] = max(map(rarity, known[name]), default=0.0)
+    found["name known"] = float(any(item.is_name and item.term in all_asked for item in said))
+    found["name new"] = float(any(item.is_name and item.term not in all_asked for item in said))
     return found

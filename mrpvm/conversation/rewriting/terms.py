@@ -8,9 +8,11 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, log, log1p
+from math import log, log1p
 
 from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
+from mrpvm.conversation.rewriting.signals import need_probability
+from mrpvm.conversation.rewriting.weights import Weights, probability
 
 _REFERRING = frozenset(
     "it its this that they them their these those he him his she her there here one ones both".split()  # noqa: SIM905  easier to read
@@ -25,6 +27,7 @@ _CROSSED = (
     ("asked last", "ellipsis"), ("answered last", "ellipsis"), ("name", "person"), ("answered last", "many"),
     ("opens answer", "refers"), ("asked last", "short"), ("asked first", "short"), ("answered last", "rare"),
     ("asked last", "rare"), ("asked last", "relates"), ("answered last", "relates"), ("name", "answered last"),
+    ("focus asked", "need"), ("focus answered", "need"), ("focus asked", "last leans"),
 )  # fmt: skip
 """Signs that say more together."""
 
@@ -43,7 +46,10 @@ class MeantTerm:
 
 @dataclass(slots=True)
 class Candidate:
-    """A word of the conversation that the message does not say: where it was said and how."""
+    """A word of the conversation that the message does not say: where it was said and how.
+
+    A focus is 1 where a word is said, and goes on as far as the questions after it lean on what was said before them.
+    """
 
     asked_in: list[int] = field(default_factory=list)
     answered_in: list[int] = field(default_factory=list)
@@ -56,26 +62,44 @@ class Candidate:
     opens_answer: bool = False
     ends_answer: bool = False
     beside: set[str] = field(default_factory=set)
+    focus_asked: float = 0.0
+    focus_answered: float = 0.0
 
 
-def candidates_of(message: str, exchanges: Sequence[Exchange]) -> dict[str, Candidate]:
-    """Give the stems that were said and are not in the message, in order of first mention."""
+def _leanings(exchanges: Sequence[Exchange], weights: Weights) -> list[float]:
+    """Give how likely each question of the conversation could not be understood alone; the first is taken to stand."""
+    later = range(1, len(exchanges))
+    return [0.0, *(need_probability(exchanges[place].text, exchanges[:place], weights) for place in later)]
+
+
+def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[float]) -> dict[str, Candidate]:
+    """Give the stems that were said and are not in the message, in order of first mention.
+
+    There are no more than are worth a look: what the user said, then the newest, so that long answers cost little.
+    """
     said = {item.term for item in mentions_in(message)}
     found: defaultdict[str, Candidate] = defaultdict(Candidate)
     for place, exchange in enumerate(exchanges):
+        for candidate in found.values():
+            candidate.focus_asked *= leans[place]
+            candidate.focus_answered *= leans[place]
         for mention in exchange.asked:
             if mention.term not in said:
-                _take(found[mention.term], mention, found[mention.term].asked_in, place, said)
-                found[mention.term].ends_question |= mention.is_last
-                found[mention.term].after_about |= mention.led_by in ("about", "of", "for", "with")
+                candidate = found[mention.term]
+                _take(candidate, mention, candidate.asked_in, place, said)
+                candidate.focus_asked = 1.0
+                candidate.ends_question |= mention.is_last
+                candidate.after_about |= mention.led_by in ("about", "of", "for", "with")
         final = exchange.answered[-1].sentence if exchange.answered else 0
         is_newest = place + 1 == len(exchanges)
         for mention in exchange.answered:
             if mention.term not in said:
-                _take(found[mention.term], mention, found[mention.term].answered_in, place, said)
-                found[mention.term].opens_answer |= is_newest and mention.sentence == 0
-                found[mention.term].ends_answer |= is_newest and mention.sentence == final
-    return dict(found)
+                candidate = found[mention.term]
+                _take(candidate, mention, candidate.answered_in, place, said)
+                candidate.focus_answered = 1.0
+                candidate.opens_answer |= is_newest and mention.sentence == 0
+                candidate.ends_answer |= is_newest and mention.sentence == final
+    return _likeliest(found)
 
 
 def _take(candidate: Candidate, mention: Mention, places: list[int], place: int, said: set[str]) -> None:
@@ -88,44 +112,27 @@ def _take(candidate: Candidate, mention: Mention, places: list[int], place: int,
     candidate.beside.update((mention.before, mention.after))
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """What was learned: the weights of both stages, and in how many of so many conversations a stem was said."""
-
-    first: Mapping[str, float]
-    second: Mapping[str, float]
-    counts: Mapping[str, int]
-    conversation_count: int
-
-    def rarity(self, term: str) -> float:
-        """Give 1 for a stem of no conversation, 0 for one of all."""
-        return log((self.conversation_count + 1) / (self.counts.get(term, 0) + 1)) / log(self.conversation_count + 1)
-
-
 def meant_terms(
-    message: str, exchanges: Sequence[Exchange], need: float, model: Model, least: float
+    message: str, exchanges: Sequence[Exchange], need: float, weights: Weights, least: float
 ) -> tuple[MeantTerm, ...]:
     """Give the stems that the message means with at least this probability, the likeliest first.
 
     Args:
         need: the probability that the message needs what was said before.
     """
-    candidates = candidates_of(message, exchanges)
+    candidates, rows = first_signs(message, exchanges, need, weights)
     if not candidates:
         return ()
-    candidates = _likeliest(candidates)
-    rows = first_signs(message, exchanges, candidates, need, model)
-    first = {term: _probability(model.first, row) for term, row in rows}
+    first = {term: probability(weights.first, row) for term, row in rows}
     found = [
-        MeantTerm(term, candidates[term].words.most_common(1)[0][0], probability)
+        MeantTerm(term, candidates[term].words.most_common(1)[0][0], likely)
         for term, row in second_signs(rows, candidates, first)
-        if (probability := _probability(model.second, row)) >= least
+        if (likely := probability(weights.second, row)) >= least
     ]
     return tuple(sorted(found, key=lambda item: (-item.probability, item.term)))
 
 
 def _likeliest(candidates: Mapping[str, Candidate]) -> dict[str, Candidate]:
-    """Give no more candidates than are worth a look: what the user said, then the newest; long answers cost little."""
     if len(candidates) <= MOST_CANDIDATES:
         return dict(candidates)
     kept = heapq.nlargest(
@@ -139,14 +146,12 @@ def _newest(item: Candidate) -> tuple[int, int, int]:
     return max(item.asked_in[-1:] + item.answered_in[-1:]), item.names, item.words.total()
 
 
-def _probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
-    return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in row.items() if value)))
-
-
 def first_signs(
-    message: str, exchanges: Sequence[Exchange], candidates: Mapping[str, Candidate], need: float, model: Model
-) -> list[tuple[str, dict[str, float]]]:
-    """Give the signs of each candidate by itself."""
+    message: str, exchanges: Sequence[Exchange], need: float, weights: Weights
+) -> tuple[dict[str, Candidate], list[tuple[str, dict[str, float]]]]:
+    """Give the candidates, and the signs of each by itself."""
+    leans = _leanings(exchanges, weights)
+    candidates = candidates_of(message, exchanges, leans)
     words, said_count = words_of(message), len(mentions_in(message))
     about = {
         "refers": float(not _REFERRING.isdisjoint(words)),
@@ -165,17 +170,21 @@ def first_signs(
         "answer length": log1p(len(exchanges[-1].answered)),
         "unanswered": float(not exchanges[-1].answered),
         "only one": float(len(exchanges) == 1),
+        "last leans": leans[-1],
     }
-    return [(term, _crossed(_own(term, item, len(exchanges), model) | shared)) for term, item in candidates.items()]
+    rows = [
+        (term, _crossed(_own(term, item, len(exchanges)) | {"rare": weights.rarity(term)} | shared))
+        for term, item in candidates.items()
+    ]
+    return candidates, rows
 
 
-def _own(term: str, item: Candidate, exchange_count: int, model: Model) -> dict[str, float]:
+def _own(term: str, item: Candidate, exchange_count: int) -> dict[str, float]:
     newest = exchange_count - 1
     asked, answered = item.asked_in, item.answered_in
     count = item.words.total()
     asked_last, answered_last = bool(asked) and asked[-1] == newest, bool(answered) and answered[-1] == newest
     return {
-        "rare": model.rarity(term),
         "name": item.names / count,
         "ever a name": float(item.names > 0),
         "number": float(term[0].isdigit()),
@@ -204,6 +213,8 @@ def _own(term: str, item: Candidate, exchange_count: int, model: Model) -> dict[
         "beside asked": log1p(item.beside_asked),
         "ends question": float(item.ends_question),
         "after about": float(item.after_about),
+        "focus asked": item.focus_asked,
+        "focus answered": item.focus_answered,
     }
 
 

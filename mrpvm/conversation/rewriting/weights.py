@@ -2,23 +2,39 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
+from math import exp, log
 from pathlib import Path
-
-from mrpvm.conversation.rewriting.terms import Model
 
 PATH = Path(__file__).with_name("weights.json")
 
 
-@cache
-def need_weights() -> Mapping[str, float]:
-    """Give the weights of the signs that a message needs what was said before."""
-    found: Mapping[str, float] = json.loads(PATH.read_text())["need"]
-    return found
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """Weights of three logistic models by the names of their signs, and in how many conversations a stem was said.
+
+    `need` judges a message, `first` and `second` the words that it may mean.
+    """
+
+    need: Mapping[str, float]
+    first: Mapping[str, float]
+    second: Mapping[str, float]
+    counts: Mapping[str, int]
+    conversation_count: int
+
+    def rarity(self, term: str) -> float:
+        """Give 1 for a stem of no conversation, 0 for one of all."""
+        return log((self.conversation_count + 1) / (self.counts.get(term, 0) + 1)) / log(self.conversation_count + 1)
+
+
+def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
+    """Give what a logistic model expects of a row of signs; those it does not know count nothing."""
+    return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in row.items() if value)))
 
 
 @cache
-def term_model() -> Model:
-    """Give the model of the terms that a message means."""
+def learned() -> Weights:
+    """Give the weights that the product uses."""
     found = json.loads(PATH.read_text())
-    return Model(found["first"], found["second"], found["counts"], found["conversation_count"])
+    return Weights(**{name: value for name, value in found.items() if name != "provenance"})

@@ -1,0 +1,31 @@
+"""What weights expect of conversations that they were not learned from: of a fold, and of a whole collection.
+
+The product's weights were learned from all of the public halves, so over these their own figures flatter them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from bench.rewriting.training import PERMISSIVE, fold_of, learn
+from bench.rewriting.turns import FollowUp
+from mrpvm.conversation.rewriting.weights import Weights, learned
+
+PARTS: dict[str, Callable[[FollowUp], object]] = {
+    "learned from other conversations": fold_of,
+    "learned from other collections": lambda turn: turn.dataset,
+}
+"""Ways to part the data: turns of a part are judged by what was learned from the other parts."""
+
+
+def crossed(turns: Sequence[FollowUp], part_of: Callable[[FollowUp], object]) -> Iterator[tuple[FollowUp, Weights]]:
+    """Give each turn with weights that never saw its part; a data set that is never learned from has the product's."""
+    for part in dict.fromkeys(part_of(turn) for turn in turns if turn.dataset in PERMISSIVE):
+        others = [turn for turn in turns if turn.dataset in PERMISSIVE and part_of(turn) != part]
+        weights = learn(others)
+        yield from ((turn, weights) for turn in turns if turn.dataset in PERMISSIVE and part_of(turn) == part)
+    yield from ((turn, learned()) for turn in turns if turn.dataset not in PERMISSIVE)
+
+
+def can_be_crossed(turns: Sequence[FollowUp]) -> bool:
+    """Tell whether there is something to learn from in more than one part, whichever way it is parted."""
+    known = [turn for turn in turns if turn.dataset in PERMISSIVE]
+    return all(len({part_of(turn) for turn in known}) > 1 for part_of in PARTS.values())
