@@ -68,10 +68,13 @@ class Postings:
         gains: Array = gain * frequencies / (frequencies + scale.constant + scale.slope * lengths)
         return gains
 
-    def place(self, number: int) -> int | None:
-        """Give the place of a unit's number, None if the unit does not have the term."""
-        place = int(np.searchsorted(self.numbers, number))
-        return place if place < len(self.numbers) and self.numbers[place] == number else None
+    def places(self, numbers: Array) -> Array:
+        """Give the place of each of these units here, -1 for those that do not have the term."""
+        if not len(self.numbers):
+            return np.full(len(numbers), -1)
+        places = np.minimum(self.numbers.searchsorted(numbers.astype(_NUMBER)), len(self.numbers) - 1)
+        found: Array = np.where(self.numbers[places] == numbers, places, -1)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class Segment:
         scores = np.zeros(self.unit_count)
         for term, gain in ranked.gains.items():
             if found := self.terms.get(term):
-                scores[found.numbers] += found.gains(gain, ranked.scale)[found.codes]
+                np.add.at(scores, found.numbers.astype(np.intp), found.gains(gain, ranked.scale).take(found.codes))
         for name in ranked.speakers:
             if found := self.names.get(name):
                 said = found.numbers[scores[found.numbers] > 0]
@@ -104,17 +107,21 @@ class Segment:
         enough = [found for found in numbers if len(found) >= limit]
         return _highest(scores[min(enough, key=len)], limit) if enough else float(np.finfo(float).tiny)
 
-    def parts(self, number: int, ranked: Ranked) -> dict[str, float]:
-        """Give what each term, and each name, contributed to one unit's score."""
-        parts: dict[str, float] = {}
+    def parts(self, ranked: Ranked, numbers: Sequence[int]) -> list[dict[str, float]]:
+        """Give what each term, and each name, contributed to these units' scores."""
+        asked = np.array(numbers, np.int64)
+        parts: list[dict[str, float]] = [{} for _ in numbers]
         for term, gain in ranked.gains.items():
-            found = self.terms.get(term)
-            if found and (place := found.place(number)) is not None:
-                parts[term] = float(found.gains(gain, ranked.scale)[found.codes[place]])
+            if found := self.terms.get(term):
+                gains = found.gains(gain, ranked.scale)
+                for part, place in zip(parts, found.places(asked).tolist(), strict=True):
+                    if place >= 0:
+                        part[term] = float(gains[found.codes[place]])
         for name in ranked.speakers:
-            found = self.names.get(name)
-            if found and found.place(number) is not None:
-                parts[f"said by {name}"] = ranked.speaker_gain
+            if found := self.names.get(name):
+                for part, place in zip(parts, found.places(asked).tolist(), strict=True):
+                    if place >= 0:
+                        part[f"said by {name}"] = ranked.speaker_gain
         return parts
 
 
@@ -147,10 +154,15 @@ class PackedSearch:
                 self.chosen[key] = segment, number
         return best
 
-    def parts(self, ranked: Ranked, units: Iterable[int]) -> dict[int, dict[str, float]]:
+    def parts(self, ranked: Ranked, units: Collection[int]) -> dict[int, dict[str, float]]:
         """Give what each term gave to those of the units that `best` gave."""
-        chosen = {unit: self.chosen[unit] for unit in units if unit in self.chosen}
-        return {unit: segment.parts(number, ranked) for unit, (segment, number) in chosen.items()}
+        parts: dict[int, dict[str, float]] = {}
+        for segment in self.segments:
+            own = {
+                unit: self.chosen[unit][1] for unit in units if unit in self.chosen and self.chosen[unit][0] is segment
+            }
+            parts |= dict(zip(own, segment.parts(ranked, list(own.values())), strict=True))
+        return parts
 
 
 @dataclass(frozen=True, slots=True)
