@@ -14,6 +14,7 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.models import KnowledgeLayer
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from sessions_app.turns.recall import meant_texts
 
 DEPTH = 20
 """Results asked for, so that a ranking can be judged to rank 10 and beyond whatever a question's own limit is."""
@@ -42,7 +43,14 @@ def ranked(plugin: KBRetriever, question: Question, context: CallContext) -> Seq
         decomposed=(decomposed,),
         profiles=(profile_for(decomposed, max_results=DEPTH),),
         current_turn_units=(),
-        recall=Recall(terms=rewrite(question.text, question.history).weights) if question.history else None,
+        recall=_recall(question),
     )
     offered = [row for row in plugin.retrieve(request, context).ledger if row.step == "offered"]
     return [row.unit_id for row in sorted(offered, key=lambda row: row.rank or 0)]
+
+
+def _recall(question: Question) -> Recall | None:
+    """Give what a turn's preparation takes from the conversation before the question."""
+    rewriting = rewrite(question.text, question.history)
+    texts = meant_texts(rewriting, question.history) if rewriting.weights else ()
+    return Recall(terms=rewriting.weights, texts=texts) if question.history else None

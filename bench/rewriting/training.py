@@ -2,8 +2,7 @@
 
 Provenance: CAsT 2019 to 2022 (daltonj/treccastweb, MIT), iKAT 2023 and 2024 (irlabamsterdam/iKAT, MIT) and MTRAG
 (IBM/mt-rag-benchmark, Apache-2.0), nothing else: data sets of other licences in the directory are passed over. What is
-kept are weights, and in how many conversations a stem was said. It needs numpy, which the product does not, and gives
-the same file for the same data.
+kept are weights, and in how many conversations a stem was said; the same data give the same file.
 """
 
 import json

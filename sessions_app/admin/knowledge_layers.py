@@ -15,6 +15,8 @@ from sessions_app.models import (
     KnowledgeLayer,
     KnowledgeSource,
     LayerUnit,
+    PackedLayer,
+    PackedPart,
     Posting,
     SourceArtifact,
     UnitArtifact,
@@ -226,3 +228,49 @@ class PostingAdmin(ReadOnlyAdmin):
     def layer_link(self, posting: Posting) -> SafeString:
         """Give the layer."""
         return row_link(posting.layer)
+
+
+@admin.register(PackedLayer)
+class PackedLayerAdmin(ReadOnlyAdmin):
+    """Large layers whose postings were packed for search."""
+
+    list_display = ("__str__", "layer_link", "unit_count", "version", "is_complete", "worked_at")
+    list_filter = ("is_complete", "version")
+    list_select_related = ("layer",)
+    deferred = ("layer__ancestry",)
+    search_fields = ("=layer__id",)
+    ordering = ("-id",)
+    fields = ("layer", "unit_count", "first_unit", "last_unit", "version", "is_complete", "worked_at", "part_list")
+
+    @admin.display(description="layer")
+    def layer_link(self, packed: PackedLayer) -> SafeString:
+        """Give the layer."""
+        return row_link(packed.layer)
+
+    @admin.display(description="parts")
+    def part_list(self, packed: PackedLayer) -> SafeString:
+        """Give the way to its parts."""
+        return list_links([(PackedPart, "packed")], packed)
+
+
+@admin.register(PackedPart)
+class PackedPartAdmin(ReadOnlyAdmin):
+    """The postings of one term in a packed layer, or the keys of some of its units."""
+
+    list_display = ("id", "kind", "key", "packed_link")
+    list_filter = (known_values("kind", PackedPart.Kind.values),)
+    list_select_related = ("packed",)
+    deferred = ("content",)
+    search_fields = ("=key", "=packed__layer__id")
+    ordering = ("-id",)
+    fields = ("kind", "key", "packed", "size")
+
+    @admin.display(description="packed layer")
+    def packed_link(self, part: PackedPart) -> SafeString:
+        """Give what it is a part of."""
+        return row_link(part.packed)
+
+    @admin.display(description="size")
+    def size(self, part: PackedPart) -> str:
+        """Give how large it is."""
+        return f"{len(part.content):,} bytes"

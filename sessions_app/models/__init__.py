@@ -16,6 +16,7 @@ from sessions_app.models.knowledge import (
 )
 from sessions_app.models.message import Message
 from sessions_app.models.model_roles import ModelRoles
+from sessions_app.models.packed_layer import PACKED_FROM, PackedLayer, PackedPart
 from sessions_app.models.plugin_statistics import PluginStatistics
 from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.quarantine import QuarantinedChunk
@@ -27,6 +28,7 @@ from sessions_app.models.turn_rating import TurnRating
 from sessions_app.models.unit_artifact import UnitArtifact
 
 __all__ = [
+    "PACKED_FROM",
     "ApiKey",
     "ContextUnit",
     "ConversationPoint",
@@ -43,6 +45,8 @@ __all__ = [
     "Membership",
     "Message",
     "ModelRoles",
+    "PackedLayer",
+    "PackedPart",
     "PluginStatistics",
     "Posting",
     "Project",

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import batched
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+from django.db.models import Exists, OuterRef
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.values import Store
-from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
+from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, Posting, Session
 from sessions_app.models.plain_sql import PRESENT, select_rows
 from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.search.artifacts import Keep, PluginKnowledge
@@ -17,6 +19,9 @@ from sessions_app.search.ranking import Ranked, Scale
 from sessions_app.search.terms import speaker_term, term_id
 from sessions_app.search.visibility import hidden_units
 from sessions_app.search.windows import TermPostings, windows_around
+
+if TYPE_CHECKING:
+    from sessions_app.search.packed import PackedView
 
 _IDS_A_QUERY = 10_000
 
@@ -89,7 +94,8 @@ class SessionKnowledge:
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; three queries.
 
-        Two more when units with equal scores stand at the cut; none when it was asked before.
+        Two more when units with equal scores stand at the cut, and in a view that is packed in part, where another
+        two resolve what is packed and which of it is hidden; none when it was asked before.
         """
         wanted = {term: weight for term, weight in terms.items() if weight > 0}
         if limit < 1 or not wanted or not self.view.term_count:
@@ -101,29 +107,56 @@ class SessionKnowledge:
 
     def _search(self, wanted: Mapping[str, float], limit: int) -> list[ScoredUnit]:
         ranked = self._ranked(wanted)
-        scores = ranked.scores()
+        scores = ranked.best_scores(limit)
         best = _best(scores, limit)
         return self._scored(best, scores, ranked.parts(best))
 
     def _ranked(self, wanted: Mapping[str, float]) -> Ranked:
         view = self.view
         plain = Scale.of(view.evidence_count, view.term_count)
-        if not self._has_utterances:
-            return Ranked.of(self._postings(wanted), wanted, plain)
-        found = self._postings([*wanted, *map(speaker_term, wanted)])
-        named = {term for term in wanted if found[speaker_term(term)]}
-        speakers = {term: frozenset(unit for unit, _, _ in found[speaker_term(term)]) for term in named}
+        names = {term: speaker_term(term) for term in wanted} if self._conversations else {}
+        found, uttered = self._postings([*wanted, *names.values()])
+        packed = self._packed.search(wanted, names) if self._packed else None
+        if not names:
+            return Ranked.of(found, wanted, plain, packed=packed)
+        speakers = {
+            term: frozenset(unit for unit, _, _ in found[name])
+            for term, name in names.items()
+            if found[name] or (packed and packed.is_name(term))
+        }
         # A name says who speaks; what it adds as a word is that others address the speaker.
-        asked = {term: weight for term, weight in wanted.items() if term not in named} or wanted
+        asked = {term: weight for term, weight in wanted.items() if term not in speakers} or wanted
         postings = {term: found[term] for term in asked}
-        alone = Ranked.of(postings, asked, plain).scores()
-        windows = windows_around(view.chain, view.hidden, sorted(alone, key=lambda unit: (-alone[unit], unit)))
+        alone = Ranked.of(postings, asked, plain, packed=packed).scores()
+        windows = windows_around(
+            view.chain, view.hidden, sorted(uttered & alone.keys(), key=lambda unit: (-alone[unit], unit))
+        )
         spread = {term: windows.spread(rows) for term, rows in postings.items()}
-        return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers)
+        return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed)
 
     @cached_property
-    def _has_utterances(self) -> bool:
-        return bool(select_rows(LayerUnit, ("pk",), highest="pk", limit=1, layer_id=self.view.chain, stretch=PRESENT))
+    def _conversations(self) -> frozenset[int]:
+        """The layers of the view that hold utterances; of a small view, where one does, all of them."""
+        chain = self.view.chain
+        if not select_rows(LayerUnit, ("pk",), highest="pk", limit=1, layer_id=chain, stretch=PRESENT):
+            return frozenset()
+        if not self._is_large:
+            return frozenset(chain)
+        said = LayerUnit.objects.filter(layer=OuterRef("pk"), stretch__isnull=False)
+        return frozenset(KnowledgeLayer.objects.filter(Exists(said), pk__in=chain).values_list("pk", flat=True))
+
+    @property
+    def _is_large(self) -> bool:
+        return self.view.evidence_count >= PACKED_FROM
+
+    @cached_property
+    def _packed(self) -> "PackedView | None":
+        """What of a large view is packed; None for others, which so never load numpy."""
+        if not self._is_large:
+            return None
+        from sessions_app.search.packed import PackedView
+
+        return PackedView.of(self.view.chain, self.view.hidden)
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Give the newest visible units that instruct a phase, with score 0; two queries, none when asked before."""
@@ -159,14 +192,20 @@ class SessionKnowledge:
         )
         return self._scored([pk for (pk,) in rows if pk not in view.hidden][: max(limit, 0)], {}, {})
 
-    def _postings(self, terms: Iterable[str]) -> dict[str, TermPostings]:
+    def _postings(self, terms: Iterable[str]) -> tuple[dict[str, TermPostings], set[int]]:
+        """Give the visible postings that are not packed, and their units in layers that hold utterances."""
         by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
-        hidden = self.view.hidden
-        columns = ("term", "unit_id", "frequency", "length")
-        for term, unit, frequency, length in select_rows(Posting, columns, layer_id=self.view.chain, term=by_id):
+        hidden, conversations = self.view.hidden, self._conversations
+        packed = self._packed.layer_ids if self._packed else ()
+        layers = [layer for layer in self.view.chain if layer not in packed]
+        columns = ("layer_id", "term", "unit_id", "frequency", "length")
+        uttered: set[int] = set()
+        for layer, term, unit, frequency, length in select_rows(Posting, columns, layer_id=layers, term=by_id):
             if unit not in hidden:
                 by_id[term].append((unit, frequency, length))
-        return {term: by_id[term_id(term)] for term in terms}
+                if layer in conversations:
+                    uttered.add(unit)
+        return {term: by_id[term_id(term)] for term in terms}, uttered
 
     def _scored(
         self, pks: Sequence[int], scores: Mapping[int, float], parts: Mapping[int, Mapping[str, float]]

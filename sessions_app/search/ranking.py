@@ -3,10 +3,13 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from math import log
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sessions_app.search.terms import WHOLE_FREQUENCY
 from sessions_app.search.windows import WHOLE_SHARE, TermPostings
+
+if TYPE_CHECKING:
+    from sessions_app.search.packed import PackedSearch
 
 K1, B = 1.2, 0.75
 """BM25's constants [BP-20]."""
@@ -20,17 +23,21 @@ a short one would tell nothing otherwise."""
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What a unit's frequency is held against: BM25's length norm is `constant + slope * length`."""
+    """What a unit's frequency is held against: BM25's length norm is `constant + slope * length`.
+
+    Frequencies and lengths are held against it in parts of which `share` make up a whole.
+    """
 
     unit_count: int
     constant: float
     slope: float
+    share: int = 1
 
     @classmethod
-    def of(cls, unit_count: int, term_count: int, whole: int = 1) -> Self:
-        """Give the scale of a view with these counts, for frequencies and lengths in parts of which `whole` are one."""
+    def of(cls, unit_count: int, term_count: int, share: int = 1) -> Self:
+        """Give the scale of a view with these counts."""
         average = term_count / unit_count
-        return cls(unit_count, K1 * (1 - B) * WHOLE_FREQUENCY * whole, K1 * B * WHOLE_FREQUENCY / average)
+        return cls(unit_count, K1 * (1 - B) * WHOLE_FREQUENCY * share, K1 * B * WHOLE_FREQUENCY / average, share)
 
     @classmethod
     def of_windows(cls, unit_count: int, term_count: int) -> Self:
@@ -45,12 +52,16 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """The scores of one search's units, and the terms' parts in them on demand."""
+    """The scores of one search's units, and the terms' parts in them on demand.
+
+    `packed` are the postings of packed layers, of which only the best units are ever looked at one by one.
+    """
 
     postings: Mapping[str, TermPostings]
     gains: Mapping[str, float]
     scale: Scale
     speakers: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    packed: "PackedSearch | None" = None
 
     @property
     def speaker_gain(self) -> float:
@@ -64,13 +75,22 @@ class Ranked:
         weights: Mapping[str, float],
         scale: Scale,
         speakers: Mapping[str, frozenset[int]] | None = None,
+        packed: "PackedSearch | None" = None,
     ) -> Self:
         """Give the ranking of weighted terms; `speakers` are those the question names, with what each of them said."""
-        gains = {term: scale.gain(weight, len(postings[term])) for term, weight in weights.items()}
-        return cls(postings, gains, scale, speakers or {})
+        gains = {
+            term: scale.gain(weight, len(postings[term]) + (packed.frequency(term) if packed else 0))
+            for term, weight in weights.items()
+        }
+        return cls(postings, gains, scale, speakers or {}, packed)
+
+    def best_scores(self, limit: int) -> dict[int, float]:
+        """Give the scores of at least the best `limit` units."""
+        scores = self.scores()
+        return scores | self.packed.best(self, limit) if self.packed else scores
 
     def scores(self) -> dict[int, float]:
-        """Give the score of every unit that has a term."""
+        """Give the score of every unit that has a term and is not packed."""
         scores: dict[int, float] = {}
         constant, slope = self.scale.constant, self.scale.slope
         for term, gain in self.gains.items():
@@ -93,4 +113,4 @@ class Ranked:
         for name, said in self.speakers.items():
             for unit in said & parts.keys():
                 parts[unit][f"said by {name}"] = self.speaker_gain
-        return parts
+        return parts | (self.packed.parts(self, units) if self.packed else {})

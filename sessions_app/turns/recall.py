@@ -54,11 +54,11 @@ def recall_of(
     if flags.enable_session_memory:
         _report(turn)["memory"] = {"preferred_documents": list(documents)}
     weights = rewriting.weights if rewriting else {}
-    texts = _texts(rewriting, said) if rewriting and weights else ()
+    texts = meant_texts(rewriting, said) if rewriting and weights else ()
     return Recall(terms=weights, texts=texts, documents=documents) if weights or documents else None
 
 
-def _texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[tuple[float, str], ...]:
+def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[tuple[float, str], ...]:
     """Give what a search by meaning takes from a conversation that the message follows up, with the weights."""
     first = next((item.content for item in said if item.role == "user"), "")
     answer = next((item.content for item in reversed(said) if item.role == "assistant"), "")

@@ -9,6 +9,7 @@ from django.db import close_old_connections, connections
 from sessions_app.actions.compaction import compact_long_chains
 from sessions_app.actions.frozen_content import remove_unused_content
 from sessions_app.actions.memory import sweep_memories
+from sessions_app.actions.packing import pack_large_layers
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
 from sessions_app.turns.recovery import recover_abandoned
@@ -25,6 +26,7 @@ def sweep() -> dict[str, int]:
         "unfinished": sweep_staged(),
         "unused": remove_unused_content(),
         "compacted": compact_long_chains(),
+        "packed": pack_large_layers(),
         "forgotten": sweep_memories(),
     }
 

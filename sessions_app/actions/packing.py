@@ -1,0 +1,121 @@
+"""Packing the postings of large sealed layers, in the background, so that searches of large bases stay fast.
+
+What is packed is derived and read only once it is complete; a crash leaves an incomplete packing, which is thrown away
+and made anew. Everybody goes on reading rows meanwhile and finds the same.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import batched
+
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Collate
+from django.utils import timezone
+
+from mrpvm.knowledge.arrays import Array, np
+from sessions_app.actions.staging import unwatched
+from sessions_app.models import PACKED_FROM, KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
+from sessions_app.models.plain_sql import insert_values
+from sessions_app.search.packed import UNITS_A_PART, VERSION, packed_postings, packed_units
+
+_POSTINGS_A_QUERY = 50_000
+_PARTS_A_TRANSACTION = 2_000
+_GIVEN_UP_AFTER = timedelta(minutes=10)
+"""For so long nobody has written a part of a packing that is not complete: whoever made it is gone."""
+_BY_CODE_POINT = {"sqlite": "BINARY", "postgresql": "C"}
+"""The collation that puts texts in the order in which Python does."""
+_COLUMNS = ("packed_id", "kind", "key", "content")
+
+logger = logging.getLogger(__name__)
+
+
+def pack_large_layers(watch: Callable[[], object] = unwatched) -> int:
+    """Pack what bases show in large layers and is not packed yet; gives how many layers were.
+
+    A layer that holds utterances stays as it is: what is found of it depends on what was said around it.
+    """
+    chains = KnowledgeBase.objects.values_list("head_id", "head__ancestry")
+    shown = {pk for head, ancestry in chains for pk in (head, *ancestry)}
+    said = LayerUnit.objects.filter(layer=OuterRef("pk"), stretch__isnull=False)
+    done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=VERSION, is_complete=True)
+    large = KnowledgeLayer.objects.filter(own_unit_count__gte=PACKED_FROM, sealed_at__isnull=False)
+    wanted = large.filter(~Exists(done), ~Exists(said)).order_by("pk").values_list("pk", flat=True)
+    return sum(_is_packed(pk, watch) for pk in list(wanted) if pk in shown)
+
+
+def _is_packed(layer_pk: int, watch: Callable[[], object]) -> bool:
+    try:
+        return pack_layer(layer_pk, watch)
+    except Exception:
+        logger.exception("layer %s was not packed", layer_pk)
+        return False
+
+
+def pack_layer(layer_pk: int, watch: Callable[[], object] = unwatched) -> bool:
+    """Pack a sealed layer's postings; tells whether it was done, which it is not while another process does it.
+
+    Effects: one row a term and one for some hundred units, in short transactions; memory for two numbers a unit and
+    the postings of the most frequent term.
+    """
+    packed = _begun(layer_pk)
+    if packed is None:
+        return False
+    keys = _keys_in_order(layer_pk)
+    for batch in batched(_parts(packed.pk, layer_pk, keys), _PARTS_A_TRANSACTION, strict=False):
+        watch()
+        with transaction.atomic():
+            if not PackedLayer.objects.filter(pk=packed.pk).update(worked_at=timezone.now()):
+                return False  # taken for left over, because this took too long
+            insert_values(PackedPart, _COLUMNS, batch)
+    first, last = (int(keys.min()), int(keys.max())) if len(keys) else (0, 0)
+    made = PackedLayer.objects.filter(pk=packed.pk)
+    return bool(made.update(unit_count=len(keys), first_unit=first, last_unit=last, is_complete=True))
+
+
+def _begun(layer_pk: int) -> PackedLayer | None:
+    """Give a new, empty packing in the place of a stale or abandoned one; None while somebody else is at it."""
+    PackedLayer.objects.filter(layer_id=layer_pk, is_complete=True).exclude(version=VERSION).delete()
+    PackedLayer.objects.filter(
+        layer_id=layer_pk, is_complete=False, worked_at__lt=timezone.now() - _GIVEN_UP_AFTER
+    ).delete()
+    try:
+        with transaction.atomic():
+            return PackedLayer.objects.create(layer_id=layer_pk, version=VERSION)
+    except IntegrityError:
+        return None
+
+
+def _keys_in_order(layer_pk: int) -> Array:
+    """Give the keys of the layer's evidence units in the order of their unit ids: a unit's place is its number."""
+    units = LayerUnit.objects.filter(layer_id=layer_pk, is_evidence=True)
+    ordered = units.order_by(Collate("unit_id", _BY_CODE_POINT[connection.vendor])).values_list("pk", flat=True)
+    return np.fromiter(ordered.iterator(), np.int64)
+
+
+def _parts(packed_pk: int, layer_pk: int, keys: Array) -> Iterator[tuple[int, str, int, bytes]]:
+    for number, start in enumerate(range(0, len(keys), UNITS_A_PART)):
+        yield packed_pk, PackedPart.Kind.UNITS.value, number, packed_units(keys[start : start + UNITS_A_PART])
+    order = np.argsort(keys)
+    ordered = keys[order]
+    for term, units, frequencies, lengths in _postings(layer_pk):
+        numbers = order[np.searchsorted(ordered, units)]
+        yield packed_pk, PackedPart.Kind.TERM.value, term, packed_postings(numbers, frequencies, lengths)
+
+
+def _postings(layer_pk: int) -> Iterator[tuple[int, Array, Array, Array]]:
+    """Give each term with its units' keys, frequencies and lengths, some thousand postings a query."""
+    stored = Posting.objects.filter(layer_id=layer_pk).order_by("term").values_list(
+        "term", "unit_id", "frequency", "length"
+    )  # fmt: skip
+    rest = stored
+    while rows := list(rest[:_POSTINGS_A_QUERY]):
+        last = rows[-1][0]
+        found = [row for row in rows if row[0] != last]
+        found += list(stored.filter(term=last))  # the query may have ended in the middle of it
+        table = np.array(found, np.int64)
+        starts = np.flatnonzero(np.diff(table[:, 0])) + 1
+        for part in np.split(table, starts):
+            yield int(part[0, 0]), part[:, 1], part[:, 2], part[:, 3]
+        rest = stored.filter(term__gt=last)

@@ -1,0 +1,55 @@
+"""The postings of a large sealed layer once more, packed for search."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.knowledge import KnowledgeLayer
+
+PACKED_FROM = 1_000
+"""Units of its own from which a sealed layer is packed; a smaller one is read as fast row by row."""
+
+
+class PackedLayer(models.Model):
+    """That a sealed layer's postings are packed, and how; `worked_at` tells whether somebody still packs them.
+
+    The rows of `Posting` stay what they are. These are derived from them, complete once `is_complete`, and stale when
+    their `version` is not the code's: then the rows are read. Units with postings have numbers here, counted from 0 in
+    the order of their unit ids, so that equal scores are put in order by number; `first_unit` and `last_unit` are the
+    lowest and the highest of their keys.
+    """
+
+    layer = models.OneToOneField(KnowledgeLayer, on_delete=models.CASCADE, related_name="packed")
+    version = models.CharField(max_length=40)
+    unit_count = models.PositiveIntegerField(default=0)
+    first_unit = models.BigIntegerField(default=0)
+    last_unit = models.BigIntegerField(default=0)
+    is_complete = models.BooleanField(default=False)
+    worked_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.layer_id} packed"
+
+
+class PackedPart(models.Model):
+    """One piece of a packed layer: all postings of the term `key`, or the keys of the units of one run of numbers."""
+
+    class Kind(models.TextChoices):
+        """What the piece holds."""
+
+        TERM = "term"
+        UNITS = "units"
+
+    packed = models.ForeignKey(PackedLayer, on_delete=models.CASCADE, db_index=False, related_name="parts")
+    kind = models.CharField(max_length=5, choices=Kind)
+    key = models.BigIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["packed", "kind", "key"], name="packed_part_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key} of {self.packed_id}"
