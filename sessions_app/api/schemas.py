@@ -226,6 +226,23 @@ kb_read = _operation(
     {200: knowledge_responses.Repository},
     404,
 )
+workspace_read = _operation(
+    "read_workspace", "knowledge",
+    "Reads what the session's draft shows: the mounted base with what was staged or removed and is not saved.",
+    {200: knowledge_responses.WorkspaceObject}, 404, query=requests.PageQuery,
+)  # fmt: skip
+workspace_stage = _operation(
+    "stage_source", "knowledge",
+    "Stages a text, or a file of Markdown, plain text, HTML or PDF, in the session's draft: it can be found there at "
+    "once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
+    {200: knowledge_responses.SourceStaged}, 404, 409, 410, 422, 502, 503, 504,
+    request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
+)  # fmt: skip
+workspace_remove = _operation(
+    "remove_staged_source", "knowledge",
+    "Takes a source out of the session's draft, also one of the mounted base, which keeps it until a save.",
+    {200: knowledge_responses.WorkspaceObject}, 404, 409, 410,
+)  # fmt: skip
 kb_load = _operation(
     "load_session_kb", "knowledge",
     "Mounts a base in the session as it is now. Unsaved changes refuse it unless `discard_draft` throws them away.",

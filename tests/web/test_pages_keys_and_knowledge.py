@@ -173,12 +173,17 @@ def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client
     )
     add_source(base, "rules.md", "Text", units)
     address = reverse("knowledge-base", args=[base.kb_id])
-    html = admin.get(address, {"q": "Which valve leaks?"}).content.decode()
+    html = admin.get(address, {"q": "Which valve leaks?", "by": "rank"}).content.decode()
     check_html(html)
     assert "BM25" in html
     assert "unit=b" in html
     assert "unit=a" not in html
-    assert "No unit shares a word" in admin.get(address, {"q": "rotor"}).content.decode()
+    assert "No unit shares a word" in admin.get(address, {"q": "rotor", "by": "rank"}).content.decode()
+    html = admin.get(address, {"q": '"valve leaks" the'}).content.decode()
+    check_html(html)
+    assert "<mark>valve</mark> <mark>leaks</mark>" in html
+    assert "unit=a" not in html
+    assert "No unit holds all of that" in admin.get(address, {"q": '"leaks valve"'}).content.decode()
     html = admin.get(address, {"unit": "a"}).content.decode()
     check_html(html)
     assert "The &lt;b&gt;pump&lt;/b&gt; hums." in html

@@ -9,11 +9,14 @@ from sessions_app.queries.base_pages import (
     family_of,
     mounting_sessions,
     unit_of_base,
+    units_holding,
     uses_of,
 )
 from sessions_app.queries.knowledge import revisions
 from sessions_app.queries.pages import forks_of, visible_sources
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from sessions_app.search.words import asked_for
+from sessions_app.web.excerpts import excerpt
 from sessions_app.web.fragments.lineage import lineage_picture
 
 if TYPE_CHECKING:
@@ -22,14 +25,17 @@ if TYPE_CHECKING:
 SOURCES_SHOWN = 200
 SESSIONS_SHOWN = 50
 REVISIONS_SHOWN = 20
-UNITS_FOUND = 20
+UNITS_FOUND, EXCERPT_CHARS = 20, 240
 USES_SHOWN = 30
 CHILDREN_SHOWN = 50
 GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
 
 
-def base_context(base: "KnowledgeBase", asked: str, unit_id: str) -> dict[str, Any]:
+def base_context(base: "KnowledgeBase", asked: str, unit_id: str, *, by_rank: bool = False) -> dict[str, Any]:
     """Give everything on the page; `asked` are words to search units for, `unit_id` is a unit to look at.
+
+    Args:
+        by_rank: search as a turn does, by single words, the best first, in place of all words and phrases as asked.
 
     Raises:
         NotFound: UNIT_NOT_FOUND.
@@ -44,12 +50,22 @@ def base_context(base: "KnowledgeBase", asked: str, unit_id: str) -> dict[str, A
         "picture": lineage_picture(family, base),
         "revisions": kept[:REVISIONS_SHOWN],
         "revisions_left_out": len(kept) > REVISIONS_SHOWN,
-        **_found(base, asked),
+        "by_rank": by_rank,
+        **(_ranked(base, asked) if by_rank else _holding(base, asked)),
         **_looked_at(base, unit_id),
     }
 
 
-def _found(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
+def _holding(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
+    wanted = asked_for(asked)
+    if not wanted.phrases:
+        return {"asked": asked, "found": [] if asked.strip() else None}
+    rows = units_holding(EffectiveView.of_layer(base.head), wanted, UNITS_FOUND + 1)
+    shown = [(row, excerpt(row.text, wanted.words, EXCERPT_CHARS)) for row in rows[:UNITS_FOUND]]
+    return {"asked": asked, "found": shown, "found_limit": UNITS_FOUND, "has_more": len(rows) > UNITS_FOUND}
+
+
+def _ranked(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
     if not asked.strip():
         return {"asked": "", "found": None}
     hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(asked_terms(asked), UNITS_FOUND)

@@ -42,9 +42,14 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Show one base; the address may name words to search its units for (`q`), and a unit to look at (`unit`)."""
+    """Show one base; the address may name words to search its units for (`q`), and a unit to look at (`unit`).
+
+    With `by=rank` the words are searched for as a turn does.
+    """
     asked, unit_id = (request.GET.get(name, "").replace("\0", "") for name in ("q", "unit"))
-    context = base_context(knowledge_base(member.project, kb_id), asked[:MAX_ASKED_CHARS], unit_id)
+    by_rank = request.GET.get("by") == "rank"
+    base = knowledge_base(member.project, kb_id)
+    context = base_context(base, asked[:MAX_ASKED_CHARS], unit_id, by_rank=by_rank)
     return page(request, "knowledge/show.html", member, context, section="knowledge")
 
 
