@@ -21,7 +21,8 @@ def label_journal(session: Session, journal: KnowledgeLayer) -> KnowledgeSource:
     """Make the journal's units those of the session's journal source, before the layer is sealed.
 
     A journal holds what came since the last save, so its units are numbered on from those that the chain holds
-    already. Effects: one source row, the units' ids, which pages then find by words; costs by the number of the journal's units.
+    already. Effects: one source row, the units' ids, the words they are found by; costs by the number of the journal's
+    units.
     """
     source_id = journal_source_id(session)
     earlier = KnowledgeSource.objects.filter(layer_id__in=journal.ancestry, source_id=source_id)

@@ -54,6 +54,11 @@ def _operation(
     )
 
 
+_STAGES = OpenApiResponse(
+    OpenApiTypes.STR,
+    description="With `stream`: `progress` (0..n) with `stage` (reading, storing), `done` and `of`, then "
+    "`response.completed`, or `error` in its place.",
+)
 _STREAM = OpenApiResponse(
     OpenApiTypes.STR,
     description="With `stream`: the events `progress` (0..n), `response.meta`, `response.delta` (1..n), "
@@ -235,7 +240,8 @@ workspace_stage = _operation(
     "stage_source", "knowledge",
     "Stages a text, or a file of Markdown, plain text, HTML or PDF, in the session's draft: it can be found there at "
     "once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
-    {200: knowledge_responses.SourceStaged}, 404, 409, 410, 422, 502, 503, 504,
+    {(200, "application/json"): knowledge_responses.SourceStaged, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
+    404, 409, 410, 422, 502, 503, 504, query=requests.StreamQuery,
     request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
 )  # fmt: skip
 workspace_remove = _operation(
@@ -284,7 +290,8 @@ source_add = _operation(
     "add_source", "knowledge",
     "Makes a text, or a file of Markdown, plain text, HTML or PDF, a source of the base. The same `source_id` again "
     "replaces that source. All of it is there at once, or nothing.",
-    {201: knowledge_responses.SourceAdded}, 404, 409, 422, 502, 503, 504,
+    {(201, "application/json"): knowledge_responses.SourceAdded, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
+    404, 409, 422, 502, 503, 504, query=requests.StreamQuery,
     request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
 )  # fmt: skip
 kb_quarantine = _operation(

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,14 +15,16 @@ from sessions_app.api.requests import (
     PAGE_LIMIT,
     PageQuery,
     SourceRequest,
+    StreamQuery,
     UploadRequest,
     sends_file,
     upload_of,
 )
+from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import workspace_sources
 from sessions_app.queries.sessions import session
-from sessions_app.turns.ingest import stage_file
+from sessions_app.turns.ingest import OnStage, stage_file
 
 if TYPE_CHECKING:
     from sessions_app.models import Session
@@ -68,19 +71,22 @@ class WorkspaceSources(ApiView):
     parser_classes = (JSONObjectParser, UploadParser)
 
     @schemas.workspace_stage
-    def post(self, request: Request, session_id: str) -> Response:
+    def post(self, request: Request, session_id: str) -> HttpResponseBase:
         """Stage a text or file; no base changes before a save or a fork [KB-6]."""
-        found = session(self.project, session_id)
+        found, streams = session(self.project, session_id), self.parameters(StreamQuery)["stream"]
+        self.session_id = found.session_id
         upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
-        staged = stage_file(found, upload)
-        return Response(
-            {
+
+        def work(told: OnStage) -> dict[str, Any]:
+            staged = stage_file(found, upload, told)
+            return {
                 **source_payload(staged.source),
                 "kb_id": found.mounted_kb.kb_id,
                 "workspace_dirty": staged.session.is_dirty,
                 "seed_detector_plugin": staged.seed_detector,
             }
-        )
+
+        return source_answer(self, work, status=200, streams=streams)
 
 
 class OneWorkspaceSource(ApiView):

@@ -146,7 +146,7 @@ class StagedSource:
     seed_detector: str
 
 
-def stage_file(session: Session, upload: Upload) -> StagedSource:
+def stage_file(session: Session, upload: Upload, told: OnStage = lambda stage, done, of: None) -> StagedSource:
     """Make a file a source of the session's draft; the same `source_id` again replaces that source [KB-6, API-12].
 
     Raises:
@@ -156,9 +156,7 @@ def stage_file(session: Session, upload: Upload) -> StagedSource:
     with transaction.atomic():  # as for a context load
         draft = lock_idle_session(session.pk).draft
     source_id = upload.source_id or free_source_id(draft, upload.name)
-    work = _Work(
-        upload, source_id, session.preferred_seed_detector_plugin, session.model_config, _told(session, upload)
-    )
+    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, told)
     found = work.ingested()
     new = NewSource(
         name=upload.name,
