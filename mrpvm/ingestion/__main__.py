@@ -3,12 +3,13 @@
 `python -m mrpvm.ingestion` is started by `mrpvm.ingestion.process` with an environment that holds no secret.
 """
 
+import os
 import resource
 import sys
 
 from mrpvm.errors import MRPError, Unreadable
 from mrpvm.ingestion import protocol
-from mrpvm.ingestion.limits import MEMORY_BYTES, READING_CPU_SECONDS
+from mrpvm.ingestion.limits import MEMORY_BYTES, NICENESS, READING_CPU_SECONDS
 from mrpvm.ingestion.normalisers import NORMALISERS
 from mrpvm.ingestion.normalising import admitted, check_results, chunk_context, chunk_input
 from mrpvm.ingestion.source import IngestedSource, ReadSource, finish_source, read_source
@@ -18,6 +19,7 @@ from mrpvm.llm.absent import AbsentModel
 
 def main() -> None:
     """Read the request, answer it line by line."""
+    os.nice(NICENESS)
     raw = sys.stdin.buffer.read()
     _limit(READING_CPU_SECONDS)
     try:

@@ -4,5 +4,7 @@ MEMORY_BYTES = 1024 * 1024 * 1024
 """Address space of one reading process."""
 READING_CPU_SECONDS = 60
 """CPU time in which a file must have become text; cutting and normalising it has the time of the whole ingest."""
+NICENESS = 10
+"""How far the process stands back when others want the processor: those who chat meanwhile come first."""
 OUTPUT_BYTES = 512 * 1024 * 1024
 """What a reading process may write: the text and its units, with room for the largest source."""

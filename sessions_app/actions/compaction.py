@@ -16,7 +16,7 @@ from django.utils import timezone
 from mrpvm.errors import Conflict, MRPError
 from sessions_app.actions.journals import JOURNAL_KIND
 from sessions_app.actions.knowledge import lock_base
-from sessions_app.actions.staging import UNITS_A_TRANSACTION, locked_staged, staging, unwatched
+from sessions_app.actions.staging import UNITS_A_TRANSACTION, locked_staged, staging
 from sessions_app.models import (
     HiddenUnit,
     KBRevision,
@@ -40,7 +40,7 @@ _KEPT = 8
 logger = logging.getLogger(__name__)
 
 
-def compact_long_chains(watch: Callable[[], object] = unwatched) -> int:
+def compact_long_chains(watch: Callable[[], object] = lambda: None) -> int:
     """Fold every base whose chain is too long or that somebody wants folded; gives how many were.
 
     One that changes meanwhile, or cannot be folded, is left for the next time.
@@ -58,7 +58,7 @@ def compact_long_chains(watch: Callable[[], object] = unwatched) -> int:
     return folded
 
 
-def compact_base(base: KnowledgeBase, watch: Callable[[], object] = unwatched) -> bool:
+def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None) -> bool:
     """Fold the upper layers of the base's chain into one; tells whether there was anything to fold.
 
     The base's revision stays, for nobody sees a difference: units, ranks and scores are those of before.

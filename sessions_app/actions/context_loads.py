@@ -1,6 +1,6 @@
 """Material brought straight into a session's memory, without messages and without dirtying the draft [S-33, S-35]."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from sessions_app.actions.context_units import added_event, known_hashes, remove
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.quarantine import replace_rejections
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.staging import UNITS_A_TRANSACTION, abandon, fill, staged_on, staging, unwatched
+from sessions_app.actions.staging import UNITS_AT_ONCE, Watch, abandon, fill, staged_on, staging, unwatched
 from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
 from sessions_app.models.copies import insert_copies
 from sessions_app.models.unit_fields import UnitFields
@@ -57,9 +57,7 @@ class Material:
     rejections: Sequence[Rejection] = ()
 
 
-def add_context(
-    session: Session, material: Material, *, watch: Callable[[], object] = unwatched, wait_ms: int = 0
-) -> ContextLoad:
+def add_context(session: Session, material: Material, *, watch: Watch = unwatched, wait_ms: int = 0) -> ContextLoad:
     """Commit units straight into the session; all of them are there at once, or none is.
 
     What exceeds the cap is refused and counted [S-35]. A large load becomes a layer of its own below the journal.
@@ -77,7 +75,7 @@ def add_context(
     for unit in material.units:
         by_hash.setdefault(unit.hash, unit)
     fresh = list(by_hash.values())
-    if len(fresh) <= UNITS_A_TRANSACTION:
+    if len(fresh) <= UNITS_AT_ONCE:
         return waiting_for_slot(wait_ms, lambda: _add_at_once(session, material, fresh))
     top = KnowledgeLayer.objects.get(children=session.journal_id)
     with staging(top) as layer:

@@ -17,7 +17,7 @@ from sessions_app.actions.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
-from sessions_app.search.layers import create_layer, own_layers, place_draft, relink_layer, seal_layer
+from sessions_app.search.layers import create_layer, draft_layers, own_layers, place_draft, relink_layer, seal_layer
 
 _FORK_SUFFIX = " fork"
 
@@ -145,20 +145,21 @@ def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
 
     What is empty is not sealed but used again, so that saves without news do not lengthen the chain.
     """
-    draft, tip, stack = session.draft, session.mounted_layer, own_layers(session)
-    if not draft.is_empty:
-        seal_layer(draft)
-        tip = draft
+    tip, stack = session.mounted_layer, own_layers(session)
+    for layer in draft_layers(session):
+        if not layer.is_empty:  # only the topmost one may be
+            seal_layer(layer)
+            tip = layer
     for layer in stack if with_journal else ():
         if not layer.is_empty:
             relink_layer(layer, tip)
             label_journal(session, layer)
             seal_layer(layer)
             tip = layer
-    if draft.sealed_at is not None:
-        session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
+    if session.draft.is_empty:
+        place_draft(session.draft, tip)
     else:
-        place_draft(draft, tip)
+        session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
     _restore_stack(session, stack)
     return tip
 
@@ -201,7 +202,7 @@ def _finish(
     changed = {"kb_id": base.kb_id, "kb_name": base.name, "revision": base.revision, "parent_kb_id": parent_kb_id}
     events.append_all(
         session,
-        [(kind, changed), ("kb.mounted", mounted_facts(mount)), ("draft.changed", draft_facts(session.draft))],
+        [(kind, changed), ("kb.mounted", mounted_facts(mount)), ("draft.changed", draft_facts(session))],
     )
     tell = kb_forked if kind == "kb.forked" else kb_saved
     notify_on_commit(tell(base, session=session, reason=reason))

@@ -6,6 +6,7 @@ from django.db.models import Sum
 
 from mrpvm.knowledge.units import numbered
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.search.words import note_words
 
 JOURNAL_KIND = "conversation-journal"
 """Kind of a journal's source: it is not listed among a base's sources and not counted with them."""
@@ -20,7 +21,8 @@ def label_journal(session: Session, journal: KnowledgeLayer) -> KnowledgeSource:
     """Make the journal's units those of the session's journal source, before the layer is sealed.
 
     A journal holds what came since the last save, so its units are numbered on from those that the chain holds
-    already. Effects: one source row, the units' ids; costs by the number of the journal's units.
+    already. Effects: one source row, the units' ids, the words they are found by; costs by the number of the journal's
+    units.
     """
     source_id = journal_source_id(session)
     earlier = KnowledgeSource.objects.filter(layer_id__in=journal.ancestry, source_id=source_id)
@@ -42,4 +44,5 @@ def label_journal(session: Session, journal: KnowledgeLayer) -> KnowledgeSource:
         unit.unit_id = f"{chunk_id}::{numbered('unit', number)}"
         unit.source_id, unit.chunk_id, unit.origin = source_id, chunk_id, source
     LayerUnit.objects.bulk_update(units, ["unit_id", "source_id", "chunk_id", "origin"], batch_size=500)
+    note_words(units)
     return source

@@ -10,13 +10,13 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.knowledge import lock_base
+from sessions_app.actions.knowledge import ensure_default_base, lock_base
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.staging import abandon
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, Session
-from sessions_app.search.layers import create_layer, drop_layer, own_layers, place_draft, restack_layer
+from sessions_app.search.layers import create_layer, draft_layers, drop_layer, own_layers, place_draft, restack_layer
 
 Kind = KnowledgeLayer.Kind
 
@@ -29,11 +29,11 @@ def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]
 
 def layers_of(session: Session) -> list[int]:
     """Give the ids of the session's own layers, the higher first, for `release_layers`."""
-    return [*(layer.pk for layer in reversed(own_layers(session))), session.draft_id]
+    return [layer.pk for layer in reversed([*draft_layers(session), *own_layers(session)])]
 
 
 def release_layers(layer_ids: Sequence[int]) -> None:
-    """Delete a purged session's journal and draft, never a base [KB-16]; its large loads are left to the sweeper.
+    """Delete a purged session's journal and lowest draft layer, never a base [KB-16]; the sweeper removes the others.
 
     Must run in the transaction that deleted the session's row, after that: the row points at them.
     """
@@ -71,25 +71,41 @@ def mount_base(
     return waiting_for_slot(wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft))
 
 
+def unmount_base(
+    session: Session, *, reason: str, actor: User | None = None, discard_draft: bool = False, wait_ms: int = 0
+) -> KBMount:
+    """Mount the project's default base in place of the present one: a session always has one [KB-2].
+
+    Raises and effects: as for `mount_base`.
+    """
+    default = ensure_default_base(session.project)
+    return mount_base(session, default, reason=reason, actor=actor, discard_draft=discard_draft, wait_ms=wait_ms)
+
+
 @transaction.atomic
 def _mount(session_pk: int, base: KnowledgeBase, reason: str, actor: User | None, discard_draft: bool) -> KBMount:
     session = lock_idle_session(session_pk)
     target = lock_base(base, project_id=session.project_id)
-    if session.draft.is_dirty and not discard_draft:
+    if session.is_dirty and not discard_draft:
         raise Conflict(
             f"The draft of '{session.mounted_kb.name}' has unsaved changes. Save or fork them, or mount with "
             "discard_draft to throw them away.",
             code="WORKSPACE_DIRTY",
-            details=draft_facts(session.draft),
+            details=draft_facts(session),
         )
-    previous, was_dirty = session.mounted_kb, session.draft.is_dirty
-    place_draft(session.draft, target.head)
-    for below, layer in pairwise([session.draft, *own_layers(session)]):
+    previous, was_dirty, stack = session.mounted_kb, session.is_dirty, own_layers(session)
+    if was_dirty:
+        discarded = draft_layers(session)
+        session.draft = create_layer(Kind.DRAFT, target.head)
+    else:
+        place_draft(session.draft, target.head)
+    for below, layer in pairwise([session.draft, *stack]):
         restack_layer(layer, below)
     mount = point_at(session, target, reason=reason, actor=actor)
     news: list[tuple[events.EventKind, dict[str, object]]] = [("kb.mounted", mounted_facts(mount))]
     if was_dirty:
-        news.append(("draft.changed", draft_facts(session.draft)))
+        abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in discarded]))
+        news.append(("draft.changed", draft_facts(session)))
     events.append_all(session, news)
     notify_on_commit(kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id))
     return mount
@@ -125,6 +141,7 @@ def mounted_facts(mount: KBMount) -> dict[str, object]:
     return {"kb_id": base.kb_id, "kb_name": base.name, "revision": mount.revision, "reason": mount.reason}
 
 
-def draft_facts(draft: KnowledgeLayer) -> dict[str, object]:
+def draft_facts(session: Session) -> dict[str, object]:
     """Give what `draft.changed` tells browsers."""
-    return {"dirty": draft.is_dirty, "source_count": draft.source_count, "unit_count": draft.unit_count}
+    draft = session.draft
+    return {"dirty": session.is_dirty, "source_count": draft.source_count, "unit_count": draft.unit_count}

@@ -1,8 +1,7 @@
 """Making and filling knowledge bases [KB-1, KB-2, KB-3]."""
 
 import hashlib
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 
 from django.conf import settings
@@ -10,20 +9,27 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from mrpvm.errors import Conflict, InvalidInput, NotFound, TooLarge
+from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.ingestion.source import Rejection
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.lifecycle import kb_saved
 from sessions_app.actions.notifications import notify_on_commit
-from sessions_app.actions.quarantine import keep_rejections
-from sessions_app.actions.staging import fill, hide_in_batches, staged_on, staging, unwatched
+from sessions_app.actions.source_rows import (
+    NewSource,
+    check_limit,
+    check_source,
+    earlier_sources,
+    insert_source,
+    is_listed,
+    refuse_taken,
+)
+from sessions_app.actions.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
 from sessions_app.search.index import hide_units
 from sessions_app.search.layers import create_layer, seal_layer
 
 DEFAULT_BASE_NAME = "Default KB"
 MAX_NAME_CHARS = 200
-_SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 
 @transaction.atomic
@@ -80,7 +86,7 @@ def add_source(
     chunk_count: int = 0,
     replaces: bool = True,
     rejections: Sequence[Rejection] = (),
-    watch: Callable[[], object] = unwatched,
+    watch: Watch = unwatched,
 ) -> KnowledgeSource:
     """Add a source and its admitted units to a base; the same `source_id` again replaces that source [API-12].
 
@@ -99,23 +105,17 @@ def add_source(
 
     Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
     """
-    _check_source(name, content, units, source_id, chunk_count)
     head = KnowledgeLayer.objects.filter(headed_bases=base).first()
     if head is None:
         raise _no_such_base()
+    new = NewSource(
+        name=name, source_id=free_source_id(head, name) if source_id is None else source_id, content=content,
+        units=units, chunk_count=chunk_count, kind=kind, rejections=rejections,
+    )  # fmt: skip
+    check_source(new)
     with staging(head) as layer:
-        source = KnowledgeSource.objects.create(
-            layer=layer,
-            source_id=source_id or free_source_id(head, name),
-            name=name.strip(),
-            kind=kind,
-            content=content,
-            hash=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
-            chunk_count=chunk_count,
-            unit_count=len(units),
-        )
-        keep_rejections(rejections, source=source)
-        hide_in_batches(layer, _earlier(head, source.source_id), watch)
+        source = insert_source(layer, new)
+        hide_in_batches(layer, earlier_sources(head, source.source_id), watch)
         fill(layer, units, source, watch)
         return _publish(base, layer.pk, source, replaces=replaces)
 
@@ -125,12 +125,11 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     """Make a staged source part of the base: its layer is sealed and becomes the head."""
     locked = lock_base(base)
     layer = staged_on(layer_pk, locked.head)
-    earlier = _earlier(locked.head, source.source_id)
-    if any(row.pk > source.pk or not replaces for row in earlier):
-        raise Conflict(f"Another source got the id '{source.source_id}' meanwhile. Send this one again.")
+    earlier = earlier_sources(locked.head, source.source_id)
+    refuse_taken(source.source_id, earlier, replaces=replaces, made=source)
     hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
     layer.own_source_count = 1
-    layer.source_count = locked.head.source_count + (0 if earlier else 1)
+    layer.source_count = locked.head.source_count + (0 if is_listed(earlier) else 1)
     layer.save(update_fields=["own_source_count", "source_count"])
     check_base_size(layer)
     seal_layer(layer)
@@ -211,43 +210,9 @@ def check_base_size(layer: KnowledgeLayer) -> None:
         ("units", layer.unit_count, settings.MRPVM_MAX_BASE_UNITS, "KB_VALIDATION_MAX_TOTAL_UNITS"),
         ("sources", layer.source_count, settings.MRPVM_MAX_BASE_SOURCES, "KB_VALIDATION_MAX_SOURCES"),
     ):
-        _check_limit("The base", what, value, limit, code)
+        check_limit("The base", what, value, limit, code)
 
 
 def _candidates(stem: str) -> Iterator[str]:
     yield stem
     yield from (f"{stem}-{number}" for number in count(1))
-
-
-def _check_source(
-    name: str, content: str, units: Sequence[KnowledgeUnit], source_id: str | None, chunk_count: int
-) -> None:
-    if not name.strip():
-        raise InvalidInput("A source needs a name.")
-    if source_id is not None and not _SOURCE_ID.fullmatch(source_id):
-        raise InvalidInput(
-            "A source id has 1 to 128 letters, digits, dots, hyphens and underscores and begins with a letter or "
-            "digit.",
-            code="INVALID_SOURCE_ID",
-        )
-    size = len(content.encode("utf-8", "surrogatepass"))
-    for what, value, limit, code in (
-        ("bytes", size, settings.MRPVM_MAX_UPLOAD_BYTES, "KB_VALIDATION_TOO_LARGE"),
-        ("chunks", chunk_count, settings.MRPVM_MAX_SOURCE_CHUNKS, "KB_INGEST_TOO_MANY_CHUNKS"),
-        ("units", len(units), settings.MRPVM_MAX_SOURCE_UNITS, "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
-    ):
-        _check_limit("The source", what, value, limit, code)
-
-
-def _check_limit(subject: str, what: str, value: int, limit: int, code: str) -> None:
-    if value > limit:
-        raise TooLarge(
-            f"{subject} has {value} {what}; at most {limit} are taken.",
-            code=code,
-            details={"limit": limit, what: value},
-        )
-
-
-def _earlier(head: KnowledgeLayer, source_id: str) -> list[KnowledgeSource]:
-    """Give what the chain holds under this source id."""
-    return list(KnowledgeSource.objects.filter(layer_id__in=head.chain, source_id=source_id).only("pk"))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from mrpvm.contracts import LifecycleEvent
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
+from sessions_app.models import KnowledgeBase, Session
 
 
 def kb_loaded(
@@ -25,7 +25,7 @@ def kb_loaded(
         previous_kb_id=previous.kb_id if previous else None,
         previous_kb_name=previous.name if previous else None,
         repository_meta=_repository_meta(base),
-        workspace_stats=_workspace_stats(session.draft),
+        workspace_stats=_workspace_stats(session),
         snapshot=_snapshot(base),
         reason=reason,
     )
@@ -48,7 +48,7 @@ def _changed(event_type: str, base: KnowledgeBase, session: Session | None, reas
         kb_id=base.kb_id,
         kb_name=base.name,
         repository_meta=_repository_meta(base),
-        workspace_stats=_workspace_stats(session.draft) if session else None,
+        workspace_stats=_workspace_stats(session) if session else None,
         snapshot=_snapshot(base),
         reason=reason,
     )
@@ -68,8 +68,9 @@ def _repository_meta(base: KnowledgeBase) -> Mapping[str, Any]:
     }
 
 
-def _workspace_stats(draft: KnowledgeLayer) -> Mapping[str, Any]:
-    return {"source_count": draft.source_count, "unit_count": draft.unit_count, "dirty": draft.is_dirty}
+def _workspace_stats(session: Session) -> Mapping[str, Any]:
+    draft = session.draft
+    return {"source_count": draft.source_count, "unit_count": draft.unit_count, "dirty": session.is_dirty}
 
 
 def _snapshot(base: KnowledgeBase) -> Mapping[str, Any]:

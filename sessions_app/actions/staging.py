@@ -20,12 +20,18 @@ from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, Lay
 from sessions_app.search.index import hide_units, indexed, insert_indexed, not_removed
 from sessions_app.search.layers import create_layer, drop_layer, restack_layer
 
-UNITS_A_TRANSACTION = 200
-"""How many units one transaction writes or removes: some hundredths of a second of SQLite's only writer."""
+UNITS_AT_ONCE = 200
+"""A change of so many units is made in one transaction; a larger one in a staged layer, in many."""
+UNITS_A_TRANSACTION = 50
+"""How many units one of those writes or removes: one or two hundredths of a second of SQLite's only writer."""
 _STAGED = KnowledgeLayer.Kind.STAGED
 
 
-def unwatched() -> None:
+type Watch = Callable[[int], object]
+"""Called between transactions with how many units are written so far; what it raises ends the work."""
+
+
+def unwatched(written_count: int) -> None:
     """Let it go on: for those who load something without anybody waiting."""
 
 
@@ -45,23 +51,21 @@ def fill(
     layer: KnowledgeLayer,
     units: Sequence[KnowledgeUnit],
     origin: KnowledgeSource | None = None,
-    watch: Callable[[], object] = unwatched,
+    watch: Watch = unwatched,
 ) -> None:
-    """Write units into a staged layer, each batch in a transaction of its own; `watch` raises to end it."""
-    for batch in batched(units, UNITS_A_TRANSACTION, strict=False):
-        watch()
+    """Write units into a staged layer, each batch in a transaction of its own."""
+    for number, batch in enumerate(batched(units, UNITS_A_TRANSACTION, strict=False)):
+        watch(number * UNITS_A_TRANSACTION)
         found = indexed(batch)
         with transaction.atomic():
             insert_indexed(locked_staged(layer.pk), found, origin)
 
 
-def hide_in_batches(
-    layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: Callable[[], object] = unwatched
-) -> None:
+def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: Watch = unwatched) -> None:
     """Hide what other layers hold of a source from a staged layer, each batch in a transaction of its own."""
     pks = not_removed(layer, LayerUnit.objects.filter(origin__in=origins)).values_list("pk", flat=True)
     for batch in batched(list(pks), UNITS_A_TRANSACTION, strict=False):
-        watch()
+        watch(0)
         with transaction.atomic():
             hide_units(locked_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
 
@@ -87,8 +91,13 @@ def staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
 
 
 def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
-    """Leave unsealed layers that nothing points at any more to the sweeper."""
-    layers.filter(sealed_at=None).update(parent=None, kind=_STAGED)
+    """Leave unsealed layers that nothing points at any more to the sweeper.
+
+    Whoever is staging something on one of them finds that it has to be moved.
+    """
+    pks = list(layers.filter(sealed_at=None).values_list("pk", flat=True))
+    KnowledgeLayer.objects.filter(parent__in=pks, kind=_STAGED).update(parent=None, ancestry=[])
+    KnowledgeLayer.objects.filter(pk__in=pks).update(parent=None, kind=_STAGED)
 
 
 def sweep_staged(*, alone: bool = False) -> int:

@@ -25,7 +25,7 @@ class _ProjectSelect(AutocompleteSelect):
 
 
 def asked_project(request: HttpRequest) -> int | None:
-    """Give the project that a search by `base_of_project` is bounded to."""
+    """Give the project that a search by `base_of_project` or `session_of_project` is bounded to."""
     asked = request.GET.get(PROJECT_PARAMETER, "")
     return int(asked) if asked.isdecimal() else None
 
@@ -46,6 +46,13 @@ def any_session(**options: Any) -> forms.ModelChoiceField:
     """Give a field for a session of any project."""
     widget = AutocompleteSelect(KBMount._meta.get_field("session"), admin.site)
     return forms.ModelChoiceField(Session.objects.filter(deleted_at=None), widget=widget, **options)
+
+
+def session_of_project(project_id: int, **options: Any) -> forms.ModelChoiceField:
+    """Give a field for a session of the project."""
+    widget = _ProjectSelect(KBMount._meta.get_field("session"), project_id)
+    sessions = Session.objects.filter(project_id=project_id, deleted_at=None)
+    return forms.ModelChoiceField(sessions, widget=widget, **options)
 
 
 def any_user(**options: Any) -> forms.ModelChoiceField:

@@ -7,8 +7,10 @@ from django.utils.safestring import SafeString
 from sessions_app.admin.cells import row_link, session_page
 from sessions_app.admin.knowledge_forms import AddMount
 from sessions_app.admin.object_actions import ActionAdmin
-from sessions_app.admin.session_forms import ForkSessionBase, MountBase
+from sessions_app.admin.session_forms import ForkSessionBase, MountBase, SaveSessionBase, UnmountBase
 from sessions_app.models import KBMount
+
+_OF_SESSION = (MountBase, UnmountBase, SaveSessionBase, ForkSessionBase)
 
 
 @admin.register(KBMount)
@@ -38,7 +40,8 @@ class KBMountAdmin(ActionAdmin):
 
     def page_links(self, row: KBMount) -> list[tuple[str, str]]:
         """Give the way to the session's page and, for a current mount, to what can be done with the session."""
-        actions = (MountBase, ForkSessionBase) if row.until is None and MountBase.is_offered(row.session) else ()
+        offered = _OF_SESSION if row.until is None else ()
+        actions = [action for action in offered if action.is_offered(row.session)]
         return [
             ("Session page", session_page(row.session) if row.session.deleted_at is None else ""),
             *(

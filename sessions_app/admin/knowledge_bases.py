@@ -7,7 +7,14 @@ from django.utils.safestring import SafeString
 
 from sessions_app.admin.cells import list_links, row_link
 from sessions_app.admin.choosers import asked_project
-from sessions_app.admin.knowledge_forms import CompactBase, CreateBase, ForkBase, RenameBase, RestoreBase
+from sessions_app.admin.knowledge_forms import (
+    CompactBase,
+    CreateBase,
+    ForkBase,
+    MountInSession,
+    RenameBase,
+    RestoreBase,
+)
 from sessions_app.admin.object_actions import ActionAdmin
 from sessions_app.admin.read_only import ReadOnlyAdmin
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Session
@@ -15,10 +22,10 @@ from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Session
 
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(ActionAdmin):
-    """Bases of all projects: make, name, fork, restore and compact them."""
+    """Bases of all projects: make, name, mount, fork, restore and compact them."""
 
     add_action = CreateBase
-    object_actions = (ForkBase, RestoreBase, CompactBase, RenameBase)
+    object_actions = (MountInSession, ForkBase, RestoreBase, CompactBase, RenameBase)
     list_display = (
         "name", "default", "project", "parent_link", "revision", "source_count", "units", "updated_at",
     )  # fmt: skip

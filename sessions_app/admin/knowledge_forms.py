@@ -8,11 +8,20 @@ from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import MAX_NAME_CHARS, create_base, rename_base
 from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.admin.action_forms import ActionForm, Done
-from sessions_app.admin.choosers import any_base, any_session
+from sessions_app.admin.choosers import any_base, any_session, session_of_project
 from sessions_app.admin.session_forms import MOUNT_REASON, mounted
 from sessions_app.models import KnowledgeBase, Project
 
 REVISIONS_SHOWN = 20
+MOUNT_EXPLANATION = "The session keeps its messages, units and preferences, and sees the base as it is now."
+
+
+def _discard_draft() -> forms.BooleanField:
+    return forms.BooleanField(
+        required=False,
+        label="Discard the draft",
+        help_text="Unsaved changes of the session are thrown away; without this they refuse the mount.",
+    )
 
 
 class CreateBase(ActionForm):
@@ -146,21 +155,43 @@ class CompactBase(ActionForm):
         return Done(message="The base will be compacted in the background.", log="Asked for its compaction.")
 
 
+class MountInSession(ActionForm):
+    """Mounts the base in a session: the same as on the session's page [KB-8]."""
+
+    slug = "mount"
+    label = "Mount in a session…"
+    heading = "Mount “{}” in a session"
+    submit = "Mount"
+    explanation = MOUNT_EXPLANATION
+    permissions = ("sessions_app.change_session", "sessions_app.add_kbmount")
+    row: KnowledgeBase
+
+    discard_draft = _discard_draft()
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)
+        self.fields = {"session": session_of_project(self.row.project_id), **self.fields}
+
+    def perform(self, actor: User) -> Done:
+        """Mount it."""
+        entered = self.cleaned_data
+        mount = mount_base(
+            entered["session"], self.row, actor=actor, reason=MOUNT_REASON, discard_draft=entered["discard_draft"]
+        )
+        return mounted(mount, created=mount)
+
+
 class AddMount(ActionForm):
     """Mounts a base in a session: the same as on the session's page [KB-8]."""
 
     heading = "Mount a knowledge base"
     submit = "Mount"
-    explanation = "The session keeps its messages, units and preferences, and sees the base as it is now."
+    explanation = MOUNT_EXPLANATION
     permissions = ("sessions_app.add_kbmount",)
 
     session = any_session()
     knowledge_base = any_base()
-    discard_draft = forms.BooleanField(
-        required=False,
-        label="Discard the draft",
-        help_text="Unsaved changes of the session are thrown away; without this they refuse the mount.",
-    )
+    discard_draft = _discard_draft()
 
     def clean(self) -> None:
         """Refuse a base of another project."""

@@ -1,18 +1,19 @@
-"""What an operator does with a session: make it, name it, bring it back, mount and fork knowledge in it."""
+"""What an operator does with a session: make, name, bring back; mount, unmount, save and fork knowledge in it."""
 
 from django import forms
 from django.contrib.auth.models import User
 
-from sessions_app.actions.forks import fork_session_kb
-from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.actions.forks import fork_session_kb, save_session_kb
+from sessions_app.actions.kb_mounts import mount_base, unmount_base
 from sessions_app.actions.knowledge import MAX_NAME_CHARS
 from sessions_app.actions.sessions import TITLE_CHARS, create_session, rename_session, restore_session
 from sessions_app.admin.action_forms import ActionForm, Done
 from sessions_app.admin.choosers import any_base, base_of_project
 from sessions_app.models import KBMount, Project, Session
+from sessions_app.queries.knowledge import unsaved
 
-MOUNT_REASON = "mount-admin"
-"""Why a session has its base, when an operator mounted it [PL-43]."""
+MOUNT_REASON, UNMOUNT_REASON = "mount-admin", "unmount-admin"
+"""Why a session has its base, when an operator mounted it, or unmounted another [PL-43]."""
 
 
 class CreateSession(ActionForm):
@@ -91,13 +92,13 @@ class MountBase(_LiveSessionForm):
     @property
     def warning(self) -> str:
         """Say what the draft holds, if that is not saved."""
-        draft = self.row.draft
-        if not draft.is_dirty:
+        if not self.row.is_dirty:
             return ""
+        draft = unsaved(self.row)
         return (
-            f"The draft on “{self.row.mounted_kb.name}” has unsaved changes (sources added: {draft.own_source_count}, "
-            f"units added: {draft.own_unit_count}, units removed: {draft.removed_unit_count}). Mounting is refused "
-            "unless the draft is forked first or discarded."
+            f"The draft on “{self.row.mounted_kb.name}” has unsaved changes (sources changed: "
+            f"{draft['own_source_count']}, units added: {draft['own_unit_count']}, units removed: "
+            f"{draft['removed_unit_count']}). This is refused unless the draft is saved or forked first, or discarded."
         )
 
     def perform(self, actor: User) -> Done:
@@ -110,6 +111,88 @@ class MountBase(_LiveSessionForm):
                 reason=MOUNT_REASON,
                 discard_draft=self.cleaned_data["discard_draft"],
             )
+        )
+
+
+class UnmountBase(MountBase):
+    """Takes a session's base away: it then has the project's default one [KB-2, KB-8]."""
+
+    slug = "unmount"
+    label = "Unmount its base…"
+    heading = "Unmount the base of “{}”"
+    submit = "Unmount"
+    explanation = (
+        "The session keeps its messages, units and preferences, and sees the project's default base: there is none "
+        "without a base."
+    )
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)
+        del self.fields["knowledge_base"]
+
+    @classmethod
+    def is_offered(cls, row: Session) -> bool:
+        """The default base is what is left when another one is unmounted."""
+        return super().is_offered(row) and not row.mounted_kb.is_default
+
+    def perform(self, actor: User) -> Done:
+        """Unmount it."""
+        before = self.row.mounted_kb
+        mount = unmount_base(
+            self.row, actor=actor, reason=UNMOUNT_REASON, discard_draft=self.cleaned_data["discard_draft"]
+        )
+        return Done(
+            message=f"“{before.name}” is unmounted; the session sees “{mount.knowledge_base.name}”.",
+            log=f"Unmounted “{before.name}” ({before.kb_id}).",
+        )
+
+
+class SaveSessionBase(_LiveSessionForm):
+    """Saves what a session has into a base [KB-10]."""
+
+    slug = "save"
+    label = "Save into a base…"
+    heading = "Save what “{}” has"
+    submit = "Save"
+    explanation = (
+        "The draft, and what the conversation taught the session, become part of the base, which is mounted in the "
+        "session. A base that was changed since the session mounted it refuses; the draft then stays as it is."
+    )
+    permissions = (
+        "sessions_app.change_session",
+        "sessions_app.change_knowledgebase",
+        "sessions_app.add_knowledgebase",
+    )
+
+    name = forms.CharField(
+        max_length=MAX_NAME_CHARS,
+        required=False,
+        help_text="Renames the base; with the default base mounted, and no other chosen, it names a new one.",
+    )
+    fork = forms.BooleanField(required=False, label="Into a new base")
+    include_conversation_units = forms.BooleanField(
+        required=False, initial=True, label="With what the conversation taught the session"
+    )
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)
+        target = base_of_project(self.row.project_id, required=False, help_text="Empty: the mounted base.")
+        self.fields = {"target": target, **self.fields}
+
+    def perform(self, actor: User) -> Done:
+        """Save it."""
+        entered = self.cleaned_data
+        base = save_session_kb(
+            self.row,
+            target=entered["target"],
+            name=entered["name"] or None,
+            fork=entered["fork"],
+            include_conversation_units=entered["include_conversation_units"],
+            actor=actor,
+        )
+        return Done(
+            message=f"Saved into “{base.name}”, revision {base.revision}.",
+            log=f"Saved into “{base.name}” ({base.kb_id}), revision {base.revision}.",
         )
 
 

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from sessions_app.actions.sessions import UNDO_PERIOD, delete_session
 from sessions_app.admin.cells import link, list_links, row_link, session_page, shown_json
+from sessions_app.admin.choosers import asked_project
 from sessions_app.admin.filters import StateFilter, known_values, runs_a_turn
 from sessions_app.admin.object_actions import ActionAdmin
 from sessions_app.admin.read_only import ReadOnlyAdmin
@@ -21,6 +22,8 @@ from sessions_app.admin.session_forms import (
     MountBase,
     RenameSession,
     RestoreSession,
+    SaveSessionBase,
+    UnmountBase,
 )
 from sessions_app.events import EventKind
 from sessions_app.models import (
@@ -39,10 +42,10 @@ _BELONGING = tuple((model, "session") for model in (Message, ExplainabilityTurn,
 
 @admin.register(Session)
 class SessionAdmin(ActionAdmin):
-    """Sessions: mount and fork in them, name, delete and bring them back."""
+    """Sessions: mount, unmount, save and fork in them, name, delete and bring them back."""
 
     add_action = CreateSession
-    object_actions = (MountBase, ForkSessionBase, RenameSession, RestoreSession)
+    object_actions = (MountBase, UnmountBase, SaveSessionBase, ForkSessionBase, RenameSession, RestoreSession)
     actions = ("delete_selected",)
     list_display = ("label", "page", "state", "project", "base", "turn_counts", "unit_count", "last_activity_at")
     list_filter = (StateFilter, "project", "last_activity_at")
@@ -87,6 +90,14 @@ class SessionAdmin(ActionAdmin):
         ),
     )
 
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Session], search_term: str
+    ) -> tuple[QuerySet[Session], bool]:
+        """Give what is found, in one project and still alive when a field asks for that."""
+        project_id = asked_project(request)
+        bounded = queryset if project_id is None else queryset.filter(project_id=project_id, deleted_at=None)
+        return super().get_search_results(request, bounded, search_term)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
         """Give the sessions, each with whether a turn is running in it."""
         return super().get_queryset(request).annotate(is_running=runs_a_turn())
@@ -108,7 +119,7 @@ class SessionAdmin(ActionAdmin):
     @admin.display(description="knowledge base", ordering="mounted_kb__name")
     def base(self, session: Session) -> SafeString:
         """Give the mounted base, and say so if the draft on it is not saved."""
-        note = " with an unsaved draft" if session.draft.is_dirty else ""
+        note = " with an unsaved draft" if session.is_dirty else ""
         return format_html("{}{}", row_link(session.mounted_kb), note)
 
     @admin.display(description="turns", ordering="turn_sequence")

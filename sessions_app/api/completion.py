@@ -43,7 +43,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         "response_document": turn.response_document,
         "command": turn.command_result,
         "execution_trace": trace,
-        "workspace_dirty": session.draft.is_dirty,
+        "workspace_dirty": session.is_dirty,
         **_sent(result),
         **_policies(turn),
     }

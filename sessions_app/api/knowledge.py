@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from django.http import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -16,13 +17,15 @@ from sessions_app.api.requests import (
     PageQuery,
     RestoreRequest,
     SourceRequest,
+    StreamQuery,
     UploadRequest,
     sends_file,
     upload_of,
 )
+from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base, knowledge_bases, quarantined_of_base, revisions, sources
-from sessions_app.turns.ingest import load_source
+from sessions_app.turns.ingest import OnStage, load_source
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase
@@ -140,12 +143,15 @@ class Sources(ApiView):
         return Response({"sources": listed, "next_cursor": next_cursor})
 
     @schemas.source_add
-    def post(self, request: Request, kb_id: str) -> Response:
+    def post(self, request: Request, kb_id: str) -> HttpResponseBase:
         """Add a text or file; the same `source_id` again replaces that source, for sessions that mount from now on."""
-        base = knowledge_base(self.project, kb_id)
+        base, streams = knowledge_base(self.project, kb_id), self.parameters(StreamQuery)["stream"]
         upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
-        made = load_source(base, upload)
-        return Response({"kb_id": base.kb_id, **source_payload(made)}, status=201)
+
+        def work(told: OnStage) -> dict[str, Any]:
+            return {"kb_id": base.kb_id, **source_payload(load_source(base, upload, told))}
+
+        return source_answer(self, work, status=201, streams=streams)
 
 
 class Quarantine(ApiView):

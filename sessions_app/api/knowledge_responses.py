@@ -30,6 +30,41 @@ class SourcePage(Page):
     sources = Source(many=True)
 
 
+class SourceStaged(SourceAdded):
+    """A source that was just staged in a session's draft."""
+
+    workspace_dirty = Bool()
+    seed_detector_plugin = Str()
+
+
+class WorkspaceSource(Source):
+    """A source that a draft shows."""
+
+    updatedAt = Time()
+    status = serializers.ChoiceField(("ready",))
+
+
+class WorkspaceFacts(serializers.Serializer):
+    """What a session's draft shows, and whether it is saved [KB-5]; `sources` is a page of them."""
+
+    mountedKbId = Str()
+    mountedKbName = Str()
+    dirty = Bool()
+    sourceCount = Int()
+    unitCount = Int()
+    lastSavedAt = Time()
+    sources = WorkspaceSource(many=True)
+
+
+class WorkspaceObject(Page):
+    """A session's workspace."""
+
+    session_id = Str()
+    kb_id = Str()
+    kb_name = Str()
+    workspace = WorkspaceFacts()
+
+
 class QuarantinedChunk(serializers.Serializer):
     """A part of a source that did not become units [KB-19]."""
 

@@ -262,6 +262,12 @@ class PageQuery(serializers.Serializer):
     cursor = serializers.CharField(required=False, allow_blank=True, max_length=500)
 
 
+class StreamQuery(serializers.Serializer):
+    """Whether the answer comes as a stream that tells of the stages."""
+
+    stream = serializers.BooleanField(required=False, default=False)
+
+
 class SessionListQuery(PageQuery):
     """A page of sessions [O-22]."""
 

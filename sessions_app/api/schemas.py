@@ -54,6 +54,11 @@ def _operation(
     )
 
 
+_STAGES = OpenApiResponse(
+    OpenApiTypes.STR,
+    description="With `stream`: `progress` (0..n) with `stage` (reading, storing), `done` and `of`, then "
+    "`response.completed`, or `error` in its place.",
+)
 _STREAM = OpenApiResponse(
     OpenApiTypes.STR,
     description="With `stream`: the events `progress` (0..n), `response.meta`, `response.delta` (1..n), "
@@ -226,6 +231,24 @@ kb_read = _operation(
     {200: knowledge_responses.Repository},
     404,
 )
+workspace_read = _operation(
+    "read_workspace", "knowledge",
+    "Reads what the session's draft shows: the mounted base with what was staged or removed and is not saved.",
+    {200: knowledge_responses.WorkspaceObject}, 404, query=requests.PageQuery,
+)  # fmt: skip
+workspace_stage = _operation(
+    "stage_source", "knowledge",
+    "Stages a text, or a file of Markdown, plain text, HTML or PDF, in the session's draft: it can be found there at "
+    "once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
+    {(200, "application/json"): knowledge_responses.SourceStaged, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
+    404, 409, 410, 422, 502, 503, 504, query=requests.StreamQuery,
+    request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
+)  # fmt: skip
+workspace_remove = _operation(
+    "remove_staged_source", "knowledge",
+    "Takes a source out of the session's draft, also one of the mounted base, which keeps it until a save.",
+    {200: knowledge_responses.WorkspaceObject}, 404, 409, 410,
+)  # fmt: skip
 kb_load = _operation(
     "load_session_kb", "knowledge",
     "Mounts a base in the session as it is now. Unsaved changes refuse it unless `discard_draft` throws them away.",
@@ -267,7 +290,8 @@ source_add = _operation(
     "add_source", "knowledge",
     "Makes a text, or a file of Markdown, plain text, HTML or PDF, a source of the base. The same `source_id` again "
     "replaces that source. All of it is there at once, or nothing.",
-    {201: knowledge_responses.SourceAdded}, 404, 409, 422, 502, 503, 504,
+    {(201, "application/json"): knowledge_responses.SourceAdded, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
+    404, 409, 422, 502, 503, 504, query=requests.StreamQuery,
     request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
 )  # fmt: skip
 kb_quarantine = _operation(

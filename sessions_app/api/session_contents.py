@@ -105,7 +105,7 @@ class Context(ApiView):
                 "session_context_unit_count": owner.unit_count,
                 "kb_id": owner.mounted_kb.kb_id,
                 "kb_name": owner.mounted_kb.name,
-                "workspace_dirty": owner.draft.is_dirty,
+                "workspace_dirty": owner.is_dirty,
                 "seed_detector_plugin": loaded.seed_detector,
             }
         )

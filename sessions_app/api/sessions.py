@@ -63,7 +63,7 @@ def _choices(found: "Session") -> dict[str, Any]:
         "model": found.preferred_model,
         "kb_id": found.mounted_kb.kb_id,
         "kb_name": found.mounted_kb.name,
-        "workspace_dirty": found.draft.is_dirty,
+        "workspace_dirty": found.is_dirty,
     }
 
 

@@ -15,6 +15,7 @@ from sessions_app.api import (
     sessions,
     skills,
     turns,
+    workspace,
 )
 from sessions_app.api.chat import ChatCompletions
 from sessions_app.api.views import UnknownPath
@@ -37,6 +38,13 @@ urlpatterns = [
     path("sessions/<id:session_id>/units", session_contents.Units.as_view(), name="units"),
     path("sessions/<id:session_id>/units/<id:unit_id>", session_contents.OneUnit.as_view(), name="unit"),
     path("sessions/<id:session_id>/mounts", session_contents.Mounts.as_view(), name="mounts"),
+    path("sessions/<id:session_id>/workspace", workspace.Workspace.as_view(), name="workspace"),
+    path("sessions/<id:session_id>/workspace/sources", workspace.WorkspaceSources.as_view(), name="workspace-sources"),
+    path(
+        "sessions/<id:session_id>/workspace/sources/<id:source_id>",
+        workspace.OneWorkspaceSource.as_view(),
+        name="workspace-source",
+    ),
     path("sessions/<id:session_id>/kb/load", session_knowledge.LoadKB.as_view(), name="session-kb-load"),
     path("sessions/<id:session_id>/kb/mount", session_knowledge.MountKB.as_view(), name="session-kb-mount"),
     path("sessions/<id:session_id>/kb/save", session_knowledge.SaveKB.as_view(), name="session-kb-save"),

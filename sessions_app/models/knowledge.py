@@ -16,8 +16,9 @@ from sessions_app.models.unit_fields import UnitFields
 class KnowledgeLayer(models.Model):
     """A set of units and hidings on top of a parent; unsealed while it is a session's own.
 
-    A session's stack is its draft, a context layer for each large load, and its journal on top. A staged layer is
-    being filled, or left over: nothing points at it yet, or any more.
+    A session's stack is its draft, a context layer for each large load, and its journal on top. Each large source that
+    is staged in a draft becomes a draft layer on top of those that are there. A staged layer is being filled, or left
+    over: nothing points at it yet, or any more.
 
     `ancestry` holds the ids of all ancestors, the parent first, so that a chain of any length is read by one query.
     `term_count` is the summed length of the visible evidence units.
@@ -50,11 +51,6 @@ class KnowledgeLayer(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} layer {self.pk}"
-
-    @property
-    def is_dirty(self) -> bool:
-        """Tell whether a draft holds something that is not saved [KB-5]."""
-        return self.kind == self.Kind.DRAFT and not self.is_empty
 
     @property
     def is_empty(self) -> bool:
@@ -103,7 +99,9 @@ class KnowledgeBase(models.Model):
 
 
 class KnowledgeSource(models.Model):
-    """A text that units were made from [KB-3]."""
+    """A text that units were made from [KB-3]; one of the kind REMOVED says that there is none of this id any more."""
+
+    REMOVED = "removed"
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="sources")
     source_id = models.CharField(max_length=128)

@@ -20,14 +20,14 @@ class Session(models.Model):
     """The unit of conversation [S-1].
 
     The three `*_sequence` columns count what was ever appended and never go back, so that a number is never used
-    twice [S-36]. `mounted_layer` is the head of the base at the time of the mount; `draft` lies on top of it;
-    `journal` holds what turns and context loads committed [O-34]. `model_config` is the role table that the project
-    had when the session was made [O-46]. `skills`, `personas` and `agents` are the files as they were then; only a
-    reload points them elsewhere, and `snapshot_version` counts the reloads of skills from 1 [L-21, L-41, L-105].
-    An `active_style` of None leaves the style to the message and the persona [L-106]. A session that begins with
-    another's messages names it in `forked_from`; `forked_at` is the place of the last message it took over. `metadata`
-    is the client's own [O-30]. `flags` are the policies that were chosen for this session, `summary` tells of the
-    messages that a model no longer sees [K40].
+    twice [S-36]. `mounted_layer` is the head of the base at the time of the mount; `draft` is the topmost layer
+    of what is not saved, on top of it; `journal` holds what turns and context loads committed [O-34]. `model_config`
+    is the role table that the project had when the session was made [O-46]. `skills`, `personas` and `agents` are the
+    files as they were then; only a reload points them elsewhere, and `snapshot_version` counts the reloads of skills
+    from 1 [L-21, L-41, L-105]. An `active_style` of None leaves the style to the message and the persona [L-106]. A
+    session that begins with another's messages names it in `forked_from`; `forked_at` is the place of the last message
+    it took over. `metadata` is the client's own [O-30]. `flags` are the policies that were chosen for this session,
+    `summary` tells of the messages that a model no longer sees [K40].
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
@@ -97,6 +97,11 @@ class Session(models.Model):
     def label(self) -> str:
         """Give what pages call the session: its title, else how it began, else its id [O-16]."""
         return self.title or self.first_message or self.session_id
+
+    @property
+    def is_dirty(self) -> bool:
+        """Tell whether the draft holds something that is not saved [KB-5]."""
+        return not self.draft.is_empty or self.draft.parent_id != self.mounted_layer_id
 
     @property
     def is_expired(self) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.db.models import F, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
@@ -10,7 +11,9 @@ from mrpvm.errors import NotFound
 from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, KnowledgeSource, LayerUnit, Session, UnitEvent
-from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.knowledge import knowledge_bases, sources
+from sessions_app.search.knowledge import EffectiveView
+from sessions_app.search.words import Asked, found_by_words
 
 SESSIONS_LOOKED_AT = 200
 _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
@@ -57,6 +60,13 @@ def asked_terms(text: str) -> dict[str, float]:
     return dict.fromkeys(unique_terms(text), 1.0)
 
 
+def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
+    """Give the units of a view that hold all the words and phrases asked for, in the order they came in."""
+    keys = found_by_words(view.chain, view.hidden, asked, limit)
+    rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
+    return [rows[key] for key in keys]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseUnit:
     """A unit of a base, where it came from, and the units above and below it in its source's tree."""
@@ -67,8 +77,10 @@ class BaseUnit:
     children: Sequence[LayerUnit]
 
 
-def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: frozenset[int], limit: int) -> BaseUnit:
-    """Give a unit that the base shows, with at most `limit` of its children; three queries.
+def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: frozenset[int], limit: int, after: int = 0) -> BaseUnit:
+    """Give a unit that the base shows, with at most `limit` of its children, from the one at place `after` on.
+
+    Three queries.
 
     Raises:
         NotFound: UNIT_NOT_FOUND.
@@ -80,14 +92,37 @@ def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: frozenset[int], limi
     if row is None:
         raise NotFound(f"The base has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
     value = row.to_value()
-    wanted = [*value.parent_unit_ids, *value.child_unit_ids[:limit]]
+    parts = value.child_unit_ids[after : after + limit]
+    wanted = [*value.parent_unit_ids, *parts]
     near = {other.unit_id: other for other in seen.filter(unit_id__in=wanted) if other.pk not in hidden}
     return BaseUnit(
         value=value,
         source=row.origin,
         parents=[near[name] for name in value.parent_unit_ids if name in near],
-        children=[near[name] for name in value.child_unit_ids[:limit] if name in near],
+        children=[near[name] for name in parts if name in near],
     )
+
+
+def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
+    """Give a source that the base shows, without its text.
+
+    Raises:
+        NotFound: SOURCE_NOT_FOUND.
+    """
+    found = sources(base).filter(source_id=source_id).first()
+    if found is None:
+        raise NotFound(f"The base has no source '{source_id}'.", code="SOURCE_NOT_FOUND")
+    return found
+
+
+def roots_of(source: KnowledgeSource, hidden: frozenset[int], limit: int) -> list[LayerUnit]:
+    """Give the highest units of a source's tree, at most `limit`; one query for each level that it lacks, and one."""
+    for kind in ("aggregate", "composite", "atomic"):
+        rows = source.units.filter(ku_type=kind).order_by("pk").iterator()
+        seen = list(islice((row for row in rows if row.pk not in hidden), limit))
+        if seen:
+            return seen
+    return []
 
 
 def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> QuerySet[UnitEvent]:

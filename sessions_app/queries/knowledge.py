@@ -1,9 +1,19 @@
 """Knowledge bases, their sources, and what of these is in quarantine."""
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet
+from collections.abc import Mapping
+
+from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Sum
 
 from mrpvm.errors import NotFound
-from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeSource, Project, QuarantinedChunk, Session
+from sessions_app.models import (
+    KBRevision,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    Project,
+    QuarantinedChunk,
+    Session,
+)
 
 _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
 LISTED_KIND = "source"
@@ -39,11 +49,27 @@ def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
 
 
 def sources(base: KnowledgeBase) -> QuerySet[KnowledgeSource]:
-    """Give the base's sources without their texts; one that was replaced is not among them."""
-    chain = base.head.chain
+    """Give the base's sources without their texts; one that was replaced or removed is not among them."""
+    return _sources_of(base.head)
+
+
+def _sources_of(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
+    chain = layer.chain
     newer = KnowledgeSource.objects.filter(layer_id__in=chain, source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
     listed = KnowledgeSource.objects.filter(layer_id__in=chain, kind=LISTED_KIND).exclude(Exists(newer))
     return listed.defer("content").prefetch_related(_COUNTED)
+
+
+def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:
+    """Give the sources that the session's draft shows: the mounted base's with what was changed and is not saved."""
+    return _sources_of(session.draft)
+
+
+def unsaved(session: Session) -> Mapping[str, int]:
+    """Give how many sources the draft adds or removes, how many units it adds, and how many it removes."""
+    layer_ids = session.draft.chain[: session.draft.chain.index(session.mounted_layer_id)]
+    sums = {name: Sum(name) for name in ("own_source_count", "own_unit_count", "removed_unit_count")}
+    return KnowledgeLayer.objects.filter(pk__in=layer_ids).aggregate(**sums)
 
 
 def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:

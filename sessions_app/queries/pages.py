@@ -158,7 +158,7 @@ def visible_sources(layer: KnowledgeLayer, limit: int) -> list[KnowledgeSource]:
     newest: dict[str, KnowledgeSource] = {}
     for row in rows[: 4 * limit]:
         newest.setdefault(row.source_id, row)
-    return list(newest.values())[:limit]
+    return [row for row in newest.values() if row.kind != KnowledgeSource.REMOVED][:limit]
 
 
 def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:

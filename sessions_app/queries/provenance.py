@@ -81,7 +81,7 @@ def _in_layers(session: Session, unit_id: str) -> Provenance | None:
         unit_id=unit_id,
         text=unit.text,
         value=unit.to_value(),
-        state="in the draft" if unit.layer_id == session.draft_id else "in the knowledge base",
+        state="in the knowledge base" if through or unit.layer.sealed_at else "in the draft",
         source=unit.origin,
         layer=unit.layer,
         base=through,

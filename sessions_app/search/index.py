@@ -15,8 +15,11 @@ from sessions_app.search.layers import shift_counts
 from sessions_app.search.terms import WHOLE_FREQUENCY, speaker_terms, term_id, weighted_terms
 from sessions_app.search.visibility import settle
 from sessions_app.search.windows import place_of
+from sessions_app.search.words import note_words
 
 _ROWS_A_QUERY = 10_000
+_UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
+"""Layers whose units no page searches by words: they are a conversation's own until they are saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +80,8 @@ def insert_indexed(
         for unit, terms, place in zip(found.units, found.terms, map(place_of, found.units), strict=True)
     ]
     insert_keyed_rows(rows)
+    if layer.kind not in _UNLISTED:
+        note_words(rows)
     _add_postings(
         (layer.pk, term_id(term), row.pk, frequency, row.length)
         for row, unit, terms in zip(rows, found.units, found.terms, strict=True)

@@ -30,19 +30,20 @@ _IDS_A_QUERY = 10_000
 class EffectiveView:
     """What a chain of layers shows, resolved once: the chain, its counts and the units in it that are hidden.
 
-    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one.
+    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `drafts` are the
+    layers of a session's draft, the highest first.
     """
 
     chain: tuple[int, ...]
     evidence_count: int
     term_count: int
     hidden: frozenset[int]
-    draft_id: int | None = None
+    drafts: tuple[int, ...] = ()
 
     @property
     def session_layers(self) -> tuple[int, ...]:
         """Give what lies above the draft: what the conversation and context loads brought in."""
-        return () if self.draft_id is None else self.chain[: self.chain.index(self.draft_id)]
+        return self.chain[: self.chain.index(self.drafts[0])] if self.drafts else ()
 
     @classmethod
     def of_layer(cls, layer: KnowledgeLayer) -> Self:
@@ -58,12 +59,14 @@ class EffectiveView:
             layer.evidence_count,
             layer.term_count,
             hidden_units(layer.chain),
-            draft_id=session.draft_id,
+            drafts=tuple(
+                layer.chain[layer.chain.index(session.draft_id) : layer.chain.index(session.mounted_layer_id)]
+            ),
         )
 
     def store_of(self, layer_id: int) -> Store:
         """Give where the session has a unit of this layer from."""
-        if layer_id == self.draft_id:
+        if layer_id in self.drafts:
             return "draft"
         return "session" if layer_id in self.session_layers else "kb"
 

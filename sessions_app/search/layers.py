@@ -71,6 +71,13 @@ def own_layers(session: Session) -> list[KnowledgeLayer]:
     return [*(below[pk] for pk in reversed(own_ids)), session.journal]
 
 
+def draft_layers(session: Session) -> list[KnowledgeLayer]:
+    """Give what lies between the mounted base and the session's own layers, the lowest first; the draft is the last."""
+    lower_ids = session.draft.ancestry[: session.draft.ancestry.index(session.mounted_layer_id)]
+    lower = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=lower_ids)} if lower_ids else {}
+    return [*(lower[pk] for pk in reversed(lower_ids)), session.draft]
+
+
 def relink_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Put an unsealed layer on a parent that shows exactly what its present parent shows: nothing is compared."""
     layer.parent = parent

@@ -1,15 +1,14 @@
-"""From a file to units: into a session's memory or into a knowledge base [IN-1, S-33, KB-3].
+"""From a file to units: into a session's memory, its draft or a knowledge base [IN-1, S-33, KB-3, KB-6].
 
 What costs time happens outside of every transaction, and as far as it can in a process of its own, so that chat goes
 on meanwhile.
 """
 
-import re
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from django.conf import settings
 from django.db import transaction
@@ -21,18 +20,21 @@ from mrpvm.documents.document import media_type_of
 from mrpvm.documents.reading import READ_IN_PROCESS
 from mrpvm.errors import EngineTimeout, InvalidInput, TooLarge
 from mrpvm.ingestion.normalisers import runs_apart
-from mrpvm.ingestion.process import OnProgress, ReadingProcess
+from mrpvm.ingestion.process import ReadingProcess
 from mrpvm.ingestion.source import IngestedSource, SourceFile, finish_source, read_source
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
 from mrpvm.knowledge.limits import IngestLimits
 from sessions_app import events
 from sessions_app.actions.context_loads import ContextLoad, Material, add_context
+from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.knowledge import add_source, free_source_id
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_idle_session
+from sessions_app.actions.source_rows import NewSource, check_source_id
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session
 from sessions_app.queries.model_roles import shared_config
 from sessions_app.turns import reading_slots, shutdown
+from sessions_app.turns.courtesy import Courtesy
 from sessions_app.turns.language_model import is_configured, model_source
 from sessions_app.turns.normalisation import Normaliser, normalise_chunks
 from sessions_app.turns.source_hooks import tell_readers
@@ -40,7 +42,8 @@ from sessions_app.turns.source_hooks import tell_readers
 APART_BYTES = 32 * 1024
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
 _PROGRESS_SECONDS = 0.5
-_SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+type OnStage = Callable[[Literal["reading", "storing"], int, int], None]
+"""Takes how far an ingest is: chunks that are read, then units that are written, and of how many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +83,8 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
     with transaction.atomic():  # a session that is busy or over is refused before the work, and once more after it
         lock_idle_session(session.pk)
     source_id = upload.source_id or f"ctx-{secrets.token_hex(16)}"
-    progress = _told(session, upload)
-    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, progress)
+    told = _told(session, upload)
+    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, told)
     found = work.ingested()
     material = Material(
         units=found.units,
@@ -90,7 +93,7 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
         replaces=upload.source_id is not None,
         rejections=found.rejections,
     )
-    load = add_context(session, material, watch=work.watch, wait_ms=settings.MRPVM_MAX_WAIT_MS)
+    load = add_context(session, material, watch=work.watch_storing, wait_ms=settings.MRPVM_MAX_WAIT_MS)
     tell_readers(
         SourceText(
             source_id=source_id,
@@ -110,14 +113,14 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
     )
 
 
-def load_source(base: KnowledgeBase, upload: Upload) -> KnowledgeSource:
+def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stage, done, of: None) -> KnowledgeSource:
     """Make a file a source of a knowledge base; the same `source_id` again replaces that source [API-12].
 
     Raises:
         InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
     """
     source_id = upload.source_id or free_source_id(base.head, upload.name)
-    work = _Work(upload, source_id, None, shared_config(base.project)[0])
+    work = _Work(upload, source_id, None, shared_config(base.project)[0], told)
     found = work.ingested()
     source = add_source(
         base,
@@ -128,8 +131,53 @@ def load_source(base: KnowledgeBase, upload: Upload) -> KnowledgeSource:
         chunk_count=found.chunk_count,
         replaces=upload.source_id is not None,
         rejections=found.rejections,
-        watch=work.watch,
+        watch=work.watch_storing,
     )
+    _tell_readers(source, found)
+    return source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedSource:
+    """What staging a file in a draft came to, and by whose rules it was read."""
+
+    session: Session
+    source: KnowledgeSource
+    seed_detector: str
+
+
+def stage_file(session: Session, upload: Upload, told: OnStage = lambda stage, done, of: None) -> StagedSource:
+    """Make a file a source of the session's draft; the same `source_id` again replaces that source [KB-6, API-12].
+
+    Raises:
+        InvalidInput, Unreadable, TooLarge, MRPError, Conflict, Expired, NotFound: as for `load_context`; the draft
+            stays as it is.
+    """
+    with transaction.atomic():  # as for a context load
+        draft = lock_idle_session(session.pk).draft
+    source_id = upload.source_id or free_source_id(draft, upload.name)
+    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, told)
+    found = work.ingested()
+    new = NewSource(
+        name=upload.name,
+        source_id=source_id,
+        content=found.text,
+        units=found.units,
+        chunk_count=found.chunk_count,
+        rejections=found.rejections,
+    )
+    owner, source = stage_source(
+        session,
+        new,
+        replaces=upload.source_id is not None,
+        watch=work.watch_storing,
+        wait_ms=settings.MRPVM_MAX_WAIT_MS,
+    )
+    _tell_readers(source, found, session)
+    return StagedSource(session=owner, source=source, seed_detector=work.detector_id)
+
+
+def _tell_readers(source: KnowledgeSource, found: IngestedSource, session: Session | None = None) -> None:
     tell_readers(
         SourceText(
             source_id=source.source_id,
@@ -138,10 +186,10 @@ def load_source(base: KnowledgeBase, upload: Upload) -> KnowledgeSource:
             units=tuple(found.units),
             stored_at=source.added_at.isoformat(),
             keeps_artifacts=True,
+            session_id=session.session_id if session else None,
         ),
         source.pk,
     )
-    return source
 
 
 class _Work:
@@ -153,14 +201,15 @@ class _Work:
         source_id: str,
         preference: str | None,
         roles: Mapping[str, Any],
-        progress: OnProgress = lambda done, of: None,
+        told: OnStage = lambda stage, done, of: None,
     ) -> None:
         """Refuse what needs no work to be refused."""
         shutdown.refuse_new_turns()
         _check(upload)
         self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
         self._media_type = media_type_of(upload.data, upload.name, upload.declared_type)
-        self._roles, self._progress = roles, progress
+        self._roles, self._told = roles, told
+        self._courtesy, self._unit_count = Courtesy(), 0
         self.detector_id = _detector(upload.seed_detector, preference)
         self._file = SourceFile(
             source_id=source_id,
@@ -192,8 +241,20 @@ class _Work:
             )
         return False
 
+    def watch_storing(self, written_count: int) -> None:
+        """Say how far it is, let those who chat go first, and raise as `watch` does."""
+        self._told("storing", written_count, self._unit_count)
+        self._courtesy.step_back()
+        self.watch()
+
     def ingested(self) -> IngestedSource:
-        """Give the file as a finished source: read and normalised in a process of its own where that can be done."""
+        """Give the file as a finished source."""
+        found = self._ingested()
+        self._unit_count = len(found.units)
+        return found
+
+    def _ingested(self) -> IngestedSource:
+        """Read and normalise it, in a process of its own where that can be done."""
         detector = registry.installed.seed_detector(self.detector_id)
         is_apart = self._media_type in READ_IN_PROCESS or len(self._file.data) >= APART_BYTES
         if is_apart and runs_apart(detector):
@@ -209,6 +270,9 @@ class _Work:
         )
         return finish_source(read, normalise_chunks(work, read), self._file.limits)
 
+    def _progress(self, done: int, of: int) -> None:
+        self._told("reading", done, of)
+
     def _process(self) -> ReadingProcess:
         left_ms = int((self._deadline - time.monotonic()) * 1000)
         return ReadingProcess(timeout_ms=max(1, left_ms), progress=self._progress, stopped=self.watch)
@@ -217,12 +281,8 @@ class _Work:
 def _check(upload: Upload) -> None:
     if not upload.name.strip():
         raise InvalidInput("A source needs a name.")
-    if upload.source_id is not None and not _SOURCE_ID.fullmatch(upload.source_id):
-        raise InvalidInput(
-            "A source id has 1 to 128 letters, digits, dots, hyphens and underscores and begins with a letter or "
-            "digit.",
-            code="INVALID_SOURCE_ID",
-        )
+    if upload.source_id is not None:
+        check_source_id(upload.source_id)
     if len(upload.data) > settings.MRPVM_MAX_UPLOAD_BYTES:
         raise TooLarge(
             f"The file has {len(upload.data)} bytes; {settings.MRPVM_MAX_UPLOAD_BYTES} are allowed.",
@@ -244,13 +304,13 @@ def _detector(pin: str | None, preference: str | None) -> str:
     return candidates(pin, preference, DEFAULT_SEED_DETECTORS, usable, 1)[0]
 
 
-def _told(session: Session, upload: Upload) -> OnProgress:
+def _told(session: Session, upload: Upload) -> OnStage:
     """Give what tells the session's open pages about the progress of a long source, a few times a second at most."""
     last = time.monotonic()
 
-    def tell(done: int, of: int) -> None:
+    def tell(stage: str, done: int, of: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= _PROGRESS_SECONDS:
+        if stage == "reading" and time.monotonic() - last >= _PROGRESS_SECONDS:
             last = time.monotonic()
             events.announce_loading(session.pk, upload.name, done, of)
 

@@ -24,6 +24,7 @@ from sessions_app.turns.chains import keep_chain, report_chain
 from sessions_app.turns.closing import TurnError, close_turn, undone
 from sessions_app.turns.commands import CommandTurn, answer_command
 from sessions_app.turns.commit import commit_turn, fail_turn, mark_conversation
+from sessions_app.turns.courtesy import turn_running
 from sessions_app.turns.lessons import lessons
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, check_call, prepare
@@ -52,6 +53,7 @@ class TurnResult:
     finish_reason: str = "stop"
 
 
+@turn_running()
 def run_turn(
     session: Session,
     call: TurnCall,

@@ -12,6 +12,7 @@ from sessions_app.actions.memory import sweep_memories
 from sessions_app.actions.packing import pack_large_layers
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
+from sessions_app.turns.courtesy import Courtesy
 from sessions_app.turns.recovery import recover_abandoned
 
 logger = logging.getLogger(__name__)
@@ -25,7 +26,7 @@ def sweep() -> dict[str, int]:
         "purged": purge_deleted_sessions(),
         "unfinished": sweep_staged(),
         "unused": remove_unused_content(),
-        "compacted": compact_long_chains(),
+        "compacted": compact_long_chains(Courtesy().step_back),
         "packed": pack_large_layers(),
         "forgotten": sweep_memories(),
     }

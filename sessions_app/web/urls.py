@@ -75,6 +75,7 @@ urlpatterns = [
     path(f"{_TURN}/rate", ratings.rate, name="turn-rate"),
     path("knowledge", knowledge.index, name="knowledge"),
     path("knowledge/<name:kb_id>", knowledge.show, name="knowledge-base"),
+    path("knowledge/<name:kb_id>/tree", knowledge.tree, name="knowledge-tree"),
     path("knowledge/<name:kb_id>/upload", knowledge.upload, name="knowledge-upload"),
     path("knowledge/<name:kb_id>/restore", knowledge.restore, name="knowledge-restore"),
     path("knowledge/<name:kb_id>/compact", knowledge.compact, name="knowledge-compact"),

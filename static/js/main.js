@@ -12,6 +12,7 @@ import "./composer.js";
 import "./complete.js";
 import "./palette.js";
 import "./reading_keys.js";
+import "./upload.js";
 import "./page.js";
 
 // Whoever acts on the page from outside (a test, an extension) can see that keys and clicks are listened to.

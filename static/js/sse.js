@@ -20,7 +20,7 @@ export async function* readEvents(response) {
   }
 }
 
-function parseFrame(frame) {
+export function parseFrame(frame) {
   let event = "message";
   const data = [];
   for (const line of frame.split(/\r\n|\n|\r/)) {

@@ -97,7 +97,7 @@ class TestForkSession:
         now = fresh(session)
         assert (fork.name, fork.parent, fork.revision, fork.source_count) == ("Pumps fork", base, 1, 2)
         assert now.mounted_kb == fork
-        assert not now.draft.is_dirty
+        assert not now.is_dirty
         assert now.journal.is_empty
         mount = KBMount.objects.get(session=session, until=None)
         assert (mount.knowledge_base, mount.reason, mount.mounted_by) == (fork, "fork", actor)
@@ -144,7 +144,7 @@ class TestForkSession:
         with committing(), pytest.raises(RuntimeError):
             save_session_kb(session)
         assert (seen(session, "pump"), event_kinds(session), KnowledgeBase.objects.count()) == before
-        assert fresh(session).draft.is_dirty
+        assert fresh(session).is_dirty
         assert listener.heard == []
 
     @pytest.mark.parametrize("size", [10, 500])
@@ -156,7 +156,7 @@ class TestForkSession:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(24):
+        with django_assert_max_num_queries(25):
             fork_session_kb(session)
         assert LayerUnit.objects.count() == units
 
@@ -220,7 +220,7 @@ class TestSave:
         with pytest.raises(NotFound) as refused:
             save_session_kb(session, target=stranger)
         assert refused.value.code == "KB_NOT_FOUND"
-        assert fresh(session).draft.is_dirty
+        assert fresh(session).is_dirty
 
     def test_the_default_base_with_a_name_is_forked(self, project: Project, listener: ListeningRetriever) -> None:
         default = ensure_default_base(project)
@@ -252,7 +252,7 @@ class TestSave:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(26):
+        with django_assert_max_num_queries(27):
             save_session_kb(session)
         assert LayerUnit.objects.count() == units
 

@@ -42,7 +42,7 @@ Kind = KnowledgeLayer.Kind
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three units are many here."""
     monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 3)
-    monkeypatch.setattr(context_loads, "UNITS_A_TRANSACTION", 3)
+    monkeypatch.setattr(context_loads, "UNITS_AT_ONCE", 3)
 
 
 def units(count: int, source_id: str = "ctx-1", word: str = "valve") -> list[KnowledgeUnit]:
@@ -102,7 +102,7 @@ class TestSourcesOfABase:
         before = rows()
         asked = iter(range(3))
 
-        def watch() -> None:
+        def watch(written_count: int) -> None:
             if next(asked, None) is None:
                 raise EngineTimeout("too late")
 

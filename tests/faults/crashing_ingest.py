@@ -25,7 +25,7 @@ def main(fatal: int) -> None:
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import seen
 
-    staging.UNITS_A_TRANSACTION = context_loads.UNITS_A_TRANSACTION = BATCH
+    staging.UNITS_A_TRANSACTION = context_loads.UNITS_AT_ONCE = BATCH
     session = Session.objects.first() or create_session(ensure_default_project())
     found = {"seen": seen(session), "left_over": staging.sweep_staged(alone=True), "after": seen(session)}
     print(json.dumps(found), flush=True)

@@ -41,7 +41,7 @@ def port(journal: KnowledgeLayer) -> SessionKnowledge:
             view.evidence_count,
             view.term_count,
             view.hidden,
-            draft_id=journal.parent_id,
+            drafts=(journal.parent_id,) if journal.parent_id else (),
         )
     )
 
@@ -171,7 +171,7 @@ class TestEqualHashes:
         assert hide_units(draft, LayerUnit.objects.filter(unit_id__in=["upper", "lower"])) == 1
         assert found(journal, "pump") == []
         draft.refresh_from_db()
-        assert (draft.unit_count, draft.removed_unit_count, draft.is_dirty) == (0, 2, True)
+        assert (draft.unit_count, draft.removed_unit_count, draft.is_empty) == (0, 2, False)
 
     def test_two_in_one_layer_count_once(self) -> None:
         base = add_base([make_unit("first", "pump valve"), make_unit("second", "pump valve")])

@@ -87,7 +87,7 @@ def play(session, kind, claims):
 @given(steps=STEPS)
 def test_whatever_happens_memory_is_whole(steps, transactional_db, monkeypatch):
     monkeypatch.setattr(registry.installed, "_plugins", dict(registry.installed._plugins))
-    monkeypatch.setattr(context_loads, "UNITS_A_TRANSACTION", 1)  # two units make a load a large one
+    monkeypatch.setattr(context_loads, "UNITS_AT_ONCE", 1)  # two units make a load a large one
     session = create_session(ensure_default_project())
     turn_count = 0
     for kind, claims in steps:

@@ -224,4 +224,4 @@ def test_a_context_load_makes_no_messages_and_no_dirty_draft(session, plugins):
     session.refresh_from_db()
     assert loaded.load.unit_count == session.unit_count == 1
     assert session.message_sequence == before
-    assert not session.draft.is_dirty
+    assert not session.is_dirty

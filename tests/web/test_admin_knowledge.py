@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.sessions import create_session
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Project, Session
 from sessions_app.turns.sweep import sweep
 from tests.actions.knowledge_scene import (
@@ -144,8 +145,33 @@ def test_adding_a_mount_is_refused_like_mounting(operators: Client, session: Ses
     assert KBMount.objects.count() == 1
 
 
+def test_a_base_is_mounted_in_a_session_from_its_own_page(
+    operators: Client, operator: User, session: Session, project: Project, listener: ListeningRetriever
+) -> None:
+    motors, elsewhere = create_base(project, "Motors"), Project.objects.create(name="Other", slug="other")
+    stranger = create_session(elsewhere)
+    address = reverse("admin:sessions_app_knowledgebase_mount", args=[motors.pk])
+    assert address in operators.get(reverse("admin:sessions_app_knowledgebase_change", args=[motors.pk])).text
+    assert f"project_id={project.pk}" in operators.get(address).text
+    asked = {"app_label": "sessions_app", "model_name": "kbmount", "field_name": "session", "project_id": project.pk}
+    found = operators.get(reverse("admin:autocomplete"), asked).json()["results"]
+    assert [row["id"] for row in found] == [str(session.pk)]
+    assert operators.post(address, {"session": stranger.pk}).context["form"].errors["session"]
+    stage(session, "src-1", "The pump is blue")
+    assert "WORKSPACE_DIRTY" in operators.post(address, {"session": session.pk}).text
+    with committing():
+        operators.post(address, {"session": session.pk, "discard_draft": "on"})
+    mount = KBMount.objects.get(session=session, until=None)
+    assert (mount.knowledge_base, mount.reason, mount.mounted_by) == (motors, "mount-admin", operator)
+    assert [event.event_type for event in listener.heard] == ["kb-loaded"]
+    assert set(LogEntry.objects.values_list("action_flag", "object_id")) == {
+        (CHANGE, str(motors.pk)),
+        (ADDITION, str(mount.pk)),
+    }
+
+
 def test_the_current_mount_offers_what_its_session_does(operators: Client, session: Session) -> None:
     current = KBMount.objects.get()
     page = operators.get(reverse("admin:sessions_app_kbmount_change", args=[current.pk])).text
-    for action in ("mount", "fork"):
+    for action in ("mount", "unmount", "save", "fork"):
         assert reverse(f"admin:sessions_app_session_{action}", args=[session.pk]) in page

@@ -10,9 +10,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from sessions_app.actions.forks import save_session_kb
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import UNDO_PERIOD, create_session, delete_session
-from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, KnowledgeLayer, Project, Session
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
     base,
@@ -93,23 +94,23 @@ def test_a_dirty_draft_is_warned_of_and_survives_the_attempt(
 ) -> None:
     stage(session, "src-1", "The pump is blue")
     address = address_of("mount", session)
-    assert "(sources added: 1, units added: 1, units removed: 0)" in operators.get(address).text
+    assert "(sources changed: 1, units added: 1, units removed: 0)" in operators.get(address).text
     with committing():
         page = operators.post(address, {"knowledge_base": other.pk})
     assert "WORKSPACE_DIRTY" in page.text
     assert f'<option value="{other.pk}" selected>' in page.text
     session.refresh_from_db()
     assert session.mounted_kb != other
-    assert session.draft.is_dirty
+    assert session.is_dirty
     assert not listener.heard
     assert not LogEntry.objects.exists()
     operators.post(address, {"knowledge_base": other.pk, "discard_draft": "on"})
     session.refresh_from_db()
     assert session.mounted_kb == other
-    assert not KnowledgeLayer.objects.get(pk=session.draft_id).is_dirty
+    assert not Session.objects.get(pk=session.pk).is_dirty
 
 
-@pytest.mark.parametrize("action", ["mount", "fork"])
+@pytest.mark.parametrize("action", ["mount", "unmount", "save", "fork"])
 def test_a_busy_session_is_left_alone(
     action: str, operators: Client, session: Session, other: KnowledgeBase, listener: ListeningRetriever
 ) -> None:
@@ -153,6 +154,57 @@ def test_forking_what_a_session_sees_makes_and_mounts_a_base(
         (CHANGE, str(session.pk)),
         (ADDITION, str(fork.pk)),
     }
+
+
+def test_unmounting_leaves_the_default_base(
+    operators: Client, operator: User, session: Session, base: KnowledgeBase, listener: ListeningRetriever
+) -> None:
+    stage(session, "src-1", "The pump is blue")
+    address = address_of("unmount", session)
+    assert "(sources changed: 1, units added: 1, units removed: 0)" in operators.get(address).text
+    assert "WORKSPACE_DIRTY" in operators.post(address, {}).text
+    with committing():
+        page = operators.post(address, {"discard_draft": "on"}, follow=True)
+    assert "“Pumps” is unmounted; the session sees “Default KB”." in page.text
+    session.refresh_from_db()
+    assert session.mounted_kb.is_default
+    mount = KBMount.objects.get(session=session, until=None)
+    assert (mount.reason, mount.mounted_by) == ("unmount-admin", operator)
+    assert [event.event_type for event in listener.heard] == ["kb-loaded"]
+    assert base.kb_id in LogEntry.objects.get().change_message
+    assert address not in page.text
+    assert "That is not possible any more." in operators.get(address, follow=True).text
+
+
+@pytest.mark.parametrize("with_conversation", [True, False])
+def test_saving_makes_what_a_session_has_the_base_s(
+    operators: Client, session: Session, base: KnowledgeBase, listener: ListeningRetriever, with_conversation: bool
+) -> None:
+    stage(session, "src-1", "The pump is blue")
+    tell(session, "The pump is loud")
+    entered = {"include_conversation_units": "on"} if with_conversation else {}
+    with committing():
+        page = operators.post(address_of("save", session), entered, follow=True)
+    assert "Saved into “Pumps”, revision 2." in page.text
+    assert held(base, "pump") == ["The pump is blue", *(["The pump is loud"] if with_conversation else [])]
+    assert [event.event_type for event in listener.heard] == ["kb-saved", "kb-loaded"]
+    assert "revision 2" in LogEntry.objects.get().change_message
+
+
+def test_saving_over_somebody_s_change_is_refused_and_a_new_base_is_not(
+    operators: Client, session: Session, base: KnowledgeBase
+) -> None:
+    stage(session, "src-1", "The pump is blue")
+    other = create_session(session.project, base=base)
+    tell(other, "The pump is loud")
+    save_session_kb(other)
+    address = address_of("save", session)
+    page = operators.post(address, {"name": "Mine"})
+    assert "KB_REVISION_CONFLICT" in page.text
+    assert 'value="Mine"' in page.text
+    assert (held(base, "pump"), LogEntry.objects.count()) == (["The pump is loud"], 0)
+    operators.post(address, {"name": "Mine", "fork": "on"})
+    assert held(KnowledgeBase.objects.get(name="Mine"), "pump") == ["The pump is blue"]
 
 
 def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Session) -> None:
@@ -215,7 +267,7 @@ def test_selected_sessions_are_deleted_softly(operators: Client, project: Projec
     assert LogEntry.objects.filter(action_flag=DELETION).count() == 2
 
 
-@pytest.mark.parametrize("action", ["mount", "fork", "rename"])
+@pytest.mark.parametrize("action", ["mount", "unmount", "save", "fork", "rename"])
 def test_an_expired_session_is_an_archive(action: str, operators: Client, session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
     assert address_of(action, session) not in operators.get(address_of("change", session)).text

@@ -117,12 +117,12 @@ def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
     file = SimpleUploadedFile("pumps.md", b"# Pumps\n\nThe pump of pier four is blue.", "text/markdown")
     html = admin.post(address, {"file": file}, follow=True).content.decode()
     assert "“pumps.md” gave 1 units." in html
-    assert '<span class="table__title">pumps.md</span>' in html
+    assert ">pumps.md</a>" in html
     for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}):
         refused = admin.post(address, data)
         assert refused.status_code == 400
         check_html(refused.content.decode())
-        assert 'id="upload-error"' in refused.content.decode()
+        assert "field__error" in refused.content.decode()
     base.refresh_from_db()
     assert (base.revision, base.source_count) == (2, 1)
 
@@ -173,12 +173,17 @@ def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client
     )
     add_source(base, "rules.md", "Text", units)
     address = reverse("knowledge-base", args=[base.kb_id])
-    html = admin.get(address, {"q": "Which valve leaks?"}).content.decode()
+    html = admin.get(address, {"q": "Which valve leaks?", "by": "rank"}).content.decode()
     check_html(html)
     assert "BM25" in html
     assert "unit=b" in html
     assert "unit=a" not in html
-    assert "No unit shares a word" in admin.get(address, {"q": "rotor"}).content.decode()
+    assert "No unit shares a word" in admin.get(address, {"q": "rotor", "by": "rank"}).content.decode()
+    html = admin.get(address, {"q": '"valve leaks" the'}).content.decode()
+    check_html(html)
+    assert "<mark>valve</mark> <mark>leaks</mark>" in html
+    assert "unit=a" not in html
+    assert "No unit holds all of that" in admin.get(address, {"q": '"leaks valve"'}).content.decode()
     html = admin.get(address, {"unit": "a"}).content.decode()
     check_html(html)
     assert "The &lt;b&gt;pump&lt;/b&gt; hums." in html
@@ -186,6 +191,34 @@ def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client
     assert "None in the 200 sessions" in html
     assert 'href="?unit=b"' in admin.get(address, {"unit": "top"}).content.decode()
     assert admin.get(address, {"unit": "nope"}).status_code == 404
+
+
+def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    parts = tuple(f"p{number}" for number in range(60))
+    units = (
+        make_unit("top", "All <b>pumps</b>.", child_unit_ids=parts, ku_type="aggregate"),
+        *(make_unit(name, f"Pump {name}.", parent_unit_ids=("top",)) for name in parts),
+    )
+    add_source(base, "rules.md", "Text", units, source_id="rules")
+    address, tree = (reverse(name, args=[base.kb_id]) for name in ("knowledge-base", "knowledge-tree"))
+    assert 'href="?source=rules"' in admin.get(address).content.decode()
+    html = admin.get(address, {"source": "rules"}).content.decode()
+    check_html(html)
+    assert "All &lt;b&gt;pumps&lt;/b&gt;." in html
+    assert "aggregate, 60 parts" in html
+    assert f'hx-get="{tree}?unit=top"' in html
+    first = admin.get(tree, {"unit": "top"}).content.decode()
+    rest = admin.get(tree, {"unit": "top", "after": "50"}).content.decode()
+    assert (first.count("tree__leaf"), rest.count("tree__leaf")) == (50, 10)
+    assert "after=50" in first
+    assert "Show more parts" not in rest
+    add_source(base, "rules.md", "Text", [make_unit("new", "A valve.")], source_id="rules")
+    assert admin.get(tree, {"unit": "top"}).status_code == 404  # hidden by the newer source
+    assert "A valve." in admin.get(address, {"source": "rules"}).content.decode()
+    for query in ({"source": "nope"}, {"source": "rules\0x"}):
+        assert admin.get(address, query).status_code == 404
+    assert admin_of_another_project().get(tree, {"unit": "new"}).status_code == 404
 
 
 def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) -> None:

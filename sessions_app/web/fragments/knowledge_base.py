@@ -1,5 +1,7 @@
 """The page of one knowledge base: what is in it, what it was, who uses it."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.contracts import ScoredUnit
@@ -8,31 +10,42 @@ from sessions_app.queries.base_pages import (
     asked_terms,
     family_of,
     mounting_sessions,
+    roots_of,
+    source_of_base,
     unit_of_base,
+    units_holding,
     uses_of,
 )
 from sessions_app.queries.knowledge import revisions
 from sessions_app.queries.pages import forks_of, visible_sources
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from sessions_app.search.words import asked_for
+from sessions_app.web.excerpts import excerpt
 from sessions_app.web.fragments.lineage import lineage_picture
 
 if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase
+    from sessions_app.models import KnowledgeBase, LayerUnit
 
 SOURCES_SHOWN = 200
 SESSIONS_SHOWN = 50
 REVISIONS_SHOWN = 20
-UNITS_FOUND = 20
+UNITS_FOUND, EXCERPT_CHARS = 20, 240
 USES_SHOWN = 30
 CHILDREN_SHOWN = 50
 GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
 
 
-def base_context(base: "KnowledgeBase", asked: str, unit_id: str) -> dict[str, Any]:
+def base_context(
+    base: "KnowledgeBase", asked: str = "", unit_id: str = "", source_id: str = "", *, by_rank: bool = False
+) -> dict[str, Any]:
     """Give everything on the page; `asked` are words to search units for, `unit_id` is a unit to look at.
 
+    Args:
+        source_id: a source whose tree of units is shown.
+        by_rank: search as a turn does, by single words, the best first, in place of all words and phrases as asked.
+
     Raises:
-        NotFound: UNIT_NOT_FOUND.
+        NotFound: UNIT_NOT_FOUND, SOURCE_NOT_FOUND.
     """
     family = family_of(base, generations=GENERATIONS_SHOWN, forks=FORKS_SHOWN, revisions=DOTS_SHOWN)
     kept = list(revisions(base)[: REVISIONS_SHOWN + 1])
@@ -44,12 +57,56 @@ def base_context(base: "KnowledgeBase", asked: str, unit_id: str) -> dict[str, A
         "picture": lineage_picture(family, base),
         "revisions": kept[:REVISIONS_SHOWN],
         "revisions_left_out": len(kept) > REVISIONS_SHOWN,
-        **_found(base, asked),
+        "by_rank": by_rank,
+        **(_ranked(base, asked) if by_rank else _holding(base, asked)),
         **_looked_at(base, unit_id),
+        **_tree(base, source_id),
     }
 
 
-def _found(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeNode:
+    """A unit in the tree of its source."""
+
+    row: "LayerUnit"
+    part_count: int
+
+
+def _tree(base: "KnowledgeBase", source_id: str) -> dict[str, Any]:
+    if not source_id:
+        return {"tree_source": None}
+    source = source_of_base(base, source_id)
+    rows = roots_of(source, EffectiveView.of_layer(base.head).hidden, CHILDREN_SHOWN + 1)
+    return {"tree_source": source, "nodes": _nodes(rows[:CHILDREN_SHOWN]), "left_out": len(rows) > CHILDREN_SHOWN}
+
+
+def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, Any]:
+    """Give the parts of one unit, from the one at place `after` on.
+
+    Raises:
+        NotFound: UNIT_NOT_FOUND.
+    """
+    view = EffectiveView.of_layer(base.head)
+    unit = unit_of_base(base, unit_id, view.hidden, CHILDREN_SHOWN, after)
+    following = after + CHILDREN_SHOWN
+    more_after = following if following < len(unit.value.child_unit_ids) else None
+    return {"base": base, "nodes": _nodes(unit.children), "more_after": more_after, "parent_id": unit_id}
+
+
+def _nodes(rows: "Sequence[LayerUnit]") -> list[TreeNode]:
+    return [TreeNode(row=row, part_count=len(row.to_value().child_unit_ids)) for row in rows]
+
+
+def _holding(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
+    wanted = asked_for(asked)
+    if not wanted.phrases:
+        return {"asked": asked, "found": [] if asked.strip() else None}
+    rows = units_holding(EffectiveView.of_layer(base.head), wanted, UNITS_FOUND + 1)
+    shown = [(row, excerpt(row.text, wanted.words, EXCERPT_CHARS)) for row in rows[:UNITS_FOUND]]
+    return {"asked": asked, "found": shown, "found_limit": UNITS_FOUND, "has_more": len(rows) > UNITS_FOUND}
+
+
+def _ranked(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
     if not asked.strip():
         return {"asked": "", "found": None}
     hits = SessionKnowledge(EffectiveView.of_layer(base.head)).search(asked_terms(asked), UNITS_FOUND)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.filter_language import parse
+from sessions_app.queries.knowledge import unsaved
 from sessions_app.queries.model_roles import session_config
 from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
 from sessions_app.queries.sessions import mounts
@@ -45,6 +46,7 @@ def state_context(
     """
     return {
         "session": session,
+        "unsaved": unsaved(session) if session.is_dirty else None,
         "preferences": _preferences(session),
         "models": models_of(session_config(session)),
         **units_context(session, None, unit_count),

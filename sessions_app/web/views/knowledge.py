@@ -13,7 +13,7 @@ from sessions_app.queries.pages import bases_with_use
 from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.knowledge import lineage
-from sessions_app.web.fragments.knowledge_base import base_context
+from sessions_app.web.fragments.knowledge_base import base_context, tree_context
 from sessions_app.web.pages import page, tell, whole_number
 
 MAX_ASKED_CHARS = 1_000
@@ -42,10 +42,29 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Show one base; the address may name words to search its units for (`q`), and a unit to look at (`unit`)."""
-    asked, unit_id = (request.GET.get(name, "").replace("\0", "") for name in ("q", "unit"))
-    context = base_context(knowledge_base(member.project, kb_id), asked[:MAX_ASKED_CHARS], unit_id)
+    """Show one base; the address may name words to search its units for (`q`), a unit to look at (`unit`)
+    and a source whose units are shown as a tree (`source`).
+
+    With `by=rank` the words are searched for as a turn does.
+    """
+    asked, unit_id, source_id = (_given(request, name) for name in ("q", "unit", "source"))
+    by_rank = request.GET.get("by") == "rank"
+    base = knowledge_base(member.project, kb_id)
+    context = base_context(base, asked[:MAX_ASKED_CHARS], unit_id, source_id, by_rank=by_rank)
     return page(request, "knowledge/show.html", member, context, section="knowledge")
+
+
+@require_safe
+@member_view()
+def tree(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Show the parts of a unit (`unit`), from the one at place `after` on."""
+    after = whole_number(request.GET.get("after")) or 0
+    context = tree_context(knowledge_base(member.project, kb_id), _given(request, "unit"), after)
+    return page(request, "knowledge/tree.html", member, context)
+
+
+def _given(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\0", "")
 
 
 @require_POST
@@ -62,7 +81,7 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
         else:
             tell(request, f"“{source.name}” gave {source.unit_count} units.")
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
-    context = {**base_context(base, "", ""), "upload_error": refusal}
+    context = {**base_context(base), "upload_error": refusal}
     return page(request, "knowledge/show.html", member, context, section="knowledge", status=400)
 
 

@@ -7,7 +7,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("sessions_app", "0015_posting_keys"),
+        ("sessions_app", "0016_archived_texts_and_memory_limit"),
     ]
 
     operations = [

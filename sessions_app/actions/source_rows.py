@@ -1,0 +1,116 @@
+"""A source's row, wherever it is added: what it may be, and what else a chain holds under its id [KB-3, API-12]."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+
+from mrpvm.errors import Conflict, InvalidInput, TooLarge
+from mrpvm.ingestion.source import Rejection
+from mrpvm.values import KnowledgeUnit
+from sessions_app.actions.quarantine import keep_rejections
+from sessions_app.models import KnowledgeLayer, KnowledgeSource
+
+_SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSource:
+    """A source as it is to be stored; `rejections` are its chunks whose control text was refused [KB-19]."""
+
+    name: str
+    source_id: str
+    content: str = ""
+    units: Sequence[KnowledgeUnit] = ()
+    chunk_count: int = 0
+    kind: str = "source"
+    rejections: Sequence[Rejection] = ()
+
+
+def check_source(source: NewSource) -> None:
+    """Refuse what no source may be.
+
+    Raises:
+        InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
+        TooLarge: a KB_VALIDATION_* limit of [IN-4].
+    """
+    if not source.name.strip():
+        raise InvalidInput("A source needs a name.")
+    check_source_id(source.source_id)
+    size = len(source.content.encode("utf-8", "surrogatepass"))
+    for what, value, limit, code in (
+        ("bytes", size, settings.MRPVM_MAX_UPLOAD_BYTES, "KB_VALIDATION_TOO_LARGE"),
+        ("chunks", source.chunk_count, settings.MRPVM_MAX_SOURCE_CHUNKS, "KB_INGEST_TOO_MANY_CHUNKS"),
+        ("units", len(source.units), settings.MRPVM_MAX_SOURCE_UNITS, "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
+    ):
+        check_limit("The source", what, value, limit, code)
+
+
+def check_source_id(source_id: str) -> None:
+    """Refuse what names no source: it is the client's, and may have been meant as a path [API-12].
+
+    Raises:
+        InvalidInput: INVALID_SOURCE_ID.
+    """
+    if not _SOURCE_ID.fullmatch(source_id):
+        raise InvalidInput(
+            "A source id has 1 to 128 letters, digits, dots, hyphens and underscores and begins with a letter or "
+            "digit.",
+            code="INVALID_SOURCE_ID",
+        )
+
+
+def check_limit(subject: str, what: str, value: int, limit: int, code: str) -> None:
+    """Refuse more of something than is taken.
+
+    Raises:
+        TooLarge: with this code, the limit and the value.
+    """
+    if value > limit:
+        raise TooLarge(
+            f"{subject} has {value} {what}; at most {limit} are taken.",
+            code=code,
+            details={"limit": limit, what: value},
+        )
+
+
+def insert_source(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource:
+    """Give the source's new row in a layer; its rejected chunks are kept with it."""
+    row = KnowledgeSource.objects.create(
+        layer=layer,
+        source_id=source.source_id,
+        name=source.name.strip(),
+        kind=source.kind,
+        content=source.content,
+        hash=hashlib.sha256(source.content.encode("utf-8", "surrogatepass")).hexdigest(),
+        chunk_count=source.chunk_count,
+        unit_count=len(source.units),
+    )
+    keep_rejections(source.rejections, source=row)
+    return row
+
+
+def earlier_sources(layer: KnowledgeLayer, source_id: str) -> list[KnowledgeSource]:
+    """Give what the layer's chain holds under this source id, the newest last, without the texts."""
+    found = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source_id).order_by("pk")
+    return list(found.only("pk", "layer", "source_id", "kind"))
+
+
+def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
+    """Tell whether the chain shows a source of this id: the newest row decides."""
+    return bool(earlier) and earlier[-1].kind != KnowledgeSource.REMOVED
+
+
+def refuse_taken(
+    source_id: str, earlier: Sequence[KnowledgeSource], *, replaces: bool, made: KnowledgeSource | None = None
+) -> None:
+    """Refuse to replace what came under the same id meanwhile; `made` is the source's row, if it has one already.
+
+    Raises:
+        Conflict: somebody else's source has the id by now.
+    """
+    is_newer = made is not None and any(row.pk > made.pk for row in earlier)
+    if is_newer or (is_listed(earlier) and not replaces):
+        raise Conflict(f"Another source got the id '{source_id}' meanwhile. Send this one again.")

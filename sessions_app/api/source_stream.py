@@ -1,0 +1,79 @@
+"""A source on its way as a stream of server-sent events: how far it is, and at last what came of it [API-5, API-17]."""
+
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from django.db import close_old_connections
+from django.http import HttpResponseBase
+from rest_framework.response import Response
+from rest_framework.utils.encoders import JSONEncoder
+
+from sessions_app.api.errors import body_of, error_body
+from sessions_app.api.sse import Feed, event_stream
+from sessions_app.api.views import ApiView
+from sessions_app.turns.ingest import OnStage
+
+SOURCES_AT_ONCE = 4
+"""Streamed sources that are worked on at a time; others wait, as those that are not streamed do."""
+_TELL_SECONDS = 0.1
+
+_threads = ThreadPoolExecutor(SOURCES_AT_ONCE, thread_name_prefix="source")
+
+
+def source_answer(
+    view: ApiView, work: Callable[[OnStage], dict[str, Any]], *, status: int, streams: bool
+) -> HttpResponseBase:
+    """Give what `work` gives: whole, or after the stages that it tells of.
+
+    The work goes on when the client of a stream has gone.
+
+    Raises:
+        Exception: whatever refused the source before anything was told of it.
+    """
+    if not streams:
+        return Response(work(lambda stage, done, of: None), status=status)
+    feed, refused = Feed(), list[Exception]()
+    _threads.submit(_run, view, work, feed, refused)
+    if feed.first() is None:
+        raise refused[0]
+
+    def interrupted() -> list[tuple[str, dict[str, Any]]]:
+        message = "The server was stopped while this source was read; nothing of it was stored."
+        error = error_body(
+            "TURN_INTERRUPTED", message, module="kernel", request_id=view.request_id, session_id=view.session_id
+        )
+        return [("error", error)]
+
+    return event_stream(feed, interrupted, {"X-Request-Id": view.request_id})
+
+
+def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, refused: list[Exception]) -> None:
+    try:
+        close_old_connections()
+        made = work(_telling(feed))
+        feed.put("response.completed", json.loads(json.dumps(made, cls=JSONEncoder)))  # times as in a plain answer
+    except Exception as error:
+        if feed.has_begun:
+            feed.put("error", body_of(error, view.request_id, view.session_id))
+        else:
+            refused.append(error)
+    finally:
+        close_old_connections()
+        feed.end()
+
+
+def _telling(feed: Feed) -> OnStage:
+    """Give what puts stages into the feed: the first of each, then some a second."""
+    last: tuple[str, float] = ("", 0.0)
+
+    def tell(stage: str, done: int, of: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if stage != last[0] or now - last[1] >= _TELL_SECONDS:
+            last = (stage, now)
+            feed.put("progress", {"type": "source", "stage": stage, "done": done, "of": of})
+
+    return tell

@@ -1,0 +1,99 @@
+"""What a session works on and has not saved: its draft over the mounted base [API-9, KB-5, KB-6]."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.drafts import remove_source
+from sessions_app.api import schemas
+from sessions_app.api.content_payloads import source_payload
+from sessions_app.api.paging import number, page
+from sessions_app.api.parsers import JSONObjectParser, UploadParser
+from sessions_app.api.requests import (
+    PAGE_LIMIT,
+    PageQuery,
+    SourceRequest,
+    StreamQuery,
+    UploadRequest,
+    sends_file,
+    upload_of,
+)
+from sessions_app.api.source_stream import source_answer
+from sessions_app.api.views import ApiView
+from sessions_app.queries.knowledge import workspace_sources
+from sessions_app.queries.sessions import session
+from sessions_app.turns.ingest import OnStage, stage_file
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+
+def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -> dict[str, Any]:
+    """Give the workspace with a page of its sources, the newest first; journals are counted and not listed."""
+    rows, next_cursor = page(workspace_sources(found), (("-id", number),), limit, cursor)
+    return {
+        "session_id": found.session_id,
+        "kb_id": found.mounted_kb.kb_id,
+        "kb_name": found.mounted_kb.name,
+        "workspace": {
+            "mountedKbId": found.mounted_kb.kb_id,
+            "mountedKbName": found.mounted_kb.name,
+            "dirty": found.is_dirty,
+            "sourceCount": found.draft.source_count,
+            "unitCount": found.draft.unit_count,
+            "lastSavedAt": found.mounted_kb.updated_at,
+            "sources": [_listed(row) for row in rows],
+        },
+        "next_cursor": next_cursor,
+    }
+
+
+def _listed(row: Any) -> dict[str, Any]:
+    """Give a source with what is always so here: it is stored as a whole or not at all [KB-3]."""
+    return source_payload(row) | {"updatedAt": row.added_at, "status": "ready"}
+
+
+class Workspace(ApiView):
+    """The session's draft."""
+
+    @schemas.workspace_read
+    def get(self, request: Request, session_id: str) -> Response:
+        """Read what the draft shows: the mounted base with what is not saved."""
+        query = self.parameters(PageQuery)
+        return Response(workspace_payload(session(self.project, session_id), query["limit"], query.get("cursor")))
+
+
+class WorkspaceSources(ApiView):
+    """Sources staged in the draft."""
+
+    parser_classes = (JSONObjectParser, UploadParser)
+
+    @schemas.workspace_stage
+    def post(self, request: Request, session_id: str) -> HttpResponseBase:
+        """Stage a text or file; no base changes before a save or a fork [KB-6]."""
+        found, streams = session(self.project, session_id), self.parameters(StreamQuery)["stream"]
+        self.session_id = found.session_id
+        upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
+
+        def work(told: OnStage) -> dict[str, Any]:
+            staged = stage_file(found, upload, told)
+            return {
+                **source_payload(staged.source),
+                "kb_id": found.mounted_kb.kb_id,
+                "workspace_dirty": staged.session.is_dirty,
+                "seed_detector_plugin": staged.seed_detector,
+            }
+
+        return source_answer(self, work, status=200, streams=streams)
+
+
+class OneWorkspaceSource(ApiView):
+    """One source that the draft shows."""
+
+    @schemas.workspace_remove
+    def delete(self, request: Request, session_id: str, source_id: str) -> Response:
+        """Take it out of the draft, also one of the mounted base; the base keeps it until a save."""
+        remove_source(session(self.project, session_id), source_id)
+        return Response(workspace_payload(session(self.project, session_id), PAGE_LIMIT))

@@ -1,0 +1,122 @@
+// Files that become sources: dropped or chosen, sent one after the other, with how far each of them is.
+import { csrfToken, onElements } from "./dom.js";
+import { parseFrame } from "./sse.js";
+
+const STAGES = {
+  reading: (name, { done, of }) => `${name}: reading part ${done + 1} of ${of}`,
+  storing: (name, { done, of }) => `${name}: storing unit ${done} of ${of}`,
+};
+
+class Uploads {
+  constructor(form) {
+    this.form = form;
+    this.input = form.querySelector("input[type=file]");
+    this.button = form.querySelector("button[type=submit]");
+    this.bar = form.querySelector("progress");
+    this.status = form.querySelector("[role=status]");
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.send([...this.input.files]);
+    });
+    for (const name of ["dragenter", "dragover"]) form.addEventListener(name, (event) => this.drag(event));
+    for (const name of ["dragleave", "drop"]) form.addEventListener(name, () => form.classList.remove("is-target"));
+    form.addEventListener("drop", (event) => {
+      if (!event.dataTransfer.files.length) return;
+      event.preventDefault();
+      this.send([...event.dataTransfer.files]);
+    });
+  }
+
+  drag(event) {
+    if (this.button.disabled || !event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault();
+    this.form.classList.add("is-target");
+  }
+
+  /** Send all files; the page is loaded again once all are there, and stays where one was refused. */
+  async send(files) {
+    if (this.button.disabled || !files.length) return;
+    this.begin();
+    const refused = [];
+    for (const file of files) {
+      const reason = await this.sendOne(file);
+      if (reason) refused.push(`${file.name}: ${reason}`);
+    }
+    if (refused.length) this.fail(refused.join(" "));
+    else location.assign(location.pathname);
+  }
+
+  begin() {
+    this.button.disabled = this.input.disabled = true;
+    this.input.removeAttribute("aria-invalid");
+    this.status.classList.remove("field__error");
+    this.form.classList.add("is-busy");
+  }
+
+  fail(words) {
+    this.button.disabled = this.input.disabled = false;
+    this.input.setAttribute("aria-invalid", "true");
+    this.status.classList.add("field__error");
+    this.form.classList.remove("is-busy");
+    this.say(words);
+    this.input.focus();
+  }
+
+  say(words) {
+    this.status.textContent = words;
+  }
+
+  /** Send one file; gives why it was refused, empty if it was not. */
+  sendOne(file) {
+    const request = new XMLHttpRequest(); // fetch cannot tell how much of a body is sent
+    const body = new FormData();
+    body.append("file", file);
+    request.open("POST", this.form.dataset.upload);
+    request.setRequestHeader("X-CSRFToken", csrfToken());
+    request.upload.addEventListener("progress", ({ loaded, total }) => {
+      this.bar.value = total ? loaded / total : 0;
+      this.say(`${file.name}: ${kilobytes(loaded)} of ${kilobytes(total)} kB sent`);
+    });
+    request.upload.addEventListener("load", () => {
+      this.bar.removeAttribute("value"); // the server has yet to say how much there is to do
+      this.say(`${file.name}: sent, waiting to be read`);
+    });
+    return new Promise((resolve) => {
+      let heard = 0;
+      let last = null;
+      const hear = () => {
+        const frames = request.responseText.slice(heard).split("\n\n");
+        heard += request.responseText.length - heard - frames.pop().length;
+        for (const frame of frames.map(parseFrame)) {
+          if (frame?.event === "progress") this.show(file.name, frame.data);
+          if (frame) last = frame;
+        }
+      };
+      request.addEventListener("progress", () => request.status === 200 && hear());
+      request.addEventListener("load", () => {
+        if (request.status !== 200) return resolve(refusal(request));
+        hear();
+        resolve(last?.event === "response.completed" ? "" : (last?.data.error?.message ?? "The server broke off."));
+      });
+      request.addEventListener("error", () => resolve("The server cannot be reached."));
+      request.send(body);
+    });
+  }
+
+  show(name, data) {
+    this.bar.value = data.of ? data.done / data.of : 0;
+    this.say(STAGES[data.stage]?.(name, data) ?? name);
+  }
+}
+
+function refusal(request) {
+  try {
+    return JSON.parse(request.responseText).error.message;
+  } catch {
+    return `The server answered ${request.status}.`;
+  }
+}
+
+const kilobytes = (bytes) => Math.ceil(bytes / 1024).toLocaleString("en");
+
+onElements("form[data-upload]", (form) => new Uploads(form));

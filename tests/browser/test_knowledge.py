@@ -1,0 +1,91 @@
+"""A base's page in the browser: files dropped on it, how far they are, what they became, found again."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from sessions_app.actions import staging
+from sessions_app.actions.knowledge import create_base
+from sessions_app.models import KnowledgeBase
+from tests.browser.browsing import Browser, aside, browser
+
+__all__ = ["browser"]
+
+MANUAL = "# Pumps\n\n" + "\n\n".join(f"Pump {number} stands in hall {number}. It is blue." for number in range(40))
+KEEP = """() => {
+  window.said = [];
+  const status = document.querySelector("#upload-status");
+  new MutationObserver(() => window.said.push(status.textContent)).observe(status, { childList: true });
+  addEventListener("beforeunload", () => sessionStorage.setItem("said", JSON.stringify(window.said)));
+}"""
+DROP = """(files) => {
+  const carried = new DataTransfer();
+  for (const [name, text] of files) carried.items.add(new File([text], name, { type: "text/plain" }));
+  const form = document.querySelector("form[data-upload]");
+  const send = (kind) => form.dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true }));
+  const wasTaken = !send("dragover");
+  const looked = form.classList.contains("is-target");
+  send("drop");
+  return [wasTaken, looked, form.classList.contains("is-target")];
+}"""
+
+
+@pytest.fixture
+def base(browser: Browser) -> KnowledgeBase:
+    return aside(create_base, browser.project, "Handbook")
+
+
+@pytest.fixture
+def opened(browser: Browser, base: KnowledgeBase) -> Page:
+    return browser.open("knowledge-base", base.kb_id)
+
+
+def test_dropped_files_tell_how_far_they_are_and_become_sources(
+    opened: Page, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 10)
+    monkeypatch.setattr("sessions_app.api.source_stream._TELL_SECONDS", 0)
+    opened.evaluate(KEEP)
+    bar = opened.locator(".upload__bar")
+    place = bar.bounding_box()
+    assert opened.evaluate(DROP, [["pumps.md", MANUAL], ["more.txt", "Valve 1 leaks."]]) == [True, True, False]
+    expect(opened.get_by_role("link", name="pumps.md")).to_be_visible()
+    expect(opened.get_by_role("link", name="more.txt")).to_be_visible()
+    said = opened.evaluate("JSON.parse(sessionStorage.getItem('said'))")
+    assert any("kB sent" in words for words in said)
+    assert any(words.startswith("pumps.md: reading part") for words in said)
+    assert any(words.startswith("pumps.md: storing unit") for words in said)
+    assert any(words.startswith("more.txt: ") for words in said)
+    assert opened.locator(".upload__bar").bounding_box() == place  # its place was kept
+    opened.get_by_role("link", name="pumps.md").click()
+    opened.locator("details.tree__node").first.click()
+    expect(opened.locator(".tree .tree").first).to_be_visible()
+
+
+def test_a_file_that_cannot_be_read_says_why_and_can_be_chosen_anew(opened: Page, browser: Browser) -> None:
+    chosen = opened.get_by_label("File to add")
+    chosen.set_input_files({"name": "a.zip", "mimeType": "application/zip", "buffer": b"PK\x03\x04\0\0"})
+    opened.get_by_role("button", name="Add source").click()
+    expect(opened.locator("#upload-status")).to_contain_text("a.zip: ")
+    expect(opened.locator("#upload-status")).to_have_class("small upload__status field__error")
+    expect(chosen).to_be_enabled()
+    expect(opened.get_by_text("No source yet")).to_be_visible()
+    assert len(browser.complaints) == 1  # the browser's own about the answer 415
+    browser.complaints.clear()
+    chosen.set_input_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"Pump 1 is blue."})
+    opened.get_by_role("button", name="Add source").click()
+    expect(opened.get_by_role("link", name="a.txt")).to_be_visible()
+
+
+def test_units_are_found_by_words_and_phrases(opened: Page) -> None:
+    opened.evaluate(DROP, [["pumps.md", MANUAL]])
+    expect(opened.get_by_role("link", name="pumps.md")).to_be_visible()
+    asked = opened.get_by_label("Search the units of this base")
+    asked.fill('"stands in hall 7"')
+    asked.press("Enter")
+    hits = opened.locator(".unit-list mark")
+    expect(hits.first).to_be_visible()
+    asked.fill('"hall in stands"')
+    asked.press("Enter")
+    expect(opened.get_by_text("No unit holds all of that.")).to_be_visible()
+    opened.get_by_role("link", name="Search as a turn does").click()
+    expect(opened.locator("main")).to_contain_text("BM25")
