@@ -15,7 +15,6 @@ from django.db.models.functions import Collate
 from django.utils import timezone
 
 from mrpvm.knowledge.arrays import Array, np
-from sessions_app.actions.staging import unwatched
 from sessions_app.models import PACKED_FROM, KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
 from sessions_app.models.plain_sql import insert_values
 from sessions_app.search.packed import UNITS_A_PART, VERSION, packed_postings, packed_units
@@ -31,7 +30,7 @@ _COLUMNS = ("packed_id", "kind", "key", "content")
 logger = logging.getLogger(__name__)
 
 
-def pack_large_layers(watch: Callable[[], object] = unwatched) -> int:
+def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
     """Pack what bases show in large layers and is not packed yet; gives how many layers were.
 
     A layer that holds utterances stays as it is: what is found of it depends on what was said around it.
@@ -53,7 +52,7 @@ def _is_packed(layer_pk: int, watch: Callable[[], object]) -> bool:
         return False
 
 
-def pack_layer(layer_pk: int, watch: Callable[[], object] = unwatched) -> bool:
+def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> bool:
     """Pack a sealed layer's postings; tells whether it was done, which it is not while another process does it.
 
     Effects: one row a term and one for some hundred units, in short transactions; memory for two numbers a unit and

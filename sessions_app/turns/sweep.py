@@ -20,14 +20,15 @@ logger = logging.getLogger(__name__)
 
 def sweep() -> dict[str, int]:
     """Do all of it once; gives how many rows each part touched. Safe to run in several processes at once."""
+    courtesy = Courtesy()
     return {
         "recovered": recover_abandoned(),
         "expired": expire_sessions(),
         "purged": purge_deleted_sessions(),
         "unfinished": sweep_staged(),
         "unused": remove_unused_content(),
-        "compacted": compact_long_chains(Courtesy().step_back),
-        "packed": pack_large_layers(),
+        "compacted": compact_long_chains(courtesy.step_back),
+        "packed": pack_large_layers(courtesy.step_back),
         "forgotten": sweep_memories(),
     }
 
