@@ -106,7 +106,8 @@ class MiniLM:
         mask = (1 - present)[:, None, None, :] * np.float32(-1e9)
         for layer in self._layers:
             rows = layer(rows, mask)
-        return (rows * present[:, :, None]).sum(1) / present.sum(1, keepdims=True)
+        means: Array = (rows * present[:, :, None]).sum(1) / present.sum(1, keepdims=True)
+        return means
 
 
 def _gelu(rows: Array) -> Array:
