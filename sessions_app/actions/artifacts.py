@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from django.db import DatabaseError, transaction
 
-from sessions_app.models import SourceArtifact, UnitArtifact
+from sessions_app.models import KnowledgeSource, SourceArtifact, UnitArtifact
 
 logger = logging.getLogger(__name__)
 
@@ -32,10 +32,22 @@ def keep_artifacts(plugin_id: str, version: str, contents: Mapping[int, bytes]) 
 def keep_source_artifacts(plugin_id: str, source_pk: int, contents: Mapping[str, bytes]) -> None:
     """Keep what a plugin made of a source that was just stored: all of it, by name, or nothing.
 
+    A fold that began meanwhile has perhaps copied the source already: its copy gets them too, for nobody would make
+    them again.
+
     Raises:
         DatabaseError: the source is gone or a name is too long.
     """
+    stored = KnowledgeSource.objects.select_for_update().only("source_id", "hash", "added_at").filter(pk=source_pk)
+    copies = [
+        pk
+        for source in stored
+        for pk in KnowledgeSource.objects.filter(
+            pk__gt=source_pk, source_id=source.source_id, hash=source.hash, added_at=source.added_at
+        ).values_list("pk", flat=True)
+    ]
     SourceArtifact.objects.bulk_create(
-        SourceArtifact(plugin_id=plugin_id, source_id=source_pk, name=name, content=content)
+        SourceArtifact(plugin_id=plugin_id, source_id=pk, name=name, content=content)
+        for pk in (source_pk, *copies)
         for name, content in contents.items()
     )

@@ -133,6 +133,9 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
         copy.pk, copy.layer = None, layer
         copy._state.adding = True
         with transaction.atomic():
+            list(
+                KnowledgeSource.objects.select_for_update().only("pk").filter(pk=newest)
+            )  # its artifacts may just come
             copy.save()
             for chunk in QuarantinedChunk.objects.filter(origin_id=newest).order_by("pk"):
                 chunk.pk, chunk.origin = None, copy

@@ -12,7 +12,7 @@ from mrpvm.errors import Conflict, NotFound
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import terms
 from sessions_app.actions import compaction
-from sessions_app.actions.artifacts import keep_artifacts
+from sessions_app.actions.artifacts import keep_artifacts, keep_source_artifacts
 from sessions_app.actions.compaction import compact_base, compact_long_chains
 from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.kb_mounts import mount_base
@@ -232,6 +232,17 @@ def test_artifacts_go_along(base: KnowledgeBase) -> None:
     folded.newest(9)
     assert folded.artifacts("1", ["s0::1", "s1::1"]) == {"s0::1": b"zero"}
     assert UnitArtifact.objects.count() == 2
+
+
+def test_what_a_plugin_makes_of_a_source_is_not_lost_to_a_fold_that_was_faster(base: KnowledgeBase) -> None:
+    """The source was published, the chain folded, and only then did the plugin answer."""
+    first = add_source(base, "first", "text", [make_unit("s0::1", "The pump leaks")], source_id="s0")
+    add_source(base, "other", "text", [make_unit("s1::1", "The valve leaks")], source_id="s1")
+    assert compact_base(now(base))
+    keep_source_artifacts("kb-mine", first.pk, {"note": b"kept"})
+    folded = SessionKnowledge(EffectiveView.of_layer(now(base).head)).for_plugin("kb-mine")
+    assert folded.source_artifacts("s0") == {"note": b"kept"}
+    assert folded.source_artifacts("s1") == {}
 
 
 class TestRestore:
