@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from mrpvm.documents.reading import read_document
+from mrpvm.errors import TooLarge
+from mrpvm.ingestion.limits import LINE_CHARS
 from mrpvm.knowledge.chunking import Chunk, chunk_source
 from mrpvm.knowledge.ingest import SourceInfo, build_unit_tree, check_source_size, describe_source
 from mrpvm.knowledge.limits import IngestLimits
@@ -68,17 +70,34 @@ def read_source(file: SourceFile) -> ReadSource:
 
     Raises:
         Unreadable, InvalidInput: as for `read_document`.
-        TooLarge: KB_VALIDATION_TOO_LARGE, KB_INGEST_TOO_MANY_CHUNKS.
+        TooLarge: KB_VALIDATION_TOO_LARGE, also for a line that is no text; KB_VALIDATION_MAX_UNITS_PER_SOURCE for more
+            headings than there may be units; KB_INGEST_TOO_MANY_CHUNKS.
     """
     document = read_document(file.data, file.name, file.declared_type)
     check_source_size(document.text, file.limits)
     info = describe_source(file.source_id, file.name, document.text, ingested_at=file.ingested_at)
-    chunks = chunk_source(
-        document.text,
-        is_markdown=document.is_markdown or info.source_type == "markdown",
-        max_chunks=file.limits.chunks_per_source,
-    )
+    is_markdown = document.is_markdown or info.source_type == "markdown"
+    _check_lines(document.text.split("\n"), file.limits.units_per_source if is_markdown else None)
+    chunks = chunk_source(document.text, is_markdown=is_markdown, max_chunks=file.limits.chunks_per_source)
     return ReadSource(info=replace(info, author=document.author or info.author), text=document.text, chunks=chunks)
+
+
+def _check_lines(lines: Sequence[str], headings_max: int | None) -> None:
+    """Refuse what would take long to be refused later."""
+    longest = max(map(len, lines), default=0)
+    if longest > LINE_CHARS:
+        raise TooLarge(
+            f"A line of the source has {longest} characters; {LINE_CHARS} are allowed.",
+            code="KB_VALIDATION_TOO_LARGE",
+            details={"limit": LINE_CHARS, "size": longest},
+        )
+    heading_count = sum(line.startswith("#") for line in lines) if headings_max is not None else 0
+    if headings_max is not None and heading_count > headings_max:
+        raise TooLarge(
+            f"The source has {heading_count} headings; {headings_max} units are allowed.",
+            code="KB_VALIDATION_MAX_UNITS_PER_SOURCE",
+            details={"limit": headings_max, "size": heading_count},
+        )
 
 
 def finish_source(read: ReadSource, results: Sequence[ChunkUnits], limits: IngestLimits) -> IngestedSource:

@@ -94,7 +94,7 @@ def _matching(chain: Sequence[int], asked: Asked) -> Iterator[int]:
 
 
 _INSERT = {
-    "sqlite": "INSERT OR IGNORE INTO sessions_app_unitwords (rowid, layer, words) VALUES (%s, %s, %s)",
+    "sqlite": "INSERT OR REPLACE INTO sessions_app_unitwords (rowid, layer, words) VALUES (%s, %s, %s)",
     "postgresql": "INSERT INTO sessions_app_unitwords (unit_id, words) VALUES (%s, %s::tsvector) "
     "ON CONFLICT DO NOTHING",
 }

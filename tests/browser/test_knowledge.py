@@ -21,7 +21,8 @@ DROP = """(files) => {
   const carried = new DataTransfer();
   for (const [name, text] of files) carried.items.add(new File([text], name, { type: "text/plain" }));
   const form = document.querySelector("form[data-upload]");
-  const send = (kind) => form.dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true }));
+  const send = (kind) =>
+    form.dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true }));
   const wasTaken = !send("dragover");
   const looked = form.classList.contains("is-target");
   send("drop");
