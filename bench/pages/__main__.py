@@ -1,17 +1,16 @@
 """`python -m bench.pages`: stores long and many sessions, asks for their pages, lets many readers listen to one."""
 
 import argparse
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import django
-
-from bench.databases import Database, new_database
+from bench.databases import new_database
+from bench.pages.asking import LIST_PAGES, Cost, asked, list_of, member, set_up
 from bench.pages.sockets import Heard, listen
 from bench.servers import MeasuredServer
 
@@ -32,32 +31,15 @@ def main() -> None:
         new_database(Path(directory, "pages")) as own,
         MeasuredServer(own) as server,
     ):
-        _set_up(own)
-        lines = [*_readers(server, READERS // share or 2), "", *_pages(share)]
+        set_up(own)
+        lines = [*_readers(server, READERS // share or 2), "", *_pages(share, Path(directory))]
     print("\n".join(lines))
-
-
-def _set_up(own: Database) -> None:
-    os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
-    os.environ |= {"MRPVM_DATA_DIR": str(own.directory)}
-    django.setup()
-
-
-def _member() -> Any:
-    """Give a client in which an admin of the default project is logged in."""
-    from django.test import Client
-
-    from sessions_app.actions.projects import ensure_default_project, ensure_first_admin
-
-    client = Client(headers={"host": "127.0.0.1"})
-    client.force_login(ensure_first_admin(ensure_default_project()))
-    return client
 
 
 def _readers(server: MeasuredServer, reader_count: int) -> Iterator[str]:
     from sessions_app.models import Session
 
-    cookie = "; ".join(f"{name}={morsel.value}" for name, morsel in _member().cookies.items())
+    cookie = "; ".join(f"{name}={morsel.value}" for name, morsel in member().cookies.items())
     with server.client() as client:
         session_id = client.new_session()
         since = Session.objects.get(session_id=session_id).event_sequence
@@ -88,81 +70,49 @@ def _heard_lines(heard: list[Heard], wanted: list[int], stored_at: float) -> Ite
     yield f"last event after the last answer, ms: median {median(late_ms):.0f}, slowest reader {late_ms[-1]:.0f}"
 
 
-def _pages(share: int) -> Iterator[str]:
+def _pages(share: int, directory: Path) -> Iterator[str]:
     from django.urls import reverse
 
-    from bench.pages.storing import store_long_session, store_sessions
+    from bench.pages.storing import store_long_session
     from sessions_app.actions.projects import ensure_default_project
 
-    project, client = ensure_default_project(), _member()
+    project, client = ensure_default_project(), member()
     little, much = (max(30, count // share) for count in TURNS)
     sessions = {count: store_long_session(project, count) for count in (little, much)}
 
-    def of_session(name: str, query: Callable[[int], Mapping[str, Any]]) -> dict[int, tuple[str, Mapping[str, Any]]]:
-        return {count: (reverse(name, args=[made.session_id]), query(count)) for count, made in sessions.items()}
+    def of_session(name: str, page: str, query: Callable[[int], Mapping[str, Any]]) -> str:
+        addresses = {count: reverse(page, args=[made.session_id]) for count, made in sessions.items()}
+        return _line(name, *(partial(asked, client, address, query(count)) for count, address in addresses.items()))
 
     yield f"a session of {little:,} and of {much:,} turns"
     yield ""
-    yield from _rows(client, "its page", of_session("session", lambda count: {}))
-    yield from _rows(client, "from its middle", of_session("session-messages", lambda count: {"before": count // 2}))
-    yield from _rows(client, "its registry", of_session("session-state", lambda count: {"turns_before": count // 2}))
-    yield from _rows(client, "failed turns", of_session("session-state", lambda count: {"find": "status:failed"}))
+    yield of_session("its page", "session", lambda count: {})
+    yield of_session("from its middle", "session-messages", lambda count: {"before": count // 2})
+    yield of_session("its registry", "session-state", lambda count: {"turns_before": count // 2})
+    yield of_session("failed turns", "session-state", lambda count: {"find": "status:failed"})
     few, many = (max(60, count // share) for count in SESSIONS)
-    lists: dict[str, dict[int, tuple[float, int]]] = {}
-    stored = 0
-    for count in (few, many):
-        store_sessions(project, count - stored)
-        stored = count
-        for name, (page, query) in _list_queries(count).items():
-            lists.setdefault(name, {})[count] = _asked(client, reverse(page), query)
     yield ""
     yield f"a list of {few:,} and of {many:,} sessions"
     yield ""
-    for name, costs in lists.items():
-        yield _line(name, *costs.values())
+    with (
+        new_database(directory / "few") as first,
+        new_database(directory / "many") as second,
+        list_of(first, few) as ask_few,
+        list_of(second, many) as ask_many,
+    ):
+        for name in LIST_PAGES:
+            yield _line(name, partial(ask_few, name), partial(ask_many, name))
 
 
-def _list_queries(count: int) -> dict[str, tuple[str, dict[str, str]]]:
-    from sessions_app.models import Session
-
-    middle = Session.objects.order_by("-last_activity_at", "-id")[count // 2]
-    listed = "sessions-list"
-    return {
-        "its beginning": (listed, {}),
-        "from its middle": (listed, {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"}),
-        "failed ones": (listed, {"status": "failed"}),
-        "running, of none": (listed, {"status": "running"}),
-        "by a word": (listed, {"q": f"conversation {count // 2}"}),
-        "a search": ("search", {"q": "colour status:failed"}),
-        "a search of none": ("search", {"q": "nowhere plugin:kb-fast"}),
-    }
-
-
-def _rows(client: Any, name: str, asked: Mapping[int, tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
-    costs = {count: _asked(client, *address) for count, address in asked.items()}
-    yield _line(name, *costs.values())
-
-
-def _asked(client: Any, address: str, query: Mapping[str, Any]) -> tuple[float, int]:
-    """Give the median of ms for a page, and its queries."""
-    from django.db import connection
-    from django.test.utils import CaptureQueriesContext
-
-    with CaptureQueriesContext(connection) as queries:
-        assert client.get(address, query).status_code == 200
-    query_count, times = len(queries), []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        client.get(address, query)
-        times.append((time.perf_counter() - began) * 1000)
-    return median(times), query_count
-
-
-def _line(name: str, little: tuple[float, int], much: tuple[float, int]) -> str:
-    ratio = much[0] / little[0]
+def _line(name: str, little: Callable[[], Cost], much: Callable[[], Cost]) -> str:
+    """Ask for both pages by turns, once without counting, and give the medians."""
+    little(), much()
+    rounds = [(little(), much()) for _ in range(REPEATS)]
+    few_ms, many_ms = (median(costs[side][0] for costs in rounds) for side in (0, 1))
+    ratio = many_ms / few_ms
     verdict = f"at most {RATIO_MAX}: {'met' if ratio <= RATIO_MAX else 'not met'}"
-    counts = f"{little[1]} and {much[1]} queries"
-    return f"{name:<18}{little[0]:8.1f} ms{much[0]:9.1f} ms   ratio {ratio:5.2f}   {verdict}   {counts}"
+    counts = f"{rounds[-1][0][1]} and {rounds[-1][1][1]} queries"
+    return f"{name:<18}{few_ms:8.1f} ms{many_ms:9.1f} ms   ratio {ratio:5.2f}   {verdict}   {counts}"
 
 
 if __name__ == "__main__":

@@ -33,6 +33,14 @@ document.addEventListener("live:event", ({ detail }) =>
   detail.sequence != null && window.numbers.push(detail.sequence));
 """
 
+SHIFTS = """
+window.shifted = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
+}).observe({ type: "layout-shift", buffered: true });
+"""
+"""Adds up in `window.shifted` what moved without the reader's doing, in shares of the screen."""
+
 
 @dataclass
 class Browser:

@@ -11,18 +11,12 @@ from bench.turn_page.turns import large_turn, stored_batches
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
-from tests.browser.browsing import Browser, HeldSolver, aside, beside, browser, held, ready
+from tests.browser.browsing import SHIFTS, Browser, HeldSolver, aside, beside, browser, held, ready
 from tests.browser.turn_scene import open_turn, session
 
 __all__ = ["beside", "browser", "held", "session"]
 
 RETRIEVAL = "exec-0.2.2~1"
-SHIFTS = """
-window.shifted = 0;
-new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifted += entry.value;
-}).observe({ type: "layout-shift", buffered: true });
-"""
 
 
 def selected(page: Page, place: str) -> None:

@@ -1,0 +1,111 @@
+"""Asking for pages: in this process, so that queries are counted, or in one of its own that keeps a list of sessions.
+
+Two lists of different length are kept in two databases and asked by turns, so that what else the machine does meanwhile
+falls on both alike.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from typing import Any
+
+import django
+
+from bench.databases import Database
+
+type Cost = tuple[float, int]
+"""The ms that a page took, and its queries."""
+
+
+def set_up(own: Database) -> None:
+    """Let this process work with the database."""
+    os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
+    os.environ |= {"MRPVM_DATA_DIR": str(own.directory)}
+    django.setup()
+
+
+def member() -> Any:
+    """Give a client in which an admin of the default project is logged in."""
+    from django.test import Client
+
+    from sessions_app.actions.projects import ensure_default_project, ensure_first_admin
+
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(ensure_first_admin(ensure_default_project()))
+    return client
+
+
+def asked(client: Any, address: str, query: Mapping[str, Any]) -> Cost:
+    """Ask for a page once."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as queries:
+        began = time.perf_counter()
+        response = client.get(address, query)
+        took_ms = (time.perf_counter() - began) * 1000
+    assert response.status_code == 200
+    return took_ms, len(queries)
+
+
+@contextmanager
+def list_of(database: Database, session_count: int) -> Iterator[Callable[[str], Cost]]:
+    """Store so many sessions in a process of its own; gives what asks there for a page by its name in `LIST_PAGES`."""
+    spawning = get_context("spawn")
+    here, there = spawning.Pipe()
+    process = spawning.Process(target=_keep, args=(database, session_count, there))
+    process.start()
+
+    def ask(name: str) -> Cost:
+        here.send(name)
+        cost: Cost = here.recv()
+        return cost
+
+    try:
+        here.recv()
+        yield ask
+    finally:
+        here.send("")
+        process.join()
+
+
+LIST_PAGES = (
+    "its beginning", "from its middle", "failed ones", "running, of none", "by a word", "a search", "a search of none",
+)  # fmt: skip
+
+
+def _keep(database: Database, session_count: int, told: Connection) -> None:
+    set_up(database)
+    from django.core.management import call_command
+    from django.urls import reverse
+
+    from bench.pages.storing import store_sessions
+    from sessions_app.actions.projects import ensure_default_project
+
+    call_command("migrate", verbosity=0)
+    store_sessions(ensure_default_project(), session_count)
+    client, queries = member(), _list_queries(session_count)
+    told.send("stored")
+    while name := told.recv():
+        page, query = queries[name]
+        told.send(asked(client, reverse(page), query))
+
+
+def _list_queries(count: int) -> dict[str, tuple[str, dict[str, str]]]:
+    from sessions_app.models import Session
+
+    middle = Session.objects.order_by("-last_activity_at", "-id")[count // 2]
+    listed = "sessions-list"
+    queries: tuple[tuple[str, dict[str, str]], ...] = (
+        (listed, {}),
+        (listed, {"after": f"{middle.last_activity_at.isoformat()}~{middle.pk}"}),
+        (listed, {"status": "failed"}),
+        (listed, {"status": "running"}),
+        (listed, {"q": f"conversation {count // 2}"}),
+        ("search", {"q": "colour status:failed"}),
+        ("search", {"q": "nowhere plugin:kb-fast"}),
+    )
+    return dict(zip(LIST_PAGES, queries, strict=True))
