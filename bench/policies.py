@@ -113,7 +113,7 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
 
         def tokens(flags: Flags) -> int:
             turn = ExplainabilityTurn(session=session, turn_index=1, user_message=call.message)
-            return int(conversation_context(turn, call, flags, None).report()["tokens"])
+            return int(conversation_context(turn, call, flags).report()["tokens"])
 
         summarised = tokens(flags)
         session.save(update_fields=["summary"])

@@ -1,7 +1,7 @@
 """The one builder of what a model gets to see, with a report of what it was made of and what was cut [X2, H20 to H24].
 
-Sections come in a fixed order: instructions, memory, summary, conversation, evidence, message. What the window left
-out and what the summary tells stand in one system message before the conversation [K43].
+Sections come in a fixed order: the instructions one by one, memory, summary, conversation, evidence, message. What the
+window left out and what the summary tells stand in one system message before the conversation [K43].
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mrpvm.conversation.summary import Summary
+from mrpvm.conversation.system_prompt import Instruction
 from mrpvm.conversation.window import Window
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
@@ -75,7 +76,7 @@ class Context:
 def build_context(
     *,
     message: str,
-    instructions: str | None,
+    instructions: Sequence[Instruction],
     window: Window,
     summary: Summary,
     memory: str = "",
@@ -96,7 +97,7 @@ def build_context(
     told = [line for line in (memory, f"Session summary: {summary.text}" if summary.text else "", note) if line]
     lead = (HistoryMessage(role="system", content="\n".join(told)),) if told else ()
     sections = [
-        _whole("instructions", "session and request", instructions),
+        *(_instruction(part) for part in instructions),
         _whole("memory", "session memory", memory),
         _summary_section(summary),
         _window_section(window, note, source, places),
@@ -145,6 +146,18 @@ def _summarised(summary: Summary) -> str:
 
 def _whole(name: str, source: str, text: str | None) -> Section | None:
     return Section(name=name, source=source, chars=len(text), text=text) if text else None
+
+
+def _instruction(part: Instruction) -> Section:
+    return Section(
+        name=part.name,
+        source=part.source,
+        chars=len(part.text.strip()),
+        text=part.text.strip(),
+        kept_count=part.kept_count,
+        omitted_count=part.omitted_count,
+        rule="fitting" if part.omitted_count else None,
+    )
 
 
 def _summary_section(summary: Summary) -> Section | None:

@@ -1,32 +1,73 @@
 """What a model is told before the conversation: how it talks, who acts, the client's wish, one skill [L-11, L-113]."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+
 from mrpvm.conversation.agents import Agent
 from mrpvm.conversation.personas import Persona
-from mrpvm.conversation.personas.style import INSTRUCTIONS
+from mrpvm.conversation.personas.style import INSTRUCTIONS, ResolvedStyle
 from mrpvm.conversation.skills import SkillEntry
 
 
-def system_prompt(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """One part of the system prompt: what it is, where it comes from, and how many texts were not chosen for it."""
+
+    name: str
+    source: str
+    text: str
+    kept_count: int | None = None
+    omitted_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Texts that the session was told to keep, the most fitting first, and how many others it holds."""
+
+    texts: tuple[str, ...] = ()
+    omitted_count: int = 0
+
+
+def instructions(
     persona: Persona,
-    style: str,
+    style: ResolvedStyle,
     agent: Agent | None,
-    own: str | None,
-    remembered: tuple[str, ...] = (),
+    own: Instruction | None,
+    told: Told,
     skill: SkillEntry | None = None,
-) -> str:
-    """Give the sections in their fixed order, empty ones left out.
+) -> tuple[Instruction, ...]:
+    """Give the parts in their fixed order, empty ones left out.
 
     Args:
         own: the system prompt of the client's request or of the session.
-        remembered: texts that the session was told to keep, the most fitting first.
         skill: the one skill whose body guides this turn [L-60].
     """
-    sections = (
-        persona.instructions,
-        INSTRUCTIONS[style],
-        agent.instructions if agent else "",
-        "\n".join(("Remembered on the user's request:", *(f"- {text}" for text in remembered))) if remembered else "",
-        own or "",
-        f"For this turn, follow the skill '{skill.skill_name}':\n{skill.instructions}" if skill else "",
-    )
-    return "\n\n".join(section.strip() for section in sections if section.strip())
+    remembered = "\n".join(("Remembered on the user's request:", *(f"- {text}" for text in told.texts)))
+    parts = (
+        Instruction(name="persona", source=f"persona {persona.id}", text=persona.instructions),
+        Instruction(name="style", source=f"the {style.basis}", text=INSTRUCTIONS[style.style]),
+        Instruction(name="agent", source=f"agent {agent.id}", text=agent.instructions) if agent else None,
+        Instruction(
+            name="remembered", source="this session", text=remembered if told.texts else "",
+            kept_count=len(told.texts), omitted_count=told.omitted_count,
+        ),
+        own,
+        _of_skill(skill) if skill else None,
+    )  # fmt: skip
+    return tuple(part for part in parts if part is not None and part.text.strip())
+
+
+def client_prompt(requested: str | None, stored: str | None) -> Instruction | None:
+    """Give the client's own system prompt: this request's, else the session's."""
+    text = requested or stored
+    return Instruction(name="system prompt", source="request" if requested else "stored", text=text) if text else None
+
+
+def system_prompt(parts: Iterable[Instruction]) -> str | None:
+    """Give the parts as one text, None for none."""
+    return "\n\n".join(part.text.strip() for part in parts) or None
+
+
+def _of_skill(skill: SkillEntry) -> Instruction:
+    text = f"For this turn, follow the skill '{skill.skill_name}':\n{skill.instructions}"
+    return Instruction(name="skill", source=f"skill {skill.skill_name}", text=text)

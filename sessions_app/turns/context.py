@@ -10,6 +10,7 @@ from mrpvm.conversation.context import Context, build_context, with_evidence
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.session_memory import Memory, told_terms
 from mrpvm.conversation.summary import Said, Summary, due_through, extend_by_rules, summary_of
+from mrpvm.conversation.system_prompt import Instruction
 from mrpvm.conversation.window import Window, cut_window, without_current
 from mrpvm.values import HistoryMessage, TurnOutcome
 from sessions_app.models import ExplainabilityTurn, Message, Session
@@ -25,11 +26,16 @@ SUMMARY_FAILED = "summary_failed"
 
 
 def conversation_context(
-    turn: ExplainabilityTurn, call: TurnCall, flags: Flags, instructions: str | None, memory: Memory | None = None
+    turn: ExplainabilityTurn,
+    call: TurnCall,
+    flags: Flags,
+    instructions: Sequence[Instruction] = (),
+    memory: Memory | None = None,
 ) -> Context:
     """Give the context of a turn that holds its slot.
 
     Args:
+        instructions: what the system prompt is made of.
         memory: what earlier turns left, of which the model is told the terms that the message names, unless the request
             brings a conversation of its own.
 
@@ -43,7 +49,7 @@ def conversation_context(
     return context
 
 
-def _of_request(call: TurnCall, flags: Flags, instructions: str | None) -> Context:
+def _of_request(call: TurnCall, flags: Flags, instructions: Sequence[Instruction]) -> Context:
     said = [item for item in without_current(call.history or (), call.message) if item.role in WINDOW_ROLES]
     window = _cut(said[::-1], len(said), flags)
     return build_context(
@@ -52,7 +58,11 @@ def _of_request(call: TurnCall, flags: Flags, instructions: str | None) -> Conte
 
 
 def _of_session(
-    turn: ExplainabilityTurn, call: TurnCall, flags: Flags, instructions: str | None, memory: Memory | None
+    turn: ExplainabilityTurn,
+    call: TurnCall,
+    flags: Flags,
+    instructions: Sequence[Instruction],
+    memory: Memory | None,
 ) -> Context:
     session = turn.session
     rows = _newest(session, 2 * flags.history_max_turns + 1)

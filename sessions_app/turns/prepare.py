@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from mrpvm.conversation.guardrails import denial
+from mrpvm.conversation.system_prompt import system_prompt
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.chain import Chain
@@ -158,7 +159,7 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
-        system_prompt=instructions,
+        system_prompt=system_prompt(instructions),
         skill=skill_use(call.skill),
         skill_choice=call.skill_choice.as_record() if call.skill_choice else None,
         history=context.history,

@@ -6,7 +6,7 @@ from typing import Any
 from mrpvm.conversation.commands import CommandResult, Orchestration
 from mrpvm.conversation.memory import recalled
 from mrpvm.conversation.personas import resolve_style
-from mrpvm.conversation.system_prompt import system_prompt
+from mrpvm.conversation.system_prompt import Instruction, Told, client_prompt, instructions
 from sessions_app.models import Session
 from sessions_app.queries.frozen_content import active_persona_of, agents_of
 from sessions_app.queries.remembered import remembered_texts
@@ -14,18 +14,25 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.language_model import is_configured
 
 
-def told_before(session: Session, message: str, requested: str | None, chosen: Orchestration | None) -> str | None:
-    """Give the system prompt of a turn from the session's frozen state [L-11]; without a model the client's own."""
-    own = requested or session.system_prompt
+def told_before(
+    session: Session, message: str, requested: str | None, chosen: Orchestration | None
+) -> tuple[Instruction, ...]:
+    """Give what a turn's system prompt is made of, from the session's frozen state [L-11].
+
+    Without a model it is the client's own alone.
+    """
+    own = client_prompt(requested, session.system_prompt)
     if not is_configured():
-        return own
+        return (own,) if own else ()
     persona = active_persona_of(session)
-    return system_prompt(
+    known = remembered_texts(session) if session.remembered_count else []
+    texts = recalled(known, message)
+    return instructions(
         persona,
-        resolve_style(session.active_style, persona.default_style, message).style,
+        resolve_style(session.active_style, persona.default_style, message),
         agents_of(session).get(session.active_agent),
         own,
-        recalled(remembered_texts(session), message) if session.remembered_count else (),
+        Told(texts=texts, omitted_count=len(known) - len(texts)),
         chosen.skill if chosen else None,
     )
 

@@ -103,7 +103,7 @@ def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: 
         append_messages(session, told)
         session.refresh_from_db()
         turn = ExplainabilityTurn(session=session, turn_index=1, user_message="And then?")
-        report = conversation_context(turn, TurnCall(message="And then?"), Flags(), None).report()
+        report = conversation_context(turn, TurnCall(message="And then?"), Flags()).report()
         sizes.append(report["tokens"])
     assert max(sizes) <= 1_400
     assert sizes[0] <= sizes[1] >= 0.95 * sizes[2]

@@ -302,6 +302,17 @@ FLAGS = ("enable_query_rewriting", "enable_session_memory", "enable_history_summ
 DIALOGUE = ("What does the red pump need?", "And what does it need besides?", "When does its valve open?", "And then?",
             "What does the blue pump need?", "Does that help it?", "So what about the valve?")  # fmt: skip
 ROW = ("unit_id", "step", "rank", "score", "reason")
+PARTS = {
+    "enable_query_rewriting": ("recall.rewrite",),
+    "enable_session_memory": ("recall.need_of", "recall.stored_memory", "recall.after_turn", "recall.keep_memory",
+                              "context.told_terms"),
+    "enable_history_summarization": ("context.summarise",),
+}  # fmt: skip
+"""What each policy is made of."""
+
+
+def _timeless(memory: dict[str, Any] | None) -> dict[str, Any] | None:
+    return memory and {name: value for name, value in memory.items() if name != "expires_at"}
 
 
 def held(editor: Caller, flags: dict[str, bool]) -> list[dict[str, Any]]:
@@ -315,7 +326,7 @@ def held(editor: Caller, flags: dict[str, bool]) -> list[dict[str, Any]]:
             {
                 "content": answer.json()["choices"][0]["message"]["content"],
                 "report": {name: value for name, value in turn.context_report.items() if name != "memory"},
-                "memory": turn.context_report.get("memory"),
+                "memory": _timeless(turn.context_report.get("memory")),
                 "ledger": list(turn.unit_events.order_by("id").values_list(*ROW)),
             }
         )
@@ -342,9 +353,14 @@ def test_every_combination_of_flags_does_what_it_says(
     def untouchable(*arguments: object, **options: object) -> None:
         raise AssertionError("a policy that is off is not called")
 
-    for name in ("rewrite", "need_of", "stored_memory", "after_turn", "keep_memory"):
-        monkeypatch.setattr(f"sessions_app.turns.recall.{name}", untouchable)
-    monkeypatch.setattr("sessions_app.turns.context.summarise", untouchable)
-    monkeypatch.setattr("sessions_app.turns.prepare.recall_of", lambda *given: None)
-    monkeypatch.setattr("sessions_app.turns.commit.remember", lambda *given: None)
-    assert held(editor, dict.fromkeys(FLAGS, False)) == by_flags[(False, False, False)]
+    for values, turns in by_flags.items():
+        flags = dict(zip(FLAGS, values, strict=True))
+        with monkeypatch.context() as removed:
+            for name in (part for flag, parts in PARTS.items() if not flags[flag] for part in parts):
+                removed.setattr(f"sessions_app.turns.{name}", untouchable)
+            if not flags["enable_session_memory"]:
+                removed.setattr("sessions_app.turns.commit.remember", lambda *given: None)
+                removed.setattr("sessions_app.turns.prepare.earlier_memory", lambda *given: None)
+            if not any(values[:2]):
+                removed.setattr("sessions_app.turns.prepare.recall_of", lambda *given: None)
+            assert held(editor, flags) == turns, flags

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from mrpvm.conversation.context import build_context, context_pack
 from mrpvm.conversation.summary import Summary
+from mrpvm.conversation.system_prompt import Instruction
 from mrpvm.conversation.window import Window, cost_of, cut_window, without_current
 from mrpvm.values import HistoryMessage
 
@@ -104,23 +105,34 @@ def test_a_window_is_a_tail_within_both_caps(texts: list[str], most: int, chars:
 
 def test_kv42_a_summary_stands_first_in_the_role_system() -> None:
     summary = Summary(through=4, sentences=((1, "The closing is on 3 May."),))
-    context = build_context(message="X", instructions=None, window=cut(talk(8)), summary=summary, source="stored")
+    context = build_context(message="X", instructions=(), window=cut(talk(8)), summary=summary, source="stored")
     assert context.history[0].role == "system"
     assert context.history[0].content == "Session summary: The closing is on 3 May.\n(4 older messages summarised)"
     assert context.history[1:] == tuple(talk(8))
 
 
+INSTRUCTIONS = (
+    Instruction(name="persona", source="persona lily", text="Be brief."),
+    Instruction(name="remembered", source="this session", text="- The key.", kept_count=1, omitted_count=4),
+)
+
+
 def test_the_report_names_every_section_with_its_source_and_size() -> None:
     window = cut(talk(45))
-    context = build_context(message="X", instructions="Be brief.", window=window, summary=Summary(), source="request")
+    context = build_context(message="X", instructions=INSTRUCTIONS, window=window, summary=Summary(), source="request")
     report = context.report()
-    assert [section["name"] for section in report["sections"]] == ["instructions", "conversation", "message"]
-    conversation = report["sections"][1]
+    assert [section["name"] for section in report["sections"]] == [
+        "persona", "remembered", "conversation", "message",
+    ]  # fmt: skip
+    assert [report["sections"][1][name] for name in ("source", "kept_count", "omitted_count", "rule")] == [
+        "this session", 1, 4, "fitting",
+    ]  # fmt: skip
+    conversation = report["sections"][2]
     assert (conversation["rule"], conversation["omitted_count"], conversation["kept_count"]) == ("messages", 25, 20)
     assert conversation["note"] == window.note
     assert conversation["chars"] == len(conversation["text"])
     assert conversation["tokens"] == -(-conversation["chars"] // 4)
     assert report["chars"] == sum(section["chars"] for section in report["sections"])
     assert report["conversationSource"] == "request"
-    first = build_context(message="X", instructions=None, window=cut([]), summary=Summary(), source="stored")
+    first = build_context(message="X", instructions=(), window=cut([]), summary=Summary(), source="stored")
     assert first.report()["conversationSource"] == "none"

@@ -55,19 +55,20 @@ def test_the_sections_stand_with_their_sizes_and_open_to_what_the_model_was_sent
     client = member_client(live_project, "viewer")
     page = get(client, turn, "turn-context")
     shown, stored = lines(page), turn.context_report["sections"]
-    assert list(shown) == ["Instructions", "Conversation", "Evidence", "Message"]
+    parts = ["Persona", "Style", "System prompt"]
+    assert list(shown) == [*parts, "Conversation", "Evidence", "Message"]
     for line, item in zip(shown.values(), stored, strict=True):
         assert f"{item['chars']} characters, {item['tokens']} tokens" in line
     assert "this session, 2 messages" in shown["Conversation"]
     assert f"{turn.context_report['chars']} characters, about {turn.context_report['tokens']} tokens" in page
     sent = provider.bodies[-1]["messages"]
-    texts = [section(client, turn, place) for place in range(4)]
-    assert texts[0].endswith("Answer in one sentence.")
-    assert texts[0] in sent[0]["content"]
+    texts = [section(client, turn, place) for place in range(6)]
+    assert texts[2] == "Answer in one sentence."
+    assert "\n\n".join(texts[:3]) in sent[0]["content"]
     conversation = "\n\n".join(f"**{item['role']}**: {item['content']}" for item in sent[1:3])
-    assert texts[1] == conversation
-    assert texts[2] == "My dog is called Rex."
-    assert texts[3] == "What is my dog called?"
+    assert texts[3] == conversation
+    assert texts[4] == "My dog is called Rex."
+    assert texts[5] == "What is my dog called?"
     assert [len(text) for text in texts] == [item["chars"] for item in stored]
 
 

@@ -15,13 +15,22 @@ LEAST_WIDTH = 8
 """A section is drawn at least this wide, so that it can be seen and pressed."""
 _NAMES: Mapping[str, str] = {
     "instructions": "Instructions",
+    "persona": "Persona",
+    "style": "Style",
+    "agent": "Agent",
+    "remembered": "Remembered",
+    "system prompt": "System prompt",
+    "skill": "Skill",
     "memory": "Memory",
     "summary": "Summary",
     "conversation": "Conversation",
     "evidence": "Evidence",
     "message": "Message",
 }
+_INSTRUCTIONS = frozenset({"persona", "style", "agent", "remembered", "system prompt", "skill"})
+"""What stands in the system prompt; in the bar all of it has one colour."""
 _RULES: Mapping[str, str] = {
+    "fitting": "by the choice of what fits the message",
     "messages": "by the cap on messages",
     "characters": "by the cap on characters",
     "summarised": "told by the summary instead",
@@ -80,10 +89,11 @@ def budget_parts(found: Sequence[Mapping[str, Any]]) -> list[BudgetPart]:
 
 def _part(place: int, section: Mapping[str, Any], total: int, at: int, width: int) -> BudgetPart:
     kept, omitted, rule = section.get("kept_count"), section.get("omitted_count", 0), section.get("rule")
-    noun = "unit" if section.get("unit_ids") else "message"
+    noun = _noun(section)
+    left = "text" if noun == "text" else "message"
     return BudgetPart(
         place=place,
-        key=section["name"],
+        key="instructions" if section["name"] in _INSTRUCTIONS else section["name"],
         name=_NAMES.get(section["name"], section["name"]),
         source=_SOURCES.get(section["source"], section["source"]),
         chars=section["chars"],
@@ -92,9 +102,15 @@ def _part(place: int, section: Mapping[str, Any], total: int, at: int, width: in
         at=at,
         width=width,
         kept=_counted(kept, noun) if kept else "",
-        cut=f"{_counted(omitted, 'message')} left out, {_RULES.get(rule or '', rule)}" if omitted else "",
+        cut=f"{_counted(omitted, left)} left out, {_RULES.get(rule or '', rule)}" if omitted else "",
         note=section.get("note", ""),
     )
+
+
+def _noun(section: Mapping[str, Any]) -> str:
+    if section["name"] == "remembered":
+        return "text"
+    return "unit" if section.get("unit_ids") else "message"
 
 
 def _counted(count: int, noun: str) -> str:
