@@ -26,6 +26,8 @@ from sessions_app.models import (
     Membership,
     Message,
     ModelRoles,
+    PackedLayer,
+    PackedPart,
     PluginStatistics,
     Project,
     QuarantinedChunk,
@@ -80,6 +82,8 @@ def _add_knowledge(base: KnowledgeBase) -> None:
     HiddenUnit.objects.create(layer=layer, unit=stored)
     UnitArtifact.objects.create(plugin_id=HOSTILE, unit=stored, version=HOSTILE, content=b"0")
     SourceArtifact.objects.create(plugin_id=HOSTILE, source=source, name=HOSTILE, content=b"0")
+    packed = PackedLayer.objects.create(layer=layer, version=HOSTILE)
+    PackedPart.objects.create(packed=packed, kind=PackedPart.Kind.UNITS, key=0, content=b"0")
     KBRevision.objects.create(knowledge_base=base, revision=99, layer=layer, reason=HOSTILE)
     QuarantinedChunk.objects.create(
         origin=source, source_id="src-1", source_name=HOSTILE, chunk_index=0, text=HOSTILE, control_text=HOSTILE,
