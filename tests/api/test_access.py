@@ -28,7 +28,8 @@ KEYED = [pattern for pattern in ROUTES if "<" in str(pattern.pattern)]
 @pytest.fixture
 def talked(talked: Session, editor: Caller) -> Session:
     """Give the session of two turns with a source in its draft."""
-    staged = editor.post(f"/api/sessions/{talked.session_id}/workspace/sources", {"name": "decks.md", "content": "Old."})
+    path = f"/api/sessions/{talked.session_id}/workspace/sources"
+    staged = editor.post(path, {"name": "decks.md", "content": "Old."})
     assert staged.status_code == 200
     return talked
 

@@ -106,12 +106,12 @@ class MiniLM:
         mask = (1 - present)[:, None, None, :] * np.float32(-1e9)
         for layer in self._layers:
             rows = layer(rows, mask)
-        means: Array = (rows * present[:, :, None]).sum(1) / present.sum(1, keepdims=True)
-        return means
+        return (rows * present[:, :, None]).sum(1) / present.sum(1, keepdims=True)
 
 
 def _gelu(rows: Array) -> Array:
-    return 0.5 * rows * (1 + np.tanh(0.7978845608 * (rows + 0.044715 * rows * rows * rows)))
+    shares: Array = 1 + np.tanh(0.7978845608 * (rows + 0.044715 * rows * rows * rows))
+    return 0.5 * rows * shares
 
 
 def _model_directory() -> Path:
