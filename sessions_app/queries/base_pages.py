@@ -12,8 +12,6 @@ from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, KnowledgeSource, LayerUnit, Session, UnitEvent
 from sessions_app.queries.knowledge import knowledge_bases, sources
-from sessions_app.search.knowledge import EffectiveView
-from sessions_app.search.words import Asked, found_by_words
 
 SESSIONS_LOOKED_AT = 200
 _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
@@ -58,13 +56,6 @@ def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
 def asked_terms(text: str) -> dict[str, float]:
     """Give what a search for these words looks for."""
     return dict.fromkeys(unique_terms(text), 1.0)
-
-
-def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
-    """Give the units of a view that hold all the words and phrases asked for, in the order they came in."""
-    keys = found_by_words(view.chain, view.hidden, asked, limit)
-    rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
-    return [rows[key] for key in keys]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

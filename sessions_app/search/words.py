@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from django.db import connection
 
 from sessions_app.models import LayerUnit
+from sessions_app.search.knowledge import EffectiveView
 
 ASKED_WORDS = 32
 WORD_CHARS = 64
@@ -68,8 +69,14 @@ def note_words(rows: Sequence[LayerUnit]) -> None:
         cursor.executemany(_INSERT[connection.vendor], [_indexed(row) for row in rows])
 
 
-def found_by_words(chain: Sequence[int], hidden: Collection[int], asked: Asked, limit: int) -> list[int]:
-    """Give the keys of units that the chain shows and that hold what is asked for, in the order they came in."""
+def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
+    """Give the units of a view that hold all the words and phrases asked for, in the order they came in."""
+    keys = _found(view.chain, view.hidden, asked, limit)
+    rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
+    return [rows[key] for key in keys]
+
+
+def _found(chain: Sequence[int], hidden: Collection[int], asked: Asked, limit: int) -> list[int]:
     found: list[int] = []
     for key in _matching(chain, asked):
         if key not in hidden:

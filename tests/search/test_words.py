@@ -11,9 +11,8 @@ from sessions_app.actions.forks import fork_base, save_session_kb
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import KnowledgeBase, LayerUnit, Project
-from sessions_app.queries.base_pages import units_holding
 from sessions_app.search.knowledge import EffectiveView
-from sessions_app.search.words import ASKED_WORDS, WORD_CHARS, asked_for, words_of
+from sessions_app.search.words import ASKED_WORDS, WORD_CHARS, asked_for, units_holding, words_of
 from tests.actions.knowledge_scene import project, stage, tell
 from tests.search.units import make_unit
 

@@ -13,13 +13,12 @@ from sessions_app.queries.base_pages import (
     roots_of,
     source_of_base,
     unit_of_base,
-    units_holding,
     uses_of,
 )
 from sessions_app.queries.knowledge import revisions
 from sessions_app.queries.pages import forks_of, visible_sources
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.search.words import asked_for
+from sessions_app.search.words import asked_for, units_holding
 from sessions_app.web.excerpts import excerpt
 from sessions_app.web.fragments.lineage import lineage_picture
 
