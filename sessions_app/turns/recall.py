@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from mrpvm.conversation.flags import Flags
-from mrpvm.conversation.rewriting import FOLLOWS_UP, AskModel, Rewriting, need_of, rewrite, subject_of
+from mrpvm.conversation.rewriting import PREFERS_DOCUMENTS, AskModel, Rewriting, need_of, rewrite, subject_of
 from mrpvm.conversation.session_memory import Memory, after_turn
 from mrpvm.values import HistoryMessage, Recall, TurnOutcome
 from sessions_app.actions.memory import keep_memory
@@ -93,7 +93,7 @@ def _earlier_memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:
 def _prefers_documents(flags: Flags, message: str, said: Sequence[HistoryMessage], rewriting: Rewriting | None) -> bool:
     """Tell whether documents of earlier turns are preferred: always, never, or in follow-ups [K33, K51]."""
     if flags.document_bias == "follow-ups":
-        return (rewriting.need_probability if rewriting else need_of(message, said)) > FOLLOWS_UP
+        return (rewriting.need_probability if rewriting else need_of(message, said)) > PREFERS_DOCUMENTS
     return flags.document_bias == "always"
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.conversation.rewriting import FOLLOWS_UP, need_of, needs_rewrite, rewrite, subject_of
+from mrpvm.conversation.rewriting import PREFERS_DOCUMENTS, need_of, needs_rewrite, rewrite, subject_of
 from mrpvm.conversation.rewriting.by_model import request_for_model
 from mrpvm.values import HistoryMessage
 
@@ -143,7 +143,7 @@ def test_terms_are_weighted_by_their_probability_and_by_the_need() -> None:
 
 def test_a_follow_up_is_held_likelier_than_a_question_that_stands_alone() -> None:
     alone = need_of("What is the interest rate on the Class A-1 certificates of Northern Trust in 2007?", DATE)
-    assert need_of("What about it?", DATE) > FOLLOWS_UP > alone
+    assert need_of("What about it?", DATE) > PREFERS_DOCUMENTS > 0.5 > alone
 
 
 def test_a_message_never_means_what_it_says_already() -> None:

@@ -25,8 +25,8 @@ FAILED = "LLM error"
 LEAST_PROBABILITY = 0.1
 """Terms that are less likely meant would cost a search more than they find."""
 MOST_TERMS = 8
-FOLLOWS_UP = 0.5
-"""Above this need a message counts as a follow-up, whose documents are preferred [O-36]."""
+PREFERS_DOCUMENTS = 0.8
+"""Above this need documents in use are preferred [O-36]: lifting the wrong one costs more than a needless term."""
 LEAST_NEED = 0.2
 """Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
 
