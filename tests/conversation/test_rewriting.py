@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from mrpvm.conversation.rewriting import FOLLOWS_UP, need_of, needs_rewrite, rewrite, subject_of
 from mrpvm.conversation.rewriting.by_model import request_for_model
+from mrpvm.conversation.rewriting.said import exchanges_of
+from mrpvm.conversation.rewriting.signals import signs
+from mrpvm.conversation.rewriting.terms import candidates_of
 from mrpvm.values import HistoryMessage
 
 
@@ -194,3 +197,20 @@ def test_anything_can_be_rewritten(message: str, lines: list[tuple[str, str]]) -
 def test_a_subject_is_part_of_its_text(text: str) -> None:
     subject = subject_of(text)
     assert subject is None or subject in " ".join(text.split())
+
+
+def test_a_word_stays_in_focus_as_far_as_questions_lean_on_it() -> None:
+    exchanges = exchanges_of(
+        said("What is lung cancer?", "An illness.", "Is it rare?", "No.", "What is rust?", "Iron.")
+    )
+    found = candidates_of("And how?", exchanges, [0.0, 0.9, 0.2])
+    assert found["cancer"].focus_asked == pytest.approx(0.9 * 0.2)
+    assert found["rust"].focus_asked == 1
+    assert found["ill"].focus_answered == pytest.approx(0.9 * 0.2)
+    assert found["iron"].focus_asked == 0
+
+
+def test_what_is_learned_about_a_message_knows_its_rare_words() -> None:
+    common = signs("Who sells it?", [], lambda term: 0.0)
+    rare = signs("Who sells it?", [], lambda term: 1.0)
+    assert (common["rarest"], rare["rarest"]) == (0.0, 1.0)

@@ -26,7 +26,7 @@ LEAST_PROBABILITY = 0.1
 """Terms that are less likely meant would cost a search more than they find."""
 MOST_TERMS = 8
 FOLLOWS_UP = 0.5
-"""Above this need a message counts as a follow-up, whose documents are preferred [O-36]."""
+"""Above this need a message counts as a follow-up, and documents in use are preferred [O-36]."""
 LEAST_NEED = 0.2
 """Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
 
