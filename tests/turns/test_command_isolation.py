@@ -39,6 +39,8 @@ COMMANDS = (
     "/persona use own", "/style focus", "/style Playful", "/style loud", "/reload_skills", "/reload_persona",
     "/nothing", "/", "/memory show", "/remember Doors open at nine.", "/memory long consolidate",
     "/memory long consolidate --dry-run", "/memory long verify mem_0", "/memory long show --domain working_rules",
+    "/memory evidence ingest notes.txt", "/memory evidence ingest ../SOUL.md", "/memory evidence show",
+    "/memory long archive mem_0", "/memory long show --include-archived --include-expired",
 )  # fmt: skip
 STEPS = st.lists(
     st.one_of(
@@ -73,6 +75,9 @@ def write_files(folder: Path, version: str) -> None:
     write_skill(folder / "skills", "own", front(summary=version))
     (folder / "personas").mkdir(exist_ok=True)
     (folder / "personas" / "own.md").write_text(f"Be {version}.")
+    evidence = folder / "workspace" / "default" / "evidence"
+    evidence.mkdir(parents=True, exist_ok=True)
+    (evidence / "notes.txt").write_text(f"The gate is {version}. {'Waves are wet. ' * 40}")
 
 
 def restart() -> None:
