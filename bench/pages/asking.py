@@ -58,6 +58,7 @@ def list_of(database: Database, session_count: int) -> Iterator[Callable[[str], 
     here, there = spawning.Pipe()
     process = spawning.Process(target=_keep, args=(database, session_count, there))
     process.start()
+    there.close()  # so that a process that breaks off is heard
 
     def ask(name: str) -> Cost:
         here.send(name)
