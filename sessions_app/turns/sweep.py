@@ -26,8 +26,8 @@ def sweep() -> dict[str, int]:
         "unfinished": sweep_staged(),
         "unused": remove_unused_content(),
         "compacted": compact_long_chains(),
-        "packed": pack_large_layers(),
         "forgotten": sweep_memories(),
+        "packed": pack_large_layers(),
     }
 
 
