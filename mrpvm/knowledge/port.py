@@ -9,12 +9,16 @@ from mrpvm.values import KnowledgeUnit, Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredUnit:
-    """One hit of a search: exact BM25 `score`, and per query term what it contributed."""
+    """One hit of a search: exact BM25 `score`, and per query term what it contributed.
+
+    `highest_score` is what no unit could pass, however often it had every term; 0 where nothing was searched for.
+    """
 
     unit: KnowledgeUnit
     score: float
     store: Store
     term_scores: Mapping[str, float] = field(default_factory=dict)
+    highest_score: float = 0.0
 
 
 class KnowledgePort(Protocol):

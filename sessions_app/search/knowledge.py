@@ -112,7 +112,7 @@ class SessionKnowledge:
         ranked = self._ranked(wanted)
         scores = ranked.best_scores(limit)
         best = _best(scores, limit)
-        return self._scored(best, scores, ranked.parts(best))
+        return self._scored(best, scores, ranked.parts(best), ranked.highest_score)
 
     def _ranked(self, wanted: Mapping[str, float]) -> Ranked:
         view = self.view
@@ -211,7 +211,11 @@ class SessionKnowledge:
         return {term: by_id[term_id(term)] for term in terms}, uttered
 
     def _scored(
-        self, pks: Sequence[int], scores: Mapping[int, float], parts: Mapping[int, Mapping[str, float]]
+        self,
+        pks: Sequence[int],
+        scores: Mapping[int, float],
+        parts: Mapping[int, Mapping[str, float]],
+        highest_score: float = 0.0,
     ) -> list[ScoredUnit]:
         if not pks:
             return []
@@ -222,6 +226,7 @@ class SessionKnowledge:
                 score=scores.get(pk, 0.0),
                 store=self.view.store_of(rows[pk][0]),
                 term_scores=parts.get(pk, {}),
+                highest_score=highest_score,
             )
             for pk in pks
         ]

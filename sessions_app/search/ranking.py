@@ -68,6 +68,11 @@ class Ranked:
         """Give what a unit gains for each of its speaker's names in the question."""
         return min(SPEAKER_GAIN, SPEAKER_SHARE * max(self.gains.values(), default=0.0))
 
+    @property
+    def highest_score(self) -> float:
+        """Give what no unit's score can pass."""
+        return sum(self.gains.values()) + len(self.speakers) * self.speaker_gain
+
     @classmethod
     def of(
         cls,

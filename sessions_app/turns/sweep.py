@@ -28,8 +28,8 @@ def sweep() -> dict[str, int]:
         "unfinished": sweep_staged(),
         "unused": remove_unused_content(),
         "compacted": compact_long_chains(courtesy.step_back),
-        "packed": pack_large_layers(courtesy.step_back),
         "forgotten": sweep_memories(),
+        "packed": pack_large_layers(courtesy.step_back),
     }
 
 

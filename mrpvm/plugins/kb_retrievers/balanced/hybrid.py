@@ -23,6 +23,9 @@ CONVERSATION_POOL = 50
 """Units of a conversation that are scored again; the others of the pool lend them their surroundings."""
 WEIGHT, CONVERSATION_WEIGHT = 0.7, 0.5
 """What likeness counts, words having the rest."""
+WHOLE_MATCH = 0.5
+"""Share of what a question's words can score from which the best match counts in full. Where the best has only a common
+word of the question, as in a handful of short facts, words tell less than likeness does."""
 NEIGHBOUR_SHARES = (1.0, 0.5, 0.3, 0.2, 0.1)
 """What an utterance means lies in what is said around it too, less with distance."""
 _ENCODED_AT_ONCE = 16
@@ -55,7 +58,7 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
             found.candidates, found.seen_count, ("ranked by shared words alone: the turn had no time for vectors",)
         )
     asked = _asked(encoder, profile, request.recall)
-    best = max((hit.score for hit in pool.hits), default=0.0)
+    best = _full_score(pool)
     in_use = request.recall.documents if request.recall else ()
     candidates = []
     for hit in pool.scored:
@@ -83,6 +86,13 @@ def _pool(profile: ContextProfile, recall: Recall | None, context: CallContext) 
         hits += [hit for hit in context.knowledge.newest(POOL) if hit.unit.id not in known][: POOL - len(hits)]
     kinds = Counter(hit.unit.unit_type == UTTERANCE for hit in hits)
     return _Pool(hits, kinds[True] > kinds[False])
+
+
+def _full_score(pool: _Pool) -> float:
+    """Give the score that words' whole weight goes to: the best one's, and outside conversations not a poor best."""
+    best = max((hit.score for hit in pool.hits), default=0.0)
+    highest = max((hit.highest_score for hit in pool.hits), default=0.0)
+    return best if pool.is_conversation else max(best, WHOLE_MATCH * highest)
 
 
 def _neighbours(pool: _Pool) -> Mapping[str, Sequence[tuple[float, ScoredUnit]]]:
