@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.server import ROOT
 
-COUNTS = {"SOP": 37, "I": 12, "PL": 46, "BP": 53, "K": 57, "R": 12, "G": 18, "UI": 16}
+COUNTS = {"SOP": 37, "I": 12, "PL": 46, "BP": 53, "K": 57, "R": 12, "G": 18, "UI": 16, "KB": 19}
 SOURCES = {
     "LV": (
         1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 16, 18, 19, 21, 22, 24, 25, 27, 28, 30, 31, 33, 34, 36, 37, 39, 40, 42,

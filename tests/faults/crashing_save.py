@@ -1,0 +1,60 @@
+"""`python -m tests.faults.crashing_save VERB N`: what a crash left is looked at, then the verb dies at its Nth edge.
+
+Verbs are save, fork and stage. Prints, as JSON, what the newest session and its base showed after the crash; then it
+makes a session with something told and something staged, and is killed by SIGKILL at the chosen edge of the verb's
+transactions.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+
+import django
+
+STAGED = [f"The pump {number} is blue" for number in range(5)]
+
+
+def main(verb: str, fatal: int) -> None:
+    """Look, make a session, die while changing it."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
+    django.setup()
+    from sessions_app.actions import drafts, forks, knowledge, projects, sessions, staging
+    from sessions_app.actions.source_rows import NewSource
+    from sessions_app.models import Session
+    from tests.actions.knowledge_scene import held, seen, tell
+    from tests.faults.crashing_server import Edges, count_edges
+    from tests.search.units import make_unit
+
+    drafts.UNITS_AT_ONCE, staging.UNITS_A_TRANSACTION = 2, 2
+
+    def look() -> dict[str, object]:
+        staging.sweep_staged(alone=True)
+        found = Session.objects.order_by("-pk").first()
+        if found is None:
+            return {}
+        mounted = found.mounted_kb
+        origin = mounted.parent or mounted
+        told = [claim for claim, _ in seen(found, "pump")]
+        return {"seen": told, "mounted": held(mounted, "pump"), "origin": held(origin, "pump"), "dirty": found.is_dirty}
+
+    print(json.dumps(look()), flush=True)
+    project = projects.ensure_default_project()
+    session = sessions.create_session(project, base=knowledge.create_base(project, "Pumps"))
+    tell(session, "The pump is loud")
+    source = NewSource(name="a", source_id="a", units=[make_unit(f"a::{claim}", claim) for claim in STAGED])
+    verbs: dict[str, Callable[[], object]] = {
+        "save": lambda: forks.save_session_kb(session),
+        "fork": lambda: forks.fork_session_kb(session),
+        "stage": lambda: drafts.stage_source(session, source),
+    }
+    if verb != "stage":
+        verbs["stage"]()
+    edges = Edges(fatal)
+    count_edges(edges)
+    edges.of_thread.in_turn, edges.of_thread.depth = True, 0
+    verbs[verb]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

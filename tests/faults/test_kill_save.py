@@ -1,0 +1,53 @@
+"""SIGKILL at every edge of a save, a fork and the staging of a source: readers see the old or the new [KB-13]."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.crashing_save import STAGED
+from tests.server import ROOT
+
+pytestmark = pytest.mark.crash
+
+MOST_EDGES = 40
+TOLD = ["The pump is loud"]
+ALL = sorted([*STAGED, *TOLD])
+BEFORE = {"seen": ALL, "mounted": [], "origin": [], "dirty": True}
+STATES = {
+    "save": (BEFORE, {"seen": ALL, "mounted": ALL, "origin": ALL, "dirty": False}),
+    "fork": (BEFORE, {"seen": ALL, "mounted": ALL, "origin": [], "dirty": False}),
+    "stage": ({"seen": TOLD, "mounted": [], "origin": [], "dirty": False}, BEFORE),
+}
+
+
+@pytest.mark.parametrize("verb", STATES)
+def test_a_kill_at_any_edge_leaves_the_old_or_the_new(verb: str, tmp_path: Path, own_services: dict[str, str]) -> None:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment = kept | {"MRPVM_DATA_DIR": str(tmp_path)} | own_services
+
+    def run(*arguments: str) -> Any:
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+    assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
+    old, new = STATES[verb]
+    was_new: list[bool] = []
+    for edge in range(MOST_EDGES):
+        done = run("-m", "tests.faults.crashing_save", verb, str(edge))
+        if edge:
+            found = json.loads(done.stdout)
+            assert found in (old, new)
+            was_new.append(found == new)
+        if done.returncode == 0:
+            break
+        assert done.returncode == -9, done.stderr
+    else:
+        pytest.fail(f"the {verb} had more than {MOST_EDGES} edges")
+    assert not was_new[0]
+    assert was_new == sorted(was_new)  # once the last transaction is committed, it stays
+    assert json.loads(run("-m", "tests.faults.crashing_save", verb, "0").stdout) == new
