@@ -111,7 +111,8 @@ class MiniLM:
 
 
 def _gelu(rows: Array) -> Array:
-    return 0.5 * rows * (1 + np.tanh(0.7978845608 * (rows + 0.044715 * rows * rows * rows)))
+    curved: Array = 0.5 * rows * (1 + np.tanh(0.7978845608 * (rows + 0.044715 * rows * rows * rows)))
+    return curved
 
 
 def _model_directory() -> Path:
