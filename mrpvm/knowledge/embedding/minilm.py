@@ -110,8 +110,8 @@ class MiniLM:
 
 
 def _gelu(rows: Array) -> Array:
-    shares: Array = 1 + np.tanh(0.7978845608 * (rows + 0.044715 * rows * rows * rows))
-    return 0.5 * rows * shares
+    curved: Array = 0.5 * rows * (1 + np.tanh(0.7978845608 * (rows + 0.044715 * rows * rows * rows)))
+    return curved
 
 
 def _model_directory() -> Path:
