@@ -65,7 +65,7 @@ def test_what_is_refused_later_ends_the_stream_and_leaves_nothing(
     project: Project, live_asgi: LiveServer, editor: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ingest, "APART_BYTES", 10**9)
-    monkeypatch.setattr("django.conf.settings.MRPVM_MAX_SOURCE_UNITS", 3)
+    monkeypatch.setattr("django.conf.settings.MRPVM_MAX_SOURCE_UNITS", 6)
     status, text = streamed(live_asgi, editor, SOURCES, {"name": "decks.md", "content": TEXT})
     assert status == 200
     *_, (last, data) = events(text)
