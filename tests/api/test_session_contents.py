@@ -132,7 +132,7 @@ def test_limits_of_a_source_hold(editor: Caller, talked: Session, settings: Sett
     settings.MRPVM_MAX_SOURCE_UNITS = 1
     answer = editor.post(path, {"content": TEXT, "name": "ferry.md"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "KB_VALIDATION_MAX_UNITS_PER_SOURCE")
-    settings.MRPVM_MAX_SOURCE_CHUNKS = 1
+    settings.MRPVM_MAX_SOURCE_UNITS, settings.MRPVM_MAX_SOURCE_CHUNKS = 100, 1
     answer = editor.post(path, {"content": TEXT, "name": "ferry.md"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "KB_INGEST_TOO_MANY_CHUNKS")
     settings.MRPVM_MAX_UPLOAD_BYTES = 10

@@ -14,7 +14,10 @@ MANUAL = "# Pumps\n\n" + "\n\n".join(f"Pump {number} stands in hall {number}. It
 KEEP = """() => {
   window.said = [];
   const status = document.querySelector("#upload-status");
-  new MutationObserver(() => window.said.push(status.textContent)).observe(status, { childList: true });
+  const keep = (changes) => {
+    for (const { addedNodes } of changes) for (const node of addedNodes) window.said.push(node.textContent);
+  };
+  new MutationObserver(keep).observe(status, { childList: true });
   addEventListener("beforeunload", () => sessionStorage.setItem("said", JSON.stringify(window.said)));
 }"""
 DROP = """(files) => {
