@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
 
-from bench.rewriting.digest import digest_rows
+from bench.rewriting.crossing import PARTS, can_be_crossed, crossed
 from bench.rewriting.scores import Judgements, Rewrites, by_dataset, content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting import needs_rewrite, rewrite
@@ -80,17 +79,11 @@ def report(directory: Path) -> Iterator[str]:
         yield _row(rewriter.name, _term_figures((turn, rewriter.write(turn)) for turn in turns))
     yield f"{'both, by learned weights':36}{'bal. acc.':>10}{'AUC':>8}{'F1c':>8}{'MR':>8}{'P':>8}"
     yield from _learned_rows(LEARNED, ((turn, learned()) for turn in turns))
-    yield from digest_rows(directory)
     yield from _crossed_rows(turns)
 
 
 def _crossed_rows(turns: list[FollowUp]) -> Iterator[str]:
-    """Give what is expected of conversations that nothing was learned from; needs numpy to learn."""
-    if find_spec("numpy") is None:
-        yield "  learned from others: skipped, numpy is not installed (make embeddings)"
-        return
-    from bench.rewriting.crossing import PARTS, can_be_crossed, crossed
-
+    """Give what is expected of conversations that nothing was learned from."""
     if not can_be_crossed(turns):
         yield "  learned from others: skipped, the directory holds too little that may be learned from"
         return

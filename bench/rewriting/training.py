@@ -14,7 +14,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import numpy as np  # type: ignore[import-not-found,unused-ignore]
+import numpy as np
 
 from bench.rewriting.scores import content
 from bench.rewriting.turns import FollowUp, follow_ups

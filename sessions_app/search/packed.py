@@ -1,4 +1,4 @@
-"""Packed postings of large sealed layers: the same exact BM25 as over rows, some hundred times faster a posting.
+"""Packed postings of large sealed layers: the same exact BM25 as over rows, for far less a posting.
 
 A term's postings of one layer lie in one value: the pairs of frequency and length that occur in it, the units' numbers,
 and for each number which pair is its. What a posting gives to a score depends on its pair alone, so it is computed once

@@ -1,6 +1,5 @@
 """The rewriting bench prints every figure beside naive ways, and scores as its measures are defined."""
 
-import json
 import re
 from math import isclose
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bench.rewriting.__main__ import OWN_DATA, main
-from bench.rewriting.digest import digest_rows
 from bench.rewriting.report import GATES, LEARNED, REWRITERS
 from bench.rewriting.scores import Judgements, Rewrites, content
 from bench.rewriting.turns import FollowUp, follow_ups
@@ -30,25 +28,6 @@ def test_it_measures_our_own_data(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_directory_without_such_files_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([str(tmp_path)])
     assert "skipped" in capsys.readouterr().out
-
-
-def test_the_digest_is_asked_for_what_was_told(tmp_path: Path) -> None:
-    units = [
-        {"session": 1, "speaker": "Ines", "text": f"The hive {place} has a queen from Lund."} for place in range(3)
-    ]
-    units += [{"session": 2, "speaker": "Ines", "text": "so it is and was " * 600}]
-    questions = [
-        {"category": 4, "answer": "Lund"},
-        {"category": 1, "answer": "Malmo"},
-        {"category": 2, "answer": "1999"},
-    ]
-    assert list(digest_rows(tmp_path)) == []
-    (tmp_path / "locomo.json").write_text(
-        json.dumps({"conversations": [{"id": "c", "units": units, "questions": questions}]})
-    )
-    _, newest, digest = digest_rows(tmp_path)
-    assert "0.000" in newest
-    assert "0.500" in digest
 
 
 def test_a_follow_up_knows_what_was_said_before_it() -> None:
