@@ -12,7 +12,7 @@ from mrpvm.testing import InMemoryKnowledge, call_context, unit
 from mrpvm.testing.conformance import intent_of, retrieve_input
 from mrpvm.values import KnowledgeUnit
 
-balanced = BalancedKBRetriever()
+balanced = BalancedKBRetriever(lambda: None)
 FILLER = [unit(f"filler-{place:02d}", f"The harbour of town {place} is old.") for place in range(30)]
 
 
