@@ -54,13 +54,19 @@ def _operation(
     )
 
 
+_EVENT = {
+    "type": "object",
+    "description": "One event of the stream; `data` is a line of JSON.",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+    "required": ["event", "data"],
+}
 _STAGES = OpenApiResponse(
-    OpenApiTypes.STR,
+    _EVENT,
     description="With `stream`: `progress` (0..n) with `stage` (reading, storing), `done` and `of`, then "
     "`response.completed`, or `error` in its place.",
 )
 _STREAM = OpenApiResponse(
-    OpenApiTypes.STR,
+    _EVENT,
     description="With `stream`: the events `progress` (0..n), `response.meta`, `response.delta` (1..n), "
     "`response.completed`, or `error` as the last one instead.",
 )

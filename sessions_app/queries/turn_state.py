@@ -99,12 +99,14 @@ def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Map
 
 
 def _started(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Give the preferences that the turn began with, as it recorded them."""
+    """Give the preferences that the turn began with, as it recorded them: a command, which needs none, records none."""
     batch = turn.event_batches.order_by("first_sequence").first()
     records = batch.events if batch else []
     data: dict[str, Any] = next((data for name, _, data in records if name == "turn.started"), {})
+    if "preferences" not in data:
+        return {}
     level = {} if data.get("deliberationLevel") is None else {"level": data["deliberationLevel"]}
-    return {**(data.get("preferences") or {}), **level}
+    return {**data["preferences"], **level}
 
 
 @dataclass(frozen=True, slots=True)

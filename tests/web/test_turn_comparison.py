@@ -44,6 +44,19 @@ def test_what_the_second_turn_and_what_came_between_changed(live_project: Projec
     assert "/compare" not in get(client, first, "turn")
 
 
+def test_a_command_changes_no_choice_of_plugins(live_project: Project) -> None:
+    session, client = create_session(live_project), member_client(live_project)
+    talk(session, "My dog is called Rex.")
+    command = talk(session, "/skills")
+    after = talk(session, "My cat is called Tom.")
+    for page in (get(client, command, "turn", tab="state"), compare(client, command)):
+        rows = state_rows(page.partition('id="compare-run"')[0])
+        assert "Planner" not in rows
+        assert rows["Knowledge base"][-1] in ("Default KB", "no")
+        assert "changed between the turns" not in page
+    assert state_rows(compare(client, after).partition('id="compare-run"')[0])["Planner"][0] == "–"
+
+
 def test_a_failed_turn_keeps_nothing_and_says_what_it_lost(live_project: Project) -> None:
     session, client = create_session(live_project), member_client(live_project)
     talk(session, "My dog is called Rex.")

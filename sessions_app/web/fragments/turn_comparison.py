@@ -73,7 +73,7 @@ def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -
     around = state_around(turn)
     if around.previous != left:
         around = replace(around, previous=left, after_previous=state_around(left).after)
-    rows = sorted(state_rows(around), key=lambda row: row.after_previous == row.after)
+    rows = sorted(state_rows(around), key=lambda row: not row.changed_since_previous)
     moves, move_count = units_between(turn, left, UNITS_SHOWN)
     known = known_units(turn, {event.unit_id for event in moves})
     return {
@@ -83,7 +83,7 @@ def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -
         "sides": [_side(left), _side(turn)],
         "pairs": _pairs(left, turn),
         "state": rows,
-        "change_count": sum(1 for row in rows if row.after_previous != row.after),
+        "change_count": sum(1 for row in rows if row.changed_since_previous),
         "moves": [_move(event, known.get(event.unit_id, GONE).text) for event in moves],
         "move_count": move_count,
         "moves_left_out": move_count - len(moves),

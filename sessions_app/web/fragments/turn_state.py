@@ -43,7 +43,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateRow:
-    """One part of the state at three moments, in words; `after_previous` is empty for a first turn."""
+    """One part of the state at three moments, in words; `after_previous` is empty where it is not known."""
 
     name: str
     after_previous: str
@@ -54,6 +54,11 @@ class StateRow:
     def changed_between(self) -> bool:
         """Tell whether it changed between the two turns."""
         return bool(self.after_previous) and self.after_previous != self.before
+
+    @property
+    def changed_since_previous(self) -> bool:
+        """Tell whether it is another than after the previous turn."""
+        return bool(self.after_previous) and self.after_previous != self.after
 
     @property
     def changed_by_turn(self) -> bool:
@@ -88,7 +93,8 @@ def state_rows(around: StateAround) -> list[StateRow]:
 
 
 def _words(state: StateAt) -> dict[str, str]:
-    chosen = {title: _value(state.preferences.get(name)) for name, title in _PREFERENCES}
+    noted = state.preferences  # a command's turn notes none: it chooses no plugin
+    chosen = {title: _value(noted.get(name)) for name, title in _PREFERENCES} if noted else {}
     return {
         **chosen,
         "Knowledge base": _base(state.base),
