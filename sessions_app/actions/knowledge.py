@@ -162,11 +162,12 @@ def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> Knowledg
     Raises:
         NotFound: KB_NOT_FOUND, also for a base of another project than `project_id`.
     """
-    found = KnowledgeBase.objects.select_for_update(of=("self",)).select_related("head", "parent").filter(pk=base.pk)
-    locked = (found if project_id is None else found.filter(project_id=project_id)).first()
-    if locked is None:
+    found = KnowledgeBase.objects.filter(pk=base.pk)
+    found = found if project_id is None else found.filter(project_id=project_id)
+    # Locked by itself: who waits would look for the row joined to the head that it had before, and find none.
+    if not found.select_for_update().values_list("pk").first():
         raise _no_such_base()
-    return locked
+    return found.select_related("head", "parent").get()
 
 
 def _no_such_base() -> NotFound:

@@ -206,7 +206,7 @@ def test_cost_does_not_depend_on_the_base(
     add_source(large, "manual", "", [make_unit(f"m::{number}", f"motor {number}") for number in range(size)])
     tell(session, "motor 3", "motor is loud")
     rows = LayerUnit.objects.count(), Posting.objects.count()
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         mount_base(session, large, reason="mount-api")
     assert (LayerUnit.objects.count(), Posting.objects.count()) == rows
 

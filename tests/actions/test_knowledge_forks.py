@@ -74,7 +74,7 @@ class TestForkBase:
     ) -> None:
         add_source(base, "manual", "", [make_unit(f"m::{number}", f"pump {number}") for number in range(size)])
         layers = KnowledgeLayer.objects.count()
-        with django_assert_max_num_queries(5):
+        with django_assert_max_num_queries(6):
             fork_base(base)
         assert KnowledgeLayer.objects.count() == layers
         assert LayerUnit.objects.count() == size
@@ -252,7 +252,7 @@ class TestSave:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(27):
+        with django_assert_max_num_queries(28):
             save_session_kb(session)
         assert LayerUnit.objects.count() == units
 
