@@ -1,7 +1,9 @@
 """Rewriting, memory and bias through the public endpoint: what turn 1 leaves, turn 2 uses [K20 to K39, K50 to K52]."""
 
 import itertools
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -299,6 +301,7 @@ def test_a_defect_of_rewriting_costs_the_turn_nothing(editor: Caller, monkeypatc
 
 
 FLAGS = ("enable_query_rewriting", "enable_session_memory", "enable_history_summarization")
+COMBINATIONS = list(itertools.product((True, False), repeat=len(FLAGS)))
 DIALOGUE = ("What does the red pump need?", "And what does it need besides?", "When does its valve open?", "And then?",
             "What does the blue pump need?", "Does that help it?", "So what about the valve?")  # fmt: skip
 ROW = ("unit_id", "step", "rank", "score", "reason")
@@ -315,12 +318,30 @@ def _timeless(memory: dict[str, Any] | None) -> dict[str, Any] | None:
     return memory and {name: value for name, value in memory.items() if name != "expires_at"}
 
 
-def held(editor: Caller, flags: dict[str, bool]) -> list[dict[str, Any]]:
+@contextmanager
+def without_what_is_off(flags: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take out the parts of the policies that are off: the path without them."""
+
+    def untouchable(*arguments: object, **options: object) -> None:
+        raise AssertionError("a policy that is off is not called")
+
+    with monkeypatch.context() as removed:
+        for name in (part for flag, parts in PARTS.items() if not flags[flag] for part in parts):
+            removed.setattr(f"sessions_app.turns.{name}", untouchable)
+        if not flags["enable_session_memory"]:
+            removed.setattr("sessions_app.turns.commit.remember", lambda *given: None)
+            removed.setattr("sessions_app.turns.prepare.earlier_memory", lambda *given: None)
+        if not flags["enable_query_rewriting"] and not flags["enable_session_memory"]:
+            removed.setattr("sessions_app.turns.prepare.recall_of", lambda *given: None)
+        yield
+
+
+def held(editor: Caller, flags: dict[str, bool], **pins: str) -> list[dict[str, Any]]:
     """Hold a dialogue of follow-ups in a session that is long enough for a summary; give every turn's report."""
     session = begun(editor, 9)
     told = []
     for message in DIALOGUE:
-        answer = editor.chat(message, session.session_id, document_bias="always", **flags, **PINS)
+        answer = editor.chat(message, session.session_id, document_bias="always", **flags, **{**PINS, **pins})
         turn = turn_of(answer)
         told.append(
             {
@@ -337,8 +358,7 @@ def test_every_combination_of_flags_does_what_it_says(
     editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """[C4, K50] Each policy has work to do here; one that is off leaves the turns that a path without it leaves."""
-    combinations = list(itertools.product((True, False), repeat=3))
-    by_flags = {values: held(editor, dict(zip(FLAGS, values, strict=True))) for values in combinations}
+    by_flags = {values: held(editor, dict(zip(FLAGS, values, strict=True))) for values in COMBINATIONS}
     for (rewrites, remembers, summarises), turns in by_flags.items():
         last = turns[-1]
         assert ("rewriting" in last["report"]) is rewrites
@@ -350,17 +370,27 @@ def test_every_combination_of_flags_does_what_it_says(
         assert ledgers[(True, *other)] != ledgers[(False, *other)]
         assert ledgers[(other[0], True, other[1])] != ledgers[(other[0], False, other[1])]
 
-    def untouchable(*arguments: object, **options: object) -> None:
-        raise AssertionError("a policy that is off is not called")
-
     for values, turns in by_flags.items():
         flags = dict(zip(FLAGS, values, strict=True))
-        with monkeypatch.context() as removed:
-            for name in (part for flag, parts in PARTS.items() if not flags[flag] for part in parts):
-                removed.setattr(f"sessions_app.turns.{name}", untouchable)
-            if not flags["enable_session_memory"]:
-                removed.setattr("sessions_app.turns.commit.remember", lambda *given: None)
-                removed.setattr("sessions_app.turns.prepare.earlier_memory", lambda *given: None)
-            if not any(values[:2]):
-                removed.setattr("sessions_app.turns.prepare.recall_of", lambda *given: None)
+        with without_what_is_off(flags, monkeypatch):
             assert held(editor, flags) == turns, flags
+
+
+def test_a_model_is_sent_the_same_bytes_with_a_policy_off_as_without_it(
+    editor: Caller, manuals: Project, provider: Provider, unvalidated: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[C4, K50]"""
+
+    def sent(flags: dict[str, bool]) -> bytes:
+        begun_at = len(provider.bodies)
+        held(editor, flags, goal_solver_plugin="gs-llm-fast")
+        bodies = provider.bodies[begun_at:]
+        assert len(bodies) >= len(DIALOGUE)
+        return json.dumps(bodies).encode()
+
+    by_flags = {values: sent(dict(zip(FLAGS, values, strict=True))) for values in COMBINATIONS}
+    assert len(set(by_flags.values())) == len(COMBINATIONS)
+    for values, whole in by_flags.items():
+        flags = dict(zip(FLAGS, values, strict=True))
+        with without_what_is_off(flags, monkeypatch):
+            assert sent(flags) == whole, flags
