@@ -19,6 +19,7 @@ from mrpvm.knowledge.port import ScoredUnit as ScoredUnit
 from mrpvm.knowledge.source_text import SourceReader as SourceReader  # and the next two: an optional hook of
 from mrpvm.knowledge.source_text import SourceReply as SourceReply  # KB plugins [PL-10]
 from mrpvm.knowledge.source_text import SourceText as SourceText
+from mrpvm.knowledge.unit_artifacts import UnitReader as UnitReader  # another of these hooks
 from mrpvm.llm.port import LanguageModel as LanguageModel
 from mrpvm.values import (
     Answer,
@@ -295,7 +296,7 @@ class LifecycleEvent:
 class KBRetriever(Protocol):
     """Finds evidence for intents in the session's effective view, and hears what happens to it.
 
-    One that is a `SourceReader` too is given every source that was stored [PL-10].
+    One that is a `SourceReader` too is given every source that was stored [PL-10], a `UnitReader` the units of bases.
     """
 
     descriptor: Descriptor

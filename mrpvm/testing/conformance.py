@@ -31,6 +31,7 @@ from mrpvm.contracts import (
     SolveInput,
     SourceReader,
     SourceText,
+    UnitReader,
     ValidateInput,
 )
 from mrpvm.knowledge.decomposition import decompose, profile_for
@@ -147,6 +148,8 @@ def _check_retriever(plugin: Plugin, model: LanguageModel | None) -> None:
         expect(reply in ("accepted", "skipped"), "a lifecycle event is accepted or skipped [PL-10]")
     if isinstance(plugin, SourceReader):
         _check_source_reader(plugin)
+    if isinstance(plugin, UnitReader):
+        _check_unit_reader(plugin)
 
 
 def _check_source_reader(reader: SourceReader) -> None:
@@ -167,6 +170,13 @@ def _check_source_reader(reader: SourceReader) -> None:
             expect(not reply.artifacts or reply.status == "accepted", "artifacts come with acceptance [PL-10]")
             without = reader.on_source_text(replace(source, keeps_artifacts=False))
             expect(without.status == "skipped", "without an artifact store a source is skipped [PL-10]")
+
+
+def _check_unit_reader(reader: UnitReader) -> None:
+    for units in ((), _UNITS):
+        made = repeatable(partial(reader.artifacts_of, units), [units])
+        expect(made.keys() <= {unit.id for unit in units}, "artifacts are of the units that were asked about [KB-14]")
+        expect(reader.artifact_version is not None or not made, "what is derived has a version [KB-15]")
 
 
 def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:

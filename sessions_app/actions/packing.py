@@ -15,8 +15,9 @@ from django.db.models.functions import Collate
 from django.utils import timezone
 
 from mrpvm.knowledge.arrays import Array, np
-from sessions_app.models import PACKED_FROM, KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
+from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
 from sessions_app.models.plain_sql import insert_values
+from sessions_app.search.layers import layers_of_bases
 from sessions_app.search.packed import UNITS_A_PART, VERSION, packed_postings, packed_units
 
 _POSTINGS_A_QUERY = 50_000
@@ -35,8 +36,7 @@ def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
 
     A layer that holds utterances stays as it is: what is found of it depends on what was said around it.
     """
-    chains = KnowledgeBase.objects.values_list("head_id", "head__ancestry")
-    shown = {pk for head, ancestry in chains for pk in (head, *ancestry)}
+    shown = layers_of_bases()
     said = LayerUnit.objects.filter(layer=OuterRef("pk"), stretch__isnull=False)
     done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=VERSION, is_complete=True)
     large = KnowledgeLayer.objects.filter(own_unit_count__gte=PACKED_FROM, sealed_at__isnull=False)

@@ -2,7 +2,16 @@
 
 from django.utils import timezone
 
-from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session, UnitArtifact
+from sessions_app.models import (
+    HiddenUnit,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    Posting,
+    Session,
+    UnitArtifact,
+)
 from sessions_app.models.plain_sql import add_to_row
 from sessions_app.search.visibility import Totals, settle
 
@@ -107,6 +116,12 @@ def seal_layer(layer: KnowledgeLayer) -> None:
     layer.kind = KnowledgeLayer.Kind.BASE
     layer.sealed_at = timezone.now()
     layer.save(update_fields=["kind", "sealed_at"])
+
+
+def layers_of_bases() -> set[int]:
+    """Give the keys of the layers that some base shows; one query."""
+    chains = KnowledgeBase.objects.values_list("head_id", "head__ancestry")
+    return {layer for head, ancestry in chains for layer in (head, *ancestry)}
 
 
 def drop_layer(layer_id: int) -> None:

@@ -4,17 +4,13 @@ The source stays whatever they do: one that fails or is late is recorded in the 
 made is kept.
 """
 
-import functools
 import logging
-from concurrent.futures import Future
-from queue import Empty, SimpleQueue
-
-from django.conf import settings
+from functools import partial
 
 from mrpvm import registry
-from mrpvm.contracts import KBRetriever, SourceReader, SourceReply, SourceText
+from mrpvm.contracts import Descriptor, SourceReader, SourceText
 from sessions_app.actions.artifacts import keep_source_artifacts
-from sessions_app.turns.machine import workers
+from sessions_app.turns.plugin_calls import called_in_time
 
 logger = logging.getLogger(__name__)
 
@@ -30,32 +26,14 @@ def tell_readers(source: SourceText, source_pk: int | None = None) -> None:
     for plugin in registry.installed.kb_retrievers():
         if isinstance(plugin, SourceReader):
             try:
-                _tell(plugin, source, source_pk)
+                _tell(plugin.descriptor, plugin, source, source_pk)
             except Exception:
                 logger.exception("plugin %s failed on source %s", plugin.descriptor.id, source.source_id)
 
 
-def _tell(plugin: KBRetriever, source: SourceText, source_pk: int | None) -> None:
-    plugin_id = plugin.descriptor.id
-    reply = _reply(plugin, source)
+def _tell(descriptor: Descriptor, reader: SourceReader, source: SourceText, source_pk: int | None) -> None:
+    reply = called_in_time(descriptor, partial(reader.on_source_text, source))
     if reply.status == "error":
-        logger.error("plugin %s failed on source %s: %s", plugin_id, source.source_id, reply.error)
+        logger.error("plugin %s failed on source %s: %s", descriptor.id, source.source_id, reply.error)
     if reply.status == "accepted" and source_pk is not None:
-        keep_source_artifacts(plugin_id, source_pk, reply.artifacts)
-
-
-def _reply(plugin: KBRetriever, source: SourceText) -> SourceReply:
-    """Give what the plugin answers.
-
-    Raises:
-        TimeoutError: it did not in time, and is left behind.
-    """
-    assert isinstance(plugin, SourceReader)  # noqa: S101  (the caller looked)
-    limit_ms = min(plugin.descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS)
-    returned: SimpleQueue[Future[SourceReply]] = SimpleQueue()
-    give_up = workers.submit(functools.partial(plugin.on_source_text, source), returned.put)
-    try:
-        return returned.get(timeout=limit_ms / 1000).result()
-    except Empty:
-        give_up()
-        raise TimeoutError(f"no answer within {limit_ms} ms") from None
+        keep_source_artifacts(descriptor.id, source_pk, reply.artifacts)

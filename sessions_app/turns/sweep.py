@@ -12,6 +12,7 @@ from sessions_app.actions.memory import sweep_memories
 from sessions_app.actions.packing import pack_large_layers
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
+from sessions_app.turns.ahead import derive_ahead
 from sessions_app.turns.courtesy import Courtesy
 from sessions_app.turns.recovery import recover_abandoned
 
@@ -30,6 +31,7 @@ def sweep() -> dict[str, int]:
         "compacted": compact_long_chains(courtesy.step_back),
         "forgotten": sweep_memories(),
         "packed": pack_large_layers(courtesy.step_back),
+        "derived": derive_ahead(courtesy.step_back),
     }
 
 

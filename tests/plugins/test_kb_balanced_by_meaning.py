@@ -69,6 +69,24 @@ def rows(retrieval: Retrieval, step: str) -> dict[str, str]:
     return {row.unit_id: row.reason for row in retrieval.ledger if row.step == step}
 
 
+def test_no_unit_is_encoded_for_a_question_where_that_was_done_before() -> None:
+    encoder = SynonymEncoder()
+    plugin = BalancedKBRetriever(encoder=lambda: encoder)
+    context = call_context(InMemoryKnowledge(UNITS, "kb"))
+    assert plugin.artifact_version == encoder.version
+    context.knowledge.keep_artifacts(encoder.version, plugin.artifacts_of(UNITS))
+    before = find("Where is the hound?", SynonymEncoder())
+    encoder.texts.clear()
+    assert find("Where is the hound?", encoder, context).evidence == before.evidence
+    assert encoder.texts == ["Where is the hound"]
+
+
+def test_without_a_model_nothing_is_derived() -> None:
+    plugin = BalancedKBRetriever(encoder=lambda: None)
+    assert plugin.artifact_version is None
+    assert plugin.artifacts_of(UNITS) == {}
+
+
 def test_a_unit_without_a_shared_word_is_found_and_says_why() -> None:
     found = rows(find("Which vessel is there?", SynonymEncoder()), "selected")
     assert list(found) == ["boat"]

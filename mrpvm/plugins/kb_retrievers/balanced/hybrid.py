@@ -123,12 +123,16 @@ def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext)
     for batch in batched(missing, _ENCODED_AT_ONCE, strict=False):
         if context.stopped():
             return None
-        made = dict(
-            zip((unit.id for unit in batch), encoder.encode([embedded_text(unit) for unit in batch]), strict=True)
-        )
+        made = unit_vectors(encoder, batch)
         context.knowledge.keep_artifacts(encoder.version, made)
         vectors.update((unit_id, Vector.of(content)) for unit_id, content in made.items())
     return vectors
+
+
+def unit_vectors(encoder: Encoder, units: Sequence[KnowledgeUnit]) -> dict[str, bytes]:
+    """Give the packed vectors of units by their ids."""
+    encoded = encoder.encode([embedded_text(unit) for unit in units])
+    return dict(zip((unit.id for unit in units), encoded, strict=True))
 
 
 def _candidate(hit: ScoredUnit, best: float, likeness: float, weight: float, *, is_in_use: bool) -> Candidate:

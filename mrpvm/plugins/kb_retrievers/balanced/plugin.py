@@ -1,6 +1,6 @@
 """The retriever: words and meaning, a lower bar, diverse results, and the level of detail the question asks for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Literal
 
@@ -16,9 +16,10 @@ from mrpvm.contracts import (
 )
 from mrpvm.knowledge.embedding.encoder import Encoder, installed_encoder
 from mrpvm.knowledge.selection import SelectionPolicy
-from mrpvm.plugins.kb_retrievers.balanced.hybrid import find_by_meaning
+from mrpvm.plugins.kb_retrievers.balanced.hybrid import find_by_meaning, unit_vectors
 from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
 from mrpvm.plugins.kb_retrievers.source_notes import note_source
+from mrpvm.values import KnowledgeUnit
 
 POLICY = SelectionPolicy(max_results=12, min_score=0.15, is_diverse=True, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
@@ -85,3 +86,14 @@ class BalancedKBRetriever:
     def on_source_text(self, source: SourceText) -> SourceReply:
         """Keep the source's figures [BP-32]."""
         return note_source(self.descriptor.id, source)
+
+    @property
+    def artifact_version(self) -> str | None:
+        """Give what its vectors are made by, None without a model."""
+        encoder = self._encoder()
+        return encoder.version if encoder else None
+
+    def artifacts_of(self, units: Sequence[KnowledgeUnit]) -> Mapping[str, bytes]:
+        """Give the units' vectors, so that no question has to wait for them [O-10]."""
+        encoder = self._encoder()
+        return unit_vectors(encoder, units) if encoder else {}

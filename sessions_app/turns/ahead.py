@@ -1,0 +1,85 @@
+"""What KB plugins derive from units is derived before anybody asks: in the background, layer by layer [KB-14].
+
+What a base shows never changes, so each of its layers is gone through once. Whoever asks a question before that has the
+plugin derive what the question meets.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from django.core.cache import cache
+from django.db.models import Exists, OuterRef
+
+from mrpvm import registry
+from mrpvm.contracts import Descriptor, UnitReader
+from sessions_app.actions.artifacts import keep_artifacts
+from sessions_app.models import KnowledgeLayer, LayerUnit, UnitArtifact
+from sessions_app.search.layers import layers_of_bases
+from sessions_app.turns.plugin_calls import called_in_time
+
+SECONDS_AT_ONCE = 30.0
+"""So long at most, so that what else is swept comes to its turn."""
+UNITS_AT_ONCE = 8
+"""Few, because the processor is shared with turns and only between two calls it can be left to them."""
+MOST_UNITS = 20_000
+"""A larger layer would take hours; of it, what questions meet is derived."""
+_CLAIM = "ahead"
+
+_gone_through: set[tuple[str, str, int]] = set()
+"""Plugin, version and layer; after a start each is looked at once more."""
+
+logger = logging.getLogger(__name__)
+
+
+def derive_ahead(watch: Callable[[], object] = lambda: None) -> int:
+    """Have every plugin that reads units derive what is missing of the bases' layers; gives how many units it was.
+
+    Of several processes with one cache one does it at a time. Effects: artifacts, a transaction for some units. A
+    plugin that fails or is late is noted in the log and asked again at the next time.
+    """
+    if not cache.add(_CLAIM, 1, timeout=2 * SECONDS_AT_ONCE):
+        return 0
+    until, done = time.monotonic() + SECONDS_AT_ONCE, 0
+    try:
+        for plugin in registry.installed.kb_retrievers():
+            if isinstance(plugin, UnitReader):
+                done += _derived(plugin.descriptor, plugin, until, watch)
+    finally:
+        cache.delete(_CLAIM)
+    return done
+
+
+def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Callable[[], object]) -> int:
+    version, done = reader.artifact_version, 0
+    if version is None:
+        return 0
+    small = KnowledgeLayer.objects.filter(own_unit_count__range=(1, MOST_UNITS), sealed_at__isnull=False)
+    shown = layers_of_bases()
+    try:
+        for layer in small.order_by("-pk").values_list("pk", flat=True):
+            known = (descriptor.id, version, layer)
+            if layer not in shown or known in _gone_through:
+                continue
+            for rows in _missing(*known):
+                if time.monotonic() >= until:
+                    return done
+                watch()
+                made = called_in_time(descriptor, partial(reader.artifacts_of, [row.to_value() for row in rows]))
+                keys = {row.unit_id: row.pk for row in rows}
+                keep_artifacts(descriptor.id, version, {keys[unit_id]: content for unit_id, content in made.items()})
+                done += len(made)
+            _gone_through.add(known)
+    except Exception:
+        logger.exception("plugin %s failed on units", descriptor.id)
+    return done
+
+
+def _missing(plugin_id: str, version: str, layer: int) -> Iterator[Sequence[LayerUnit]]:
+    has = UnitArtifact.objects.filter(unit=OuterRef("pk"), plugin_id=plugin_id, version=version)
+    missing = LayerUnit.objects.filter(~Exists(has), layer_id=layer, is_evidence=True).order_by("pk")
+    rest = missing
+    while rows := list(rest[:UNITS_AT_ONCE]):
+        yield rows
+        rest = missing.filter(pk__gt=rows[-1].pk)
