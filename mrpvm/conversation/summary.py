@@ -14,7 +14,7 @@ from typing import Any
 
 from mrpvm.conversation.facts import facts_in
 from mrpvm.knowledge.lexicon import STOP_WORDS
-from mrpvm.knowledge.text import stem
+from mrpvm.knowledge.text import QUESTION_MARKS, stem
 
 VERBATIM_MESSAGES = 8
 """As many stay as they were said [K41]."""
@@ -174,7 +174,7 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
 @lru_cache(maxsize=4096)
 def _weights(sentence: str) -> Mapping[str, float]:
     """Give what the stems of a sentence's words are worth, those of facts more, and each fact of several words."""
-    factor = _QUESTION_WEIGHT if sentence.endswith("?") else 1.0
+    factor = _QUESTION_WEIGHT if sentence.endswith(QUESTION_MARKS) else 1.0
     weights = dict.fromkeys(_stems(sentence), factor)
     for fact in facts_in(sentence):
         words = _stems(fact)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from mrpvm.errors import TooLarge
 from mrpvm.knowledge.chunking import Chunk
 from mrpvm.knowledge.limits import IngestLimits
-from mrpvm.knowledge.text import sentences
+from mrpvm.knowledge.text import SENTENCE_MARKS, sentences
 from mrpvm.knowledge.units import content_hash, numbered
 from mrpvm.values import ROLES, KnowledgeUnit
 
@@ -227,7 +227,7 @@ def summary_of(title: str | None, children: Sequence[KnowledgeUnit]) -> str:
     firsts = [sentences(child.text)[0] for child in children if sentences(child.text)]
     said = f"{title.rstrip('.')}." if title else ""
     for sentence in firsts:
-        closed = sentence if sentence[-1:] in ".!?" else sentence + "."
+        closed = sentence if sentence[-1:] in SENTENCE_MARKS else sentence + "."
         joined = f"{said} {closed}".strip()
         if len(joined) > SUMMARY_CHARS:
             break

@@ -3,6 +3,7 @@
 import re
 
 from mrpvm.knowledge.pragmatics import strip_lead
+from mrpvm.knowledge.text import QUESTION_MARKS
 from mrpvm.values import PHASE_SCOPES
 
 _FORMS: tuple[tuple[str, str], ...] = (
@@ -96,7 +97,7 @@ def is_instruction(sentence: str) -> bool:
 
     The words alone do not make it one: "The table has four legs." is a fact [D-27].
     """
-    if sentence.rstrip().endswith("?") or not _ORDER.match(strip_lead(sentence)):
+    if sentence.rstrip().endswith(QUESTION_MARKS) or not _ORDER.match(strip_lead(sentence)):
         return False
     return guidance_scopes(sentence) != ("kb-plugin",)
 

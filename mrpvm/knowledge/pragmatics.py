@@ -13,7 +13,7 @@ from mrpvm.knowledge.lexicon import (
     SPEAKERS,
     word_class,
 )
-from mrpvm.knowledge.text import words
+from mrpvm.knowledge.text import QUESTION_MARKS, words
 
 ACT_VERBS: dict[str, tuple[str, ...]] = {
     "compare": ("compare", "contrast"),
@@ -116,7 +116,7 @@ def is_task_request(sentence: str) -> bool:
     stalls, drain it." is a condition, "Do not open it." a prohibition, "May 5 was wet." a date.
     """
     bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
-    if bare.endswith("?"):
+    if bare.endswith(QUESTION_MARKS):
         return True
     opening = _opening(sentence)
     if opening.first in INTERROGATIVES:

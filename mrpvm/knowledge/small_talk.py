@@ -3,7 +3,7 @@
 import re
 
 from mrpvm.knowledge.lexicon import word_class
-from mrpvm.knowledge.text import words
+from mrpvm.knowledge.text import QUESTION_MARKS, words
 
 _GREETINGS = word_class("hi hello hey greetings morning afternoon evening howdy welcome")
 _THANKS = word_class("thanks thank thx cheers")
@@ -43,7 +43,7 @@ UNDERSTOOD_REPLY = "Understood."
 def is_phatic(sentence: str) -> bool:
     """Tell whether a sentence is nothing but greeting, thanks, farewell or assent."""
     found = words(sentence)
-    if not found or len(found) > _WORDS_MAX or sentence.rstrip().endswith("?"):
+    if not found or len(found) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
         return False
     if " ".join(found) in _SET_PHRASES:
         return True

@@ -11,16 +11,29 @@ import Stemmer
 
 from mrpvm.knowledge.lexicon import BASE_FORMS, STOP_WORDS, word_class
 
-STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+irregular-1"
+STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+terms-2"
 """Part of the index schema: an index made by another version must be rebuilt [O-35]."""
 
 _GAP = re.compile(r"[\s\u2014\u2015\u2026]+|\.{3,}|--+|(?<=\w)[,;:!?()\[\]{}\"\u201c\u201d](?=[^\W\d])")
 _POSSESSIVE = re.compile(r"(?<=\w)'s$")
 _JOINT = re.compile(r"[-\u2010-\u2013/]+")
+UNSPACED = re.compile(
+    "[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u3096\u30a1-\u30fa\u30fc-\u30ff\u3400-\u9fff\uac00-\ud7af"
+    "\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+"""Runs of scripts that put no space between words, and of Hangul: Thai, Lao, Burmese, Khmer, kana, Han."""
+SENTENCE_MARKS = ".!?\u3002\uff01\uff1f\uff0e\u061f"
+QUESTION_MARKS = ("?", "\uff1f", "\u061f")
+"""What ends a question: the mark, and how it is written full-width and in Arabic."""
 _ABBREVIATIONS = word_class("dr mr mrs ms prof sr jr st vs no fig e.g i.e etc approx ca inc ltd co dept")
 _DOTTED_LETTERS = re.compile(r"(?:[a-z]\.)+[a-z]")
 _ALWAYS_PROTECTED = word_class("dr mr mrs ms prof sr jr st vs e.g i.e ca")
-_SENTENCE_END = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)|\n[ \t]*\n")
+_SENTENCE_END = re.compile(
+    r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)"
+    r"|[\u3002\uff01\uff1f\uff0e\u061f]+[\"'\u201d\u2019)\]\u300d\u300f\uff09]*"
+    r"|\n[ \t]*\n"
+)
+"""In scripts without spaces a full stop of their own ends a sentence, whatever follows."""
 
 _stemmers = threading.local()
 
@@ -64,14 +77,27 @@ def _content_words(text: str) -> Iterator[str]:
     for word in words(text):
         if word in STOP_WORDS:
             continue
+        if not word.isascii() and UNSPACED.search(word):
+            yield from _pieces(word)
+            continue
         yield word
         parts = [part for part in (_strip_edges(part) for part in _JOINT.split(word)) if part]
         if len(parts) > 1:
             yield from (part for part in parts if part not in STOP_WORDS)
 
 
+def _pieces(word: str) -> Iterator[str]:
+    """Give every two signs that follow each other, for nobody can tell where their words end, and what is between."""
+    for run in UNSPACED.findall(word):
+        yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
+    yield from (part for part in (_strip_edges(part) for part in UNSPACED.split(word)) if part)
+
+
 def terms(text: str) -> list[str]:
-    """Give the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts [BP-21]."""
+    """Give the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts [BP-21].
+
+    Scripts without spaces between words give their signs by twos.
+    """
     return [stem(word) for word in _content_words(text)]
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from django.db import connection
 
+from mrpvm.knowledge.text import UNSPACED
 from sessions_app.models import LayerUnit
 from sessions_app.search.knowledge import EffectiveView
 
@@ -26,6 +27,7 @@ WORD_CHARS = 64
 """Longer words are cut, in the index and in what is asked: one line of five million letters is one word."""
 WORDS_A_UNIT = 10_000
 _WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(f"({UNSPACED.pattern})")
 _QUOTED = re.compile(r'"([^"]*)"')
 _ROWS_A_QUERY = 200
 _SEARCHED = ("topic", "title", "claim", "procedure", "condition", "text_body")
@@ -51,16 +53,33 @@ def asked_for(text: str) -> Asked:
     phrases: list[tuple[str, ...]] = []
     left = ASKED_WORDS
     for place, part in enumerate(_QUOTED.split(text)):
-        words = words_of(part)[:left]
-        left -= len(words)
-        phrases += [tuple(words)] if place % 2 and words else [(word,) for word in words]
+        for words in [words_of(part)] if place % 2 else _pieces(part):
+            phrases += [tuple(words[:left])] if words[:left] else []
+            left -= len(words[:left])
     return Asked(tuple(phrases))
 
 
 def words_of(text: str) -> list[str]:
-    """Give the words of a text as they are compared: without case and without the forms of one letter."""
+    """Give the words of a text as they are compared: without case and without the forms of one letter.
+
+    Where a script puts no space between words, each sign is one; what is asked for in it is a phrase of signs.
+    """
+    return [word for words in _pieces(text) for word in words]
+
+
+def _pieces(text: str) -> list[list[str]]:
+    """Give the parts of each word: one, but for the signs of scripts that put no space between words."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    return [word[:WORD_CHARS] for word in _WORD.findall(folded)]
+    return [
+        [word[:WORD_CHARS]] if word.isascii() else [piece[:WORD_CHARS] for piece in _signs(word)]
+        for word in _WORD.findall(folded)
+    ]
+
+
+def _signs(word: str) -> list[str]:
+    return [
+        piece for part in _UNSPACED.split(word) for piece in (part if UNSPACED.fullmatch(part) else [part]) if piece
+    ]
 
 
 def note_words(rows: Sequence[LayerUnit]) -> None:

@@ -16,6 +16,8 @@ from sessions_app.turns.ahead import derive_ahead
 from sessions_app.turns.courtesy import Courtesy
 from sessions_app.turns.recovery import recover_abandoned
 
+_SOON_SECONDS = 1.0
+
 logger = logging.getLogger(__name__)
 
 
@@ -36,7 +38,7 @@ def sweep() -> dict[str, int]:
 
 
 class Sweeper(threading.Thread):
-    """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until told to stop."""
+    """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until told to stop; soon again while there is something to derive."""
 
     def __init__(self) -> None:
         super().__init__(name="sweeper", daemon=True)
@@ -45,10 +47,13 @@ class Sweeper(threading.Thread):
     def run(self) -> None:
         """Sweep, wait, sweep again; a failed sweep is logged and the next one tries anew."""
         try:
-            while not self._stop_asked.wait(settings.MRPVM_SWEEP_INTERVAL_MS / 1000):
+            interval = pause = settings.MRPVM_SWEEP_INTERVAL_MS / 1000
+            while not self._stop_asked.wait(pause):
                 close_old_connections()
+                pause = interval
                 try:
-                    sweep()
+                    if sweep()["derived"]:
+                        pause = min(interval, _SOON_SECONDS)
                 except Exception:
                     logger.exception("a sweep failed")
         finally:

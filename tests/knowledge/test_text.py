@@ -24,6 +24,12 @@ from mrpvm.knowledge.text import collapse, cut_at_word, overlap, sentence_spans,
         ("constructor __proto__", ["constructor", "proto"]),
         ("word\u2014word", ["word", "word"]),
         ("it is what it is", []),
+        (
+            "水泵需要阀门。",
+            ["水泵", "泵需", "需要", "要阀", "阀门"],
+        ),
+        ("水, 第3台iPhone手机", ["水", "第", "台", "手机", "3", "iphon"]),
+        ("ポンプは「青」", ["ポン", "ンプ", "プは", "青"]),
     ],
 )
 def test_terms(text: str, expected: list[str]) -> None:
@@ -47,6 +53,10 @@ def test_stop_words_are_kept_as_words() -> None:
         ("See e.g. the pump. Stop.", ["See e.g. the pump.", "Stop."]),
         ("One\n\nTwo", ["One", "Two"]),
         ('He said "go." She went.', ['He said "go."', "She went."]),
+        (
+            "泵是蓝色的。阀门？\u201c对。\u201d好",
+            ["泵是蓝色的。", "阀门？", "\u201c对。\u201d", "好"],
+        ),
         ("", []),
     ],
 )

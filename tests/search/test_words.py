@@ -52,6 +52,11 @@ def indexed_count() -> int:
         ('"see decks"', [5]),
         ("1e5", [5]),
         ("it's", [2]),
+        ("阀门", [6]),
+        ("阀 蓝色", [6]),
+        ("门阀", []),
+        ('"abc水泵"', [6]),
+        ("もう", []),
         ("rotor", []),
         ("pum", []),
         ("", []),
@@ -64,6 +69,7 @@ def test_words_and_phrases(project: Project, asked: str, expected: list[int]) ->
     claims = [
         "The old pump is blue.", "An old, blue Pump.", "It's a pump_house.", "Die Größe zählt.",
         "A modern state-of-the-art engine.", "See decks.md: 1e5 dogs.",
+        "Abc水泵的阀门是蓝色的。",
     ]  # fmt: skip
     add(base, "a", *claims)
     assert found(base, asked) == [claims[place] for place in expected]

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from mrpvm.conversation.rewriting.said import Exchange, Mention, mentions_in, words_of
 from mrpvm.conversation.rewriting.weights import Weights, probability
+from mrpvm.knowledge.text import QUESTION_MARKS
 
 SIGNALS = frozenset(
     "it this that they them same which those both either its too also likewise one ones here there so".split()  # noqa: SIM905  easier to read
@@ -70,7 +71,7 @@ def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], f
         "shows": float(not _SHOWING.isdisjoint(words)),
         "ellipsis": float(opening in _ELLIPSES or (bool(opening) and opening[0] in ("and", "or", "but"))),
         "length": min(len(words), 25) / 12,
-        "asks": float(message.rstrip().endswith("?")),
+        "asks": float(message.rstrip().endswith(QUESTION_MARKS)),
     }
     if opening and opening[0] in _OPENERS:
         found[f"opens with {opening[0]}"] = 1.0

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mrpvm.knowledge.text import SENTENCE_MARKS
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 BRIEF_CLAIMS = 3
@@ -32,7 +33,7 @@ class Rendered:
 
 
 def _closed(text: str) -> str:
-    return text if text[-1:] in ".!?:" else text + "."
+    return text if text[-1:] in SENTENCE_MARKS + ":" else text + "."
 
 
 def _cited(statement: Statement, citations: Citations) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
 from mrpvm.knowledge.pragmatics import is_task_request
-from mrpvm.knowledge.text import sentences
+from mrpvm.knowledge.text import QUESTION_MARKS, sentences
 from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
 from mrpvm.plugins.goal_solvers.symbolic.references import References
@@ -126,7 +126,7 @@ def _question_of(part: _Part, unit: KnowledgeUnit) -> str | None:
     utterance = quoted_utterance(part.asked) if part.asked else None
     if utterance is not None:
         return in_third_person(utterance.said, utterance.speaker)
-    return unit.title if (unit.title or "").endswith("?") else None
+    return unit.title if (unit.title or "").endswith(QUESTION_MARKS) else None
 
 
 def _quoted(part: _Part) -> str:
@@ -150,7 +150,7 @@ def _utterances(text: str) -> Iterable[_Part]:
         if utterance is None:
             continue
         for sentence in sentences(utterance.said):
-            if sentence.endswith("?"):
+            if sentence.endswith(QUESTION_MARKS):
                 asked = line
                 continue
             yield _Part(text=sentence, speaker=utterance.speaker, asked=asked)

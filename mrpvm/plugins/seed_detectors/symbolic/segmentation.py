@@ -16,7 +16,7 @@ from mrpvm.knowledge.instructions import (
 from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS
 from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
 from mrpvm.knowledge.small_talk import is_phatic
-from mrpvm.knowledge.text import collapse, sentences, unique_terms, words
+from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
@@ -160,7 +160,7 @@ class _Segmenter:
                 text = f"{self._asked.speaker}: {self._asked.said}\n{text}"
             self._add_statement(text, speaker=utterance.speaker)
             self.block += 1
-        questions = [text for text in found[-1:] if text.endswith("?")]
+        questions = [text for text in found[-1:] if text.endswith(QUESTION_MARKS)]
         self._asked = Utterance(utterance.speaker, questions[0]) if questions else None
 
     def _add_statement(
