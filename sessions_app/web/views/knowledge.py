@@ -80,7 +80,8 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
         except MRPError as refused:
             refusal = refused.message
         else:
-            tell(request, f"“{source.name}” gave {source.unit_count} units.")
+            count = source.unit_count
+            tell(request, f"“{source.name}” gave {count} unit{'' if count == 1 else 's'}.")
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     context = {**base_context(base), "upload_error": refusal}
     return page(request, "knowledge/show.html", member, context, section="knowledge", status=400)
