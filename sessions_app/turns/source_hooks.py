@@ -6,15 +6,11 @@ made is kept.
 
 import functools
 import logging
-from concurrent.futures import Future
-from queue import Empty, SimpleQueue
-
-from django.conf import settings
 
 from mrpvm import registry
-from mrpvm.contracts import KBRetriever, SourceReader, SourceReply, SourceText
+from mrpvm.contracts import KBRetriever, SourceReader, SourceText
 from sessions_app.actions.artifacts import keep_source_artifacts
-from sessions_app.turns.machine import workers
+from sessions_app.turns.machine import call_in_time
 
 logger = logging.getLogger(__name__)
 
@@ -36,26 +32,10 @@ def tell_readers(source: SourceText, source_pk: int | None = None) -> None:
 
 
 def _tell(plugin: KBRetriever, source: SourceText, source_pk: int | None) -> None:
+    assert isinstance(plugin, SourceReader)  # noqa: S101  (the caller looked)
     plugin_id = plugin.descriptor.id
-    reply = _reply(plugin, source)
+    reply = call_in_time(plugin.descriptor, functools.partial(plugin.on_source_text, source))
     if reply.status == "error":
         logger.error("plugin %s failed on source %s: %s", plugin_id, source.source_id, reply.error)
     if reply.status == "accepted" and source_pk is not None:
         keep_source_artifacts(plugin_id, source_pk, reply.artifacts)
-
-
-def _reply(plugin: KBRetriever, source: SourceText) -> SourceReply:
-    """Give what the plugin answers.
-
-    Raises:
-        TimeoutError: it did not in time, and is left behind.
-    """
-    assert isinstance(plugin, SourceReader)  # noqa: S101  (the caller looked)
-    limit_ms = min(plugin.descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS)
-    returned: SimpleQueue[Future[SourceReply]] = SimpleQueue()
-    give_up = workers.submit(functools.partial(plugin.on_source_text, source), returned.put)
-    try:
-        return returned.get(timeout=limit_ms / 1000).result()
-    except Empty:
-        give_up()
-        raise TimeoutError(f"no answer within {limit_ms} ms") from None
