@@ -7,7 +7,7 @@ from sessions_app.actions import staging
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.models import KnowledgeBase
-from tests.browser.browsing import Browser, aside, browser
+from tests.browser.browsing import Browser, aside, browser, ready
 from tests.search.units import make_unit
 
 __all__ = ["browser"]
@@ -65,6 +65,20 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     opened.get_by_role("link", name="pumps.md").click()
     opened.locator("details.tree__node").first.click()
     expect(opened.locator(".tree .tree").first).to_be_visible()
+
+
+def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> None:
+    opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."], ["empty.txt", ""]])
+    expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
+    expect(opened.get_by_role("link", name="pump.txt")).to_be_visible()
+    expect(opened.locator("#upload-status")).to_contain_text("empty.txt: ")
+    expect(opened.get_by_label("File to add")).to_be_focused()
+    browser.complaints.clear()  # the browser's own about the answer 400
+    ready(opened).evaluate(DROP, [["pump.txt", "Pump 1 is blue."]])
+    expect(opened.get_by_text("“pump.txt” was added; the base had all of that.")).to_be_visible()
+    expect(opened.locator("#upload-status")).to_be_empty()
+    opened.reload()
+    expect(ready(opened).get_by_text("was added")).to_have_count(0)
 
 
 def test_a_file_that_cannot_be_read_says_why_and_can_be_chosen_anew(opened: Page, browser: Browser) -> None:
