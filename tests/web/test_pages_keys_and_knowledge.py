@@ -122,7 +122,8 @@ def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
     html = admin.post(address, {"file": file}, follow=True).content.decode()
     assert "“pumps.md” gave 1 unit." in html
     assert ">pumps.md</a>" in html
-    for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}):
+    long_name = SimpleUploadedFile(f"{'n' * 200}.md", b"A pump is blue.")
+    for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}, {"file": long_name}):
         refused = admin.post(address, data)
         assert refused.status_code == 400
         check_html(refused.content.decode())
