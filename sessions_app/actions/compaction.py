@@ -14,7 +14,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, MRPError
-from sessions_app.actions.journals import JOURNAL_KIND
 from sessions_app.actions.knowledge import lock_base
 from sessions_app.actions.staging import UNITS_A_TRANSACTION, locked_staged, staging
 from sessions_app.models import (
@@ -28,6 +27,7 @@ from sessions_app.models import (
     SourceArtifact,
     UnitArtifact,
 )
+from sessions_app.queries.knowledge import JOURNAL_KIND
 from sessions_app.search.index import hide_units, indexed, insert_indexed
 from sessions_app.search.layers import seal_layer
 from sessions_app.search.visibility import hidden_units

@@ -6,10 +6,8 @@ from django.db.models import Sum
 
 from mrpvm.knowledge.units import numbered
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.queries.knowledge import JOURNAL_KIND
 from sessions_app.search.words import note_words
-
-JOURNAL_KIND = "conversation-journal"
-"""Kind of a journal's source: it is not listed among a base's sources and not counted with them."""
 
 
 def journal_source_id(session: Session) -> str:

@@ -7,6 +7,11 @@ from mrpvm.contracts import LifecycleEvent
 from sessions_app.models import KnowledgeBase, Session
 
 
+def session_created(session: Session, base: KnowledgeBase) -> LifecycleEvent:
+    """Give the event of a new session, which goes before the one of its first mount; `base` is what was asked for."""
+    return LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
+
+
 def kb_loaded(
     session: Session,
     base: KnowledgeBase,

@@ -1,19 +1,42 @@
 """Life-cycle notifications to KB plugins, after the transaction that caused them [PL-42, PL-43, T-41]."""
 
 import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
 
 from django.db import transaction
 
 from mrpvm import registry
-from mrpvm.contracts import LifecycleEvent
+from mrpvm.contracts import Descriptor, LifecycleEvent
 
 logger = logging.getLogger(__name__)
+
+
+class PluginCall(Protocol):
+    """Gives what a plugin's call returns; raises what it raises, TimeoutError when it takes too long [K-19]."""
+
+    def __call__[Reply](self, descriptor: Descriptor, call: Callable[[], Reply]) -> Reply: ...
+
+
+def _here[Reply](descriptor: Descriptor, call: Callable[[], Reply]) -> Reply:
+    return call()
+
+
+_call: PluginCall = _here
+
+
+def call_plugins_by(call: PluginCall) -> None:
+    """Have plugins called in another way than on the caller's own thread; the composition root says how."""
+    global _call
+    _call = call
 
 
 def notify_on_commit(event: LifecycleEvent) -> None:
     """Tell every registered KB plugin, in registry order, once the running transaction is committed.
 
-    A plugin that fails is recorded in the log and skipped: it neither undoes the change nor stops the others.
+    A plugin that fails or is late is recorded in the log and skipped: it neither undoes the change nor stops the
+    others.
     """
     transaction.on_commit(lambda: notify(event))
 
@@ -22,6 +45,6 @@ def notify(event: LifecycleEvent) -> None:
     """Tell every registered KB plugin now; for callers whose transaction is over."""
     for plugin in registry.installed.kb_retrievers():
         try:
-            plugin.on_session_event(event)
+            _call(plugin.descriptor, partial(plugin.on_session_event, event))
         except Exception:
             logger.exception("plugin %s failed on %s", plugin.descriptor.id, event.event_type)

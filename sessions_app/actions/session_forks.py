@@ -6,7 +6,7 @@ from django.db import transaction
 
 from sessions_app import events
 from sessions_app.actions.activity import touch
-from sessions_app.actions.lifecycle import kb_loaded
+from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
 from sessions_app.models.identifiers import new_session_id
@@ -33,7 +33,8 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
     Args:
         reason: a `ForkReason`.
 
-    Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`.
+    Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
+    `session-created` and `kb-loaded`.
     """
     source = Session.objects.select_related("mounted_kb", "mounted_layer").get(pk=source.pk)
     draft = create_layer(KnowledgeLayer.Kind.DRAFT, source.mounted_layer)
@@ -110,4 +111,5 @@ def _announce(source: Session, fork: Session, reason: str) -> None:
     mounted = {"kb_id": fork.mounted_kb.kb_id, "kb_name": fork.mounted_kb.name}
     forked = {"forked_from": source.session_id, "reason": reason}
     events.append_all(fork, [("session.created", forked), ("kb.mounted", mounted)])
+    notify_on_commit(session_created(fork, fork.mounted_kb))
     notify_on_commit(kb_loaded(fork, fork.mounted_kb, reason="session-create"))

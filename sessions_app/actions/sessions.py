@@ -10,14 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm import registry
-from mrpvm.contracts import LifecycleEvent
 from mrpvm.conversation.flags import with_changes
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app import events
 from sessions_app.actions import kb_mounts, knowledge
 from sessions_app.actions.activity import touch
 from sessions_app.actions.frozen_content import freeze_files
-from sessions_app.actions.lifecycle import kb_loaded
+from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
@@ -135,8 +134,7 @@ def _initial(project: Project, choices: Choices, base: KnowledgeBase) -> Session
 
 
 def _notify_of_creation(session: Session, base: KnowledgeBase) -> None:
-    created = LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
-    notify_on_commit(created)
+    notify_on_commit(session_created(session, base))
     notify_on_commit(kb_loaded(session, base, reason="session-create"))
 
 

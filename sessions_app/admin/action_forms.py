@@ -14,12 +14,14 @@ class Done:
     """What an action did.
 
     `message` is for the operator and `log` for the history of the row. `created` is a new row, whose page is shown
-    next. `secret` is shown once, on a page of its own, and never in a log or message.
+    next; `changed` is another row that was changed with it, and whose history says so too. `secret` is shown once, on
+    a page of its own, and never in a log or message.
     """
 
     message: str
     log: str
     created: Model | None = None
+    changed: Model | None = None
     secret: str = field(default="", repr=False)
 
 

@@ -1,6 +1,7 @@
 """The history of mounts; adding one mounts a base."""
 
 from django.contrib import admin
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
@@ -38,10 +39,10 @@ class KBMountAdmin(ActionAdmin):
         """Give the base."""
         return row_link(mount.knowledge_base)
 
-    def page_links(self, row: KBMount) -> list[tuple[str, str]]:
-        """Give the way to the session's page and, for a current mount, to what can be done with the session."""
+    def page_links(self, request: HttpRequest, row: KBMount) -> list[tuple[str, str]]:
+        """Give the way to the session's page and, for a current mount, to what the user may do with the session."""
         offered = _OF_SESSION if row.until is None else ()
-        actions = [action for action in offered if action.is_offered(row.session)]
+        actions = [action for action in offered if action.is_allowed(request) and action.is_offered(row.session)]
         return [
             ("Session page", session_page(row.session) if row.session.deleted_at is None else ""),
             *(

@@ -9,11 +9,10 @@ from sessions_app.actions.knowledge import MAX_NAME_CHARS, create_base, rename_b
 from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.admin.action_forms import ActionForm, Done
 from sessions_app.admin.choosers import any_base, any_session, session_of_project
-from sessions_app.admin.session_forms import MOUNT_REASON, mounted
+from sessions_app.admin.session_forms import MOUNT_REASON, MountBase, mounted
 from sessions_app.models import KnowledgeBase, Project
 
 REVISIONS_SHOWN = 20
-MOUNT_EXPLANATION = "The session keeps its messages, units and preferences, and sees the base as it is now."
 
 
 def _discard_draft() -> forms.BooleanField:
@@ -162,8 +161,8 @@ class MountInSession(ActionForm):
     label = "Mount in a session…"
     heading = "Mount “{}” in a session"
     submit = "Mount"
-    explanation = MOUNT_EXPLANATION
-    permissions = ("sessions_app.change_session", "sessions_app.add_kbmount")
+    explanation = MountBase.explanation
+    permissions = MountBase.permissions
     row: KnowledgeBase
 
     discard_draft = _discard_draft()
@@ -186,8 +185,8 @@ class AddMount(ActionForm):
 
     heading = "Mount a knowledge base"
     submit = "Mount"
-    explanation = MOUNT_EXPLANATION
-    permissions = ("sessions_app.add_kbmount",)
+    explanation = MountBase.explanation
+    permissions = MountBase.permissions
 
     session = any_session()
     knowledge_base = any_base()

@@ -5,7 +5,6 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from mrpvm.values import ROLES
-from sessions_app.actions.journals import JOURNAL_KIND
 from sessions_app.admin.cells import list_links, row_link, shortened, shown_text
 from sessions_app.admin.filters import known_values
 from sessions_app.admin.read_only import ReadOnlyAdmin
@@ -21,6 +20,7 @@ from sessions_app.models import (
     SourceArtifact,
     UnitArtifact,
 )
+from sessions_app.queries.knowledge import JOURNAL_KIND, LISTED_KIND
 
 _UNIT_LARGE = ("procedure", "text_body", "provenance")
 _SHOWN_HIDINGS = 20
@@ -61,7 +61,7 @@ class KnowledgeSourceAdmin(ReadOnlyAdmin):
     """Texts that units were made from."""
 
     list_display = ("name", "source_id", "kind", "layer_link", "chunk_count", "unit_count", "added_at")
-    list_filter = (known_values("kind", ("source", JOURNAL_KIND)),)
+    list_filter = (known_values("kind", (LISTED_KIND, JOURNAL_KIND)),)
     list_select_related = ("layer",)
     deferred = ("content", "layer__ancestry")
     search_fields = ("name", "=source_id")

@@ -32,7 +32,7 @@ class ActionAdmin(ReadOnlyAdmin):
         """Allow what the adding action allows."""
         return self.add_action is not None and self.add_action.is_allowed(request)
 
-    def page_links(self, row: Any) -> list[tuple[str, str]]:
+    def page_links(self, request: HttpRequest, row: Any) -> list[tuple[str, str]]:
         """Give further links for the row's page, `(label, address)` each; an empty address is left out."""
         return []
 
@@ -56,7 +56,7 @@ class ActionAdmin(ReadOnlyAdmin):
         if row is not None:
             offered = [item for item in self.object_actions if item.is_allowed(request) and item.is_offered(row)]
             actions = [(item.label, reverse(f"admin:{self._url_name(item)}", args=[row.pk])) for item in offered]
-            context["row_links"] = [item for item in self.page_links(row) if item[1]] + actions
+            context["row_links"] = [item for item in self.page_links(request, row) if item[1]] + actions
         return super().render_change_form(request, context, *arguments, **options)
 
     def add_view(
@@ -105,8 +105,8 @@ class ActionAdmin(ReadOnlyAdmin):
         return self._page(request, form, row)
 
     def _log(self, request: HttpRequest, row: Model | None, done: Done) -> None:
-        if row is not None:
-            self.log_change(request, row, done.log)
+        for changed in filter(None, (row, done.changed)):
+            self.log_change(request, changed, done.log)
         if done.created is not None:
             self.log_addition(request, done.created, done.log)
 

@@ -176,8 +176,18 @@ class SaveSessionBase(_LiveSessionForm):
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)
-        target = base_of_project(self.row.project_id, required=False, help_text="Empty: the mounted base.")
+        target = base_of_project(
+            self.row.project_id,
+            required=False,
+            help_text="Empty: the mounted base. Another one then shows what the session sees, in place of what it "
+            "shows now; its earlier revisions can be restored.",
+        )
         self.fields = {"target": target, **self.fields}
+
+    def clean(self) -> None:
+        """Refuse two places for one save."""
+        if self.cleaned_data.get("target") and self.cleaned_data.get("fork"):
+            self.add_error("fork", "Save into the chosen base or into a new one, not both.")
 
     def perform(self, actor: User) -> Done:
         """Save it."""
@@ -190,9 +200,13 @@ class SaveSessionBase(_LiveSessionForm):
             include_conversation_units=entered["include_conversation_units"],
             actor=actor,
         )
+        is_new = base.revision == 1
         return Done(
             message=f"Saved into “{base.name}”, revision {base.revision}.",
-            log=f"Saved into “{base.name}” ({base.kb_id}), revision {base.revision}.",
+            log=f"Saved from session “{self.row.label}” ({self.row.session_id}) into “{base.name}” ({base.kb_id}), "
+            f"revision {base.revision}.",
+            created=base if is_new else None,
+            changed=None if is_new else base,
         )
 
 

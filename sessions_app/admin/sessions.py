@@ -138,7 +138,7 @@ class SessionAdmin(ActionAdmin):
         """Give the ways to its rows."""
         return list_links((*_BELONGING, (SessionEvent, "session")), session)
 
-    def page_links(self, row: Session) -> list[tuple[str, str]]:
+    def page_links(self, request: HttpRequest, row: Session) -> list[tuple[str, str]]:
         """Give the way to the session's own page."""
         return [("Session page", session_page(row) if row.deleted_at is None else "")]
 

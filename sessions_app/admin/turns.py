@@ -1,6 +1,7 @@
 """Turns, the events they emitted and the payloads behind those."""
 
 from django.contrib import admin
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from sessions_app.admin.cells import link, list_links, row_link, shortened, shown_json, shown_text, turn_page
@@ -92,7 +93,7 @@ class ExplainabilityTurnAdmin(ActionAdmin):
         """Give the answer as data."""
         return shown_json(turn.response_document)
 
-    def page_links(self, row: ExplainabilityTurn) -> list[tuple[str, str]]:
+    def page_links(self, request: HttpRequest, row: ExplainabilityTurn) -> list[tuple[str, str]]:
         """Give the way to the turn's own page."""
         return [("Turn page", turn_page(row))]
 

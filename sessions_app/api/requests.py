@@ -13,12 +13,11 @@ from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
 from sessions_app.actions.sessions import TITLE_CHARS, Choices
 from sessions_app.api.fields import ChatMessages, HistoryMessages, Text, Truth, WholeNumber
-from sessions_app.turns.ingest import Upload
+from sessions_app.turns.ingest import SOURCE_NAME_CHARS, Upload
 
 INCLUDABLE = ("response_markdown", "details")
 PAGE_LIMIT = 50
 PAGE_LIMIT_MAX = 200
-SOURCE_NAME_CHARS = 200
 REVISION_MAX = 2**31 - 1
 
 
@@ -156,18 +155,11 @@ def sends_file(data: Any) -> bool:
 
 
 def upload_of(body: dict[str, Any], unnamed: str = "") -> Upload:
-    """Give the file that a validated body brings.
-
-    Raises:
-        InvalidInput: the file's own name is too long to be the source's.
-    """
+    """Give the file that a validated body brings."""
     file = body.get("file")
-    name = body.get("name") or (unnamed if file is None else file.name)
-    if len(name) > SOURCE_NAME_CHARS:
-        raise InvalidInput(f"A source's name has at most {SOURCE_NAME_CHARS} characters; give the file another `name`.")
     return Upload(
         data=body["content"].encode() if file is None else file.read(),
-        name=name,
+        name=body.get("name") or (unnamed if file is None else file.name),
         declared_type=None if file is None else _declared(file),
         source_id=body.get("source_id"),
         seed_detector=body.get("seed_detector_plugin"),

@@ -1,17 +1,17 @@
 """What the page of one knowledge base reads: its family, its units, and who used them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db.models import F, OuterRef, QuerySet, Subquery, Window
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import RowNumber
 
 from mrpvm.errors import NotFound
 from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, KnowledgeSource, LayerUnit, Session, UnitEvent
-from sessions_app.queries.knowledge import knowledge_bases, sources
+from sessions_app.queries.knowledge import JOURNAL_KIND, knowledge_bases, sources
 
 SESSIONS_LOOKED_AT = 200
 _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
@@ -19,29 +19,51 @@ _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first."""
+    """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
+
+    `fork_count` is how many forks there are, `bases` has the newest of them. `goes_on_above`: the oldest one was made
+    from a base too.
+    """
 
     bases: Sequence[KnowledgeBase]
     revisions: Sequence[KBRevision]
-    forks_left_out: bool
+    fork_count: int
+    goes_on_above: bool
 
 
 def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
     """Give the base's family, cut to so many generations above it, forks below it and newest revisions of each.
 
-    One query for each generation, and two.
+    One query for each generation, and three.
     """
     above: list[KnowledgeBase] = []
     parent = base.parent
     while parent is not None and len(above) < generations:
         above.insert(0, parent)
         parent = KnowledgeBase.objects.filter(pk=parent.parent_id).first() if parent.parent_id else None
-    below = list(knowledge_bases(base.project).filter(parent=base).order_by("-created_at", "-pk")[: forks + 1])
-    shown = [*above, base, *reversed(below[:forks])]
+    made = forks_of(base)
+    shown = [*above, base, *reversed(made.order_by("-created_at", "-pk")[:forks])]
     newest = KBRevision.objects.filter(knowledge_base__in=shown).annotate(
         place=Window(RowNumber(), partition_by=F("knowledge_base"), order_by=F("revision").desc())
     )
-    return Family(shown, list(newest.filter(place__lte=revisions).order_by("created_at", "pk")), len(below) > forks)
+    return Family(
+        bases=shown,
+        revisions=list(newest.filter(place__lte=revisions).order_by("created_at", "pk")),
+        fork_count=made.count(),
+        goes_on_above=parent is not None,
+    )
+
+
+def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
+    """Give the bases made from this one."""
+    return knowledge_bases(base.project).filter(parent=base)
+
+
+def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
+    """Give how many `sessions` saved what they learned into the base, and how many `units` that were [KB-11]."""
+    journals = KnowledgeSource.objects.filter(layer_id__in=base.head.chain, kind=JOURNAL_KIND)
+    found = journals.aggregate(sessions=Count("source_id", distinct=True), units=Sum("unit_count"))
+    return {name: value or 0 for name, value in found.items()}
 
 
 def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
@@ -117,11 +139,18 @@ def roots_of(source: KnowledgeSource, hidden: frozenset[int], limit: int) -> lis
 
 
 def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> QuerySet[UnitEvent]:
-    """Give where turns chose or cited the unit, newest first, each with turn and session.
+    """Give where turns chose or cited the unit while the base was mounted, newest first, each with turn and session.
 
-    Looks into the sessions that mounted the base last, for a unit may have been used in any number of others.
+    Looks into the sessions that mounted the base last, for a unit may have been used in any number of others. What
+    another base of the same session calls by the same id is another unit.
     """
     mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by("-pk")
     looked_at = list(mounted.values_list("session_id", flat=True)[:SESSIONS_LOOKED_AT])
-    found = UnitEvent.objects.filter(session_id__in=looked_at, unit_id=unit_id, step__in=_USED, turn__isnull=False)
+    at_that_time = KBMount.objects.filter(
+        Q(until=None) | Q(until__gte=OuterRef("turn__created_at")),
+        knowledge_base=base,
+        session=OuterRef("session"),
+        mounted_at__lte=OuterRef("turn__created_at"),
+    )
+    found = UnitEvent.objects.filter(Exists(at_that_time), session_id__in=looked_at, unit_id=unit_id, step__in=_USED)
     return found.select_related("turn", "session").defer("turn__response_document").order_by("-pk")[:limit]

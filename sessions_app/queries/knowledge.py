@@ -16,8 +16,9 @@ from sessions_app.models import (
 )
 
 _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
-LISTED_KIND = "source"
-"""Kind of the sources that a base lists; what sessions saved of their conversations is not among them [KB-11]."""
+LISTED_KIND, JOURNAL_KIND = "source", "conversation-journal"
+"""Kind of the sources that a base lists and counts, and of those that sessions saved of their conversations, which it
+does not [KB-11]."""
 
 
 def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:

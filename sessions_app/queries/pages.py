@@ -10,15 +10,12 @@ from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
     KnowledgeBase,
-    KnowledgeLayer,
-    KnowledgeSource,
     LayerUnit,
     Message,
     Session,
     UnitEvent,
 )
 from sessions_app.queries.filter_language import Filter
-from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.searches import session_turns
 from sessions_app.queries.turns import turns
 
@@ -145,20 +142,6 @@ def bases_with_use(bases: QuerySet[KnowledgeBase]) -> QuerySet[KnowledgeBase]:
     """Give the same bases with `session_count`: how many living sessions have each mounted."""
     living = Q(mounted_in__deleted_at__isnull=True)
     return bases.annotate(session_count=Count("mounted_in", filter=living, distinct=True))
-
-
-def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
-    """Give the bases made from this one."""
-    return knowledge_bases(base.project).filter(parent=base)
-
-
-def visible_sources(layer: KnowledgeLayer, limit: int) -> list[KnowledgeSource]:
-    """Give the newest sources that a layer shows, one row a source id, without their contents."""
-    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain).defer("content").order_by("-id")
-    newest: dict[str, KnowledgeSource] = {}
-    for row in rows[: 4 * limit]:
-        newest.setdefault(row.source_id, row)
-    return [row for row in newest.values() if row.kind != KnowledgeSource.REMOVED][:limit]
 
 
 def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:

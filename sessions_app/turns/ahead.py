@@ -17,7 +17,7 @@ from mrpvm.contracts import Descriptor, UnitReader
 from sessions_app.actions.artifacts import keep_artifacts
 from sessions_app.models import KnowledgeLayer, LayerUnit, UnitArtifact
 from sessions_app.search.layers import layers_of_bases
-from sessions_app.turns.plugin_calls import called_in_time
+from sessions_app.turns.machine import call_in_time
 
 SECONDS_AT_ONCE = 30.0
 """So long at most, so that what else is swept comes to its turn."""
@@ -66,7 +66,7 @@ def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Ca
                 if time.monotonic() >= until:
                     return done
                 watch()
-                made = called_in_time(descriptor, partial(reader.artifacts_of, [row.to_value() for row in rows]))
+                made = call_in_time(descriptor, partial(reader.artifacts_of, [row.to_value() for row in rows]))
                 keys = {row.unit_id: row.pk for row in rows}
                 keep_artifacts(descriptor.id, version, {keys[unit_id]: content for unit_id, content in made.items()})
                 done += len(made)

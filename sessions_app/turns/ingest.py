@@ -39,6 +39,7 @@ from sessions_app.turns.language_model import is_configured, model_source
 from sessions_app.turns.normalisation import Normaliser, normalise_chunks
 from sessions_app.turns.source_hooks import tell_readers
 
+SOURCE_NAME_CHARS = 200
 APART_BYTES = 32 * 1024
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
 _PROGRESS_SECONDS = 0.5
@@ -281,6 +282,8 @@ class _Work:
 def _check(upload: Upload) -> None:
     if not upload.name.strip():
         raise InvalidInput("A source needs a name.")
+    if len(upload.name) > SOURCE_NAME_CHARS:
+        raise InvalidInput(f"A source's name has at most {SOURCE_NAME_CHARS} characters; give the file another `name`.")
     if upload.source_id is not None:
         check_source_id(upload.source_id)
     if len(upload.data) > settings.MRPVM_MAX_UPLOAD_BYTES:

@@ -1,19 +1,24 @@
 """The composition root: which plugins, clock, threads and model the machine gets."""
 
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import cache
+from queue import Empty, SimpleQueue
 
 from django.conf import settings
 from django.db import connections
 
 from mrpvm import registry
+from mrpvm.contracts import Descriptor
 from mrpvm.kernel.machine import Machine
 from mrpvm.kernel.workers import Workers
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.values import Limits
 from mrpvm.wrappers.manifest import admit_wrappers
 from mrpvm.wrappers.wrapper import Wrapper
+from sessions_app.actions import notifications
 from sessions_app.turns.language_model import model_source
 
 workers = Workers(leave=connections.close_all)
@@ -32,11 +37,29 @@ class SystemClock:
         return time.monotonic() * 1000
 
 
+def call_in_time[Reply](descriptor: Descriptor, call: Callable[[], Reply]) -> Reply:
+    """Give what a plugin's call returns, on a thread of its own [K-19].
+
+    Raises:
+        TimeoutError: it did not return in the plugin's time, and is left behind.
+    """
+    limit_ms = min(descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS)
+    returned: SimpleQueue[Future[Reply]] = SimpleQueue()
+    give_up = workers.submit(call, returned.put)
+    try:
+        return returned.get(timeout=limit_ms / 1000).result()
+    except Empty:
+        give_up()
+        raise TimeoutError(f"no answer within {limit_ms} ms") from None
+
+
 def install_plugins() -> None:
     """Fill the process's registry with the built-in plugins, those of other packages, and admitted wrappers; once.
 
-    Effects: a plugin that shall be left out and does not exist is noted among the settings' problems.
+    Effects: notifications are bounded in time; a plugin that shall be left out and does not exist is noted among the
+        settings' problems.
     """
+    notifications.call_plugins_by(call_in_time)
     if registry.installed.descriptors():
         return
     if set(settings.MRPVM_DISABLED_PLUGINS) - {plugin.descriptor.id for plugin in BUILTIN_PLUGINS}:

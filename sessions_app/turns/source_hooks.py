@@ -10,7 +10,7 @@ from functools import partial
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, SourceReader, SourceText
 from sessions_app.actions.artifacts import keep_source_artifacts
-from sessions_app.turns.plugin_calls import called_in_time
+from sessions_app.turns.machine import call_in_time
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ def tell_readers(source: SourceText, source_pk: int | None = None) -> None:
 
 
 def _tell(descriptor: Descriptor, reader: SourceReader, source: SourceText, source_pk: int | None) -> None:
-    reply = called_in_time(descriptor, partial(reader.on_source_text, source))
+    reply = call_in_time(descriptor, partial(reader.on_source_text, source))
     if reply.status == "error":
         logger.error("plugin %s failed on source %s: %s", descriptor.id, source.source_id, reply.error)
     if reply.status == "accepted" and source_pk is not None:

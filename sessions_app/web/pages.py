@@ -54,8 +54,3 @@ def tell(request: HttpRequest, text: str, *, undo_url: str = "") -> None:
 def tell_error(request: HttpRequest, error: MRPError) -> None:
     """Show why something was refused on the next page."""
     messages.error(request, f"{error.code}: {error.message}")
-
-
-def whole_number(text: str | None) -> int | None:
-    """Give the number of a query parameter, None for anything that is none or that no row can have."""
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

@@ -1,6 +1,9 @@
 // Files that become sources: dropped or chosen, sent one after the other, with how far each of them is.
 import { csrfToken, onElements } from "./dom.js";
 import { parseFrame } from "./sse.js";
+import { toast } from "./ui.js";
+
+const KEPT = "mrpvm.uploaded"; // what became of the files, for the page that shows them
 
 const STAGES = {
   reading: (name, { done, of }) => `${name}: reading part ${done + 1} of ${of}`,
@@ -25,6 +28,7 @@ class Uploads {
       event.preventDefault();
       this.send([...event.dataTransfer.files]);
     });
+    this.tell();
   }
 
   drag(event) {
@@ -33,17 +37,33 @@ class Uploads {
     this.form.classList.add("is-target");
   }
 
-  /** Send all files; the page is loaded again once all are there, and stays where one was refused. */
+  /** Send all files; the page is loaded again once one is there, and stays where all were refused. */
   async send(files) {
     if (this.button.disabled || !files.length) return;
     this.begin();
     const refused = [];
+    const added = [];
     for (const file of files) {
       const reason = await this.sendOne(file);
       if (reason) refused.push(`${file.name}: ${reason}`);
+      else added.push(file.name);
     }
-    if (refused.length) this.fail(refused.join(" "));
-    else location.assign(location.pathname);
+    if (!added.length) return this.fail(refused.join(" "));
+    const { upload: address, units } = this.form.dataset;
+    sessionStorage.setItem(KEPT, JSON.stringify({ address, units: Number(units), added, refused }));
+    location.assign(location.pathname);
+  }
+
+  /** Tell what became of the files that the page before this one sent. */
+  tell() {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT));
+    sessionStorage.removeItem(KEPT);
+    const { upload: address, units } = this.form.dataset;
+    if (kept?.address !== address) return;
+    const what = kept.added.length === 1 ? `“${kept.added[0]}” was added` : `${kept.added.length} files were added`;
+    const gained = Number(units) - kept.units;
+    toast(gained > 0 ? `${what}: ${gained} new unit${gained === 1 ? "" : "s"}.` : `${what}; the base had all of that.`);
+    if (kept.refused.length) this.fail(kept.refused.join(" "));
   }
 
   begin() {

@@ -4,9 +4,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sessions_app.actions import staging
-from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.forks import fork_base
+from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.models import KnowledgeBase
-from tests.browser.browsing import Browser, aside, browser
+from tests.browser.browsing import Browser, aside, browser, ready
+from tests.search.units import make_unit
 
 __all__ = ["browser"]
 
@@ -65,6 +67,20 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     expect(opened.locator(".tree .tree").first).to_be_visible()
 
 
+def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> None:
+    opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."], ["empty.txt", ""]])
+    expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
+    expect(opened.get_by_role("link", name="pump.txt")).to_be_visible()
+    expect(opened.locator("#upload-status")).to_contain_text("empty.txt: ")
+    expect(opened.get_by_label("File to add")).to_be_focused()
+    browser.complaints.clear()  # the browser's own about the answer 400
+    ready(opened).evaluate(DROP, [["pump.txt", "Pump 1 is blue."]])
+    expect(opened.get_by_text("“pump.txt” was added; the base had all of that.")).to_be_visible()
+    expect(opened.locator("#upload-status")).to_be_empty()
+    opened.reload()
+    expect(ready(opened).get_by_text("was added")).to_have_count(0)
+
+
 def test_a_file_that_cannot_be_read_says_why_and_can_be_chosen_anew(opened: Page, browser: Browser) -> None:
     chosen = opened.get_by_label("File to add")
     chosen.set_input_files({"name": "a.zip", "mimeType": "application/zip", "buffer": b"PK\x03\x04\0\0"})
@@ -93,3 +109,39 @@ def test_units_are_found_by_words_and_phrases(opened: Page) -> None:
     expect(opened.get_by_text("No unit holds all of that.")).to_be_visible()
     opened.get_by_role("link", name="Search as a turn does").click()
     expect(opened.locator("main")).to_contain_text("BM25")
+
+
+def test_a_fork_stands_below_and_behind_what_it_was_made_from(browser: Browser, base: KnowledgeBase) -> None:
+    deeper = aside(fork_base, aside(fork_base, base, "Winter"), "Deep winter")
+    page = browser.open("knowledge")
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        places = [page.get_by_role("link", name=name, exact=True).bounding_box() for name in ("Handbook", "Winter")]
+        places.append(page.get_by_role("link", name=deeper.name, exact=True).bounding_box())
+        assert places[0]["x"] + 8 < places[1]["x"]
+        assert places[1]["x"] + 8 < places[2]["x"]
+
+
+LETTER = """(element) => {
+  const text = element.firstChild;
+  const range = document.createRange();
+  return [0, text.length - 1].map((place) => {
+    range.setStart(text, place);
+    range.setEnd(text, place + 1);
+    return range.getBoundingClientRect().x;
+  });
+}"""
+
+
+def test_long_names_stay_in_their_place_and_texts_run_their_own_way(browser: Browser) -> None:
+    base = aside(create_base, browser.project, "المضخة زرقاء.")
+    aside(add_source, base, "n" * 190 + ".md", "x", [make_unit("u", "المضخة زرقاء اللون.")])
+    page = browser.open("knowledge-base", base.kb_id, query="?q=المضخة")
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        first, dot = page.get_by_role("heading", level=1).evaluate(LETTER)
+        assert dot < first
+    page = browser.open("knowledge-base", base.kb_id, query="?unit=u")
+    first, dot = page.get_by_role("article").locator("p").first.evaluate(LETTER)
+    assert dot < first

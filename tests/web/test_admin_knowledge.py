@@ -170,6 +170,38 @@ def test_a_base_is_mounted_in_a_session_from_its_own_page(
     }
 
 
+@pytest.mark.parametrize("key", ["9" * 30, "9" * 5000, "-1", "nothing", "1.5", "٣"])
+def test_a_key_that_no_row_can_have_is_no_choice(
+    key: str, operators: Client, session: Session, base: KnowledgeBase
+) -> None:
+    for name, entered in (
+        ("kbmount_add", {"session": key, "knowledge_base": key}),
+        ("session_add", {"project": session.project_id, "knowledge_base": key}),
+    ):
+        page = operators.post(reverse(f"admin:sessions_app_{name}"), entered)
+        assert page.context["form"].errors
+    page = operators.post(reverse("admin:sessions_app_session_mount", args=[session.pk]), {"knowledge_base": key})
+    assert page.context["form"].errors["knowledge_base"]
+    asked = {"app_label": "sessions_app", "model_name": "kbmount", "field_name": "session", "project_id": key}
+    assert operators.get(reverse("admin:autocomplete"), asked).status_code == 200
+
+
+def test_the_current_mount_offers_only_what_the_user_may_do(
+    operators: Client, operator: User, session: Session
+) -> None:
+    User.objects.filter(pk=operator.pk).update(is_superuser=False, is_staff=True)
+    operator.user_permissions.add(*Permission.objects.filter(codename__in=["view_kbmount", "change_session"]))
+    page = operators.get(reverse("admin:sessions_app_kbmount_change", args=[KBMount.objects.get().pk])).text
+    for action in ("mount", "unmount", "save", "fork"):
+        assert reverse(f"admin:sessions_app_session_{action}", args=[session.pk]) not in page
+
+
+def test_a_mount_is_added_by_who_may_change_the_session(operators: Client, operator: User) -> None:
+    User.objects.filter(pk=operator.pk).update(is_superuser=False, is_staff=True)
+    operator.user_permissions.add(Permission.objects.get(codename="add_kbmount"))
+    assert operators.post(reverse("admin:sessions_app_kbmount_add")).status_code == 403
+
+
 def test_the_current_mount_offers_what_its_session_does(operators: Client, session: Session) -> None:
     current = KBMount.objects.get()
     page = operators.get(reverse("admin:sessions_app_kbmount_change", args=[current.pk])).text

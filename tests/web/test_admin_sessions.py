@@ -188,7 +188,25 @@ def test_saving_makes_what_a_session_has_the_base_s(
     assert "Saved into “Pumps”, revision 2." in page.text
     assert held(base, "pump") == ["The pump is blue", *(["The pump is loud"] if with_conversation else [])]
     assert [event.event_type for event in listener.heard] == ["kb-saved", "kb-loaded"]
-    assert "revision 2" in LogEntry.objects.get().change_message
+    told = set(LogEntry.objects.values_list("action_flag", "content_type__model", "object_id", "change_message"))
+    said = f"Saved from session “{session}” ({session.session_id}) into “Pumps” ({base.kb_id}), revision 2."
+    assert told == {(CHANGE, "session", str(session.pk), said), (CHANGE, "knowledgebase", str(base.pk), said)}
+
+
+def test_a_base_that_a_save_makes_is_logged_as_made(operators: Client, session: Session) -> None:
+    stage(session, "src-1", "The pump is blue")
+    page = operators.post(address_of("save", session), {"fork": "on", "name": "Mine"}, follow=True)
+    made = KnowledgeBase.objects.get(name="Mine")
+    assert page.redirect_chain[-1][0] == reverse("admin:sessions_app_knowledgebase_change", args=[made.pk])
+    assert LogEntry.objects.get(action_flag=ADDITION).object_id == str(made.pk)
+
+
+def test_a_save_goes_to_one_place(operators: Client, session: Session, base: KnowledgeBase) -> None:
+    stage(session, "src-1", "The pump is blue")
+    page = operators.post(address_of("save", session), {"target": base.pk, "fork": "on", "name": "Mine"})
+    assert "not both" in page.text
+    assert 'value="Mine"' in page.text
+    assert KnowledgeBase.objects.count() == 1
 
 
 def test_saving_over_somebody_s_change_is_refused_and_a_new_base_is_not(

@@ -8,14 +8,18 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from mrpvm.ingestion.source import Rejection
 from sessions_app.actions.api_keys import create_key, find_key
 from sessions_app.actions.compaction import compact_base
-from sessions_app.actions.forks import fork_base
+from sessions_app.actions.forks import fork_base, save_session_kb
+from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ApiKey, ExplainabilityTurn, Project, UnitEvent
+from sessions_app.models import ApiKey, ExplainabilityTurn, KnowledgeBase, Project, Session, UnitEvent
 from sessions_app.queries.base_pages import family_of
+from sessions_app.web.fragments import knowledge_base
 from sessions_app.web.fragments.lineage import lineage_picture
+from tests.actions.knowledge_scene import tell
 from tests.search.units import make_unit
 from tests.web.page_scene import check_html, counted_queries, member_client, project
 
@@ -116,9 +120,10 @@ def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
     address = reverse("knowledge-upload", args=[base.kb_id])
     file = SimpleUploadedFile("pumps.md", b"# Pumps\n\nThe pump of pier four is blue.", "text/markdown")
     html = admin.post(address, {"file": file}, follow=True).content.decode()
-    assert "“pumps.md” gave 1 units." in html
+    assert "“pumps.md” gave 1 unit." in html
     assert ">pumps.md</a>" in html
-    for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}):
+    long_name = SimpleUploadedFile(f"{'n' * 200}.md", b"A pump is blue.")
+    for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}, {"file": long_name}):
         refused = admin.post(address, data)
         assert refused.status_code == 400
         check_html(refused.content.decode())
@@ -189,7 +194,9 @@ def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client
     assert "The &lt;b&gt;pump&lt;/b&gt; hums." in html
     assert 'href="?unit=top"' in html
     assert "None in the 200 sessions" in html
-    assert 'href="?unit=b"' in admin.get(address, {"unit": "top"}).content.decode()
+    assert f'href="{address}?unit=b"' in admin.get(address, {"unit": "top"}).content.decode()
+    for words in ('""', "%_", "?!"):
+        assert "no word in that" in admin.get(address, {"q": words}).content.decode()
     assert admin.get(address, {"unit": "nope"}).status_code == 404
 
 
@@ -208,6 +215,10 @@ def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Proj
     assert "All &lt;b&gt;pumps&lt;/b&gt;." in html
     assert "aggregate, 60 parts" in html
     assert f'hx-get="{tree}?unit=top"' in html
+    looked_at = admin.get(address, {"unit": "top"}).content.decode()
+    check_html(looked_at)
+    assert looked_at.count("tree__leaf") == 50
+    assert "Show more parts" in looked_at
     first = admin.get(tree, {"unit": "top"}).content.decode()
     rest = admin.get(tree, {"unit": "top", "after": "50"}).content.decode()
     assert (first.count("tree__leaf"), rest.count("tree__leaf")) == (50, 10)
@@ -231,6 +242,71 @@ def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) ->
     html = admin.get(reverse("knowledge-base", args=[base.kb_id]), {"unit": "a"}).content.decode()
     assert html.count("Turn 7 of A talk") == 1
     assert reverse("turn", args=[session.session_id, turn.request_id]) in html
+
+
+def test_a_turn_counts_for_the_base_that_was_mounted_then(admin: Client, project: Project) -> None:
+    """Two bases with a source of the same name call their units alike."""
+    winter, summer = create_base(project, "Winter"), create_base(project, "Summer")
+    for base in (winter, summer):
+        add_source(base, "rules.md", "Text", (make_unit("a", f"The {base.name} pump hums."),))
+    session = create_session(project, base=winter, title="A talk")
+    mount_base(session, summer, reason="test")
+    turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
+    UnitEvent.objects.create(session=session, turn=turn, unit_id="a", step="cited")
+    mount_base(session, winter, reason="test")
+    html = {base.name: admin.get(address_of(base), {"unit": "a"}).content.decode() for base in (winter, summer)}
+    assert "Turn 7 of A talk" in html["Summer"]
+    assert "Turn 7 of A talk" not in html["Winter"]
+
+
+def address_of(base: KnowledgeBase) -> str:
+    return reverse("knowledge-base", args=[base.kb_id])
+
+
+def test_everything_that_is_cut_says_so(admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SESSIONS_SHOWN", "USES_SHOWN", "FORKS_NAMED", "FORKS_SHOWN", "DOTS_SHOWN", "GENERATIONS_SHOWN"):
+        monkeypatch.setattr(knowledge_base, name, 2)
+    oldest = create_base(project, "Oldest")
+    base = fork_base(fork_base(fork_base(oldest, "Second"), "Third"), "Handbook")
+    for number in range(3):
+        add_source(base, f"s{number}", "x", (make_unit(f"u{number}", f"Pump {number}."),))
+        base.refresh_from_db()
+    for number in range(3):
+        fork_base(base, f"Fork {number}")
+        create_session(project, base=base)
+    session = Session.objects.latest("pk")
+    for number in range(3):
+        turn = ExplainabilityTurn.objects.create(session=session, turn_index=number, status="succeeded")
+        UnitEvent.objects.create(session=session, turn=turn, unit_id="u1", step="cited")
+    html = admin.get(address_of(base), {"unit": "u1"}).content.decode()
+    check_html(html)
+    assert "Only the 2 that were active last are shown." in html
+    assert f'href="/?kb={base.kb_id}">All of them</a>' in html
+    assert "Only the newest 2 are shown." in html
+    assert f'<a href="{reverse("knowledge")}">1 more</a>' in html
+    assert "Only the newest 2 of 3 forks are shown." in html
+    assert "Second was made from another base, which is not shown." in html
+    assert "Of each base the newest 2 revisions are shown." in html
+    whole = admin.get(address_of(oldest)).content.decode()
+    for word in ("Only the", "more</a>", "not shown", "newest 2 revisions"):
+        assert word not in whole
+
+
+def test_saved_conversations_and_parts_in_quarantine_are_no_sources_and_told_of(
+    admin: Client, project: Project
+) -> None:
+    base = create_base(project, "Handbook")
+    rejected = Rejection(chunk_index=0, text="x", control_text="@", message="No.", diagnostics=())
+    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),), rejections=[rejected])
+    base.refresh_from_db()
+    session = create_session(project, base=base)
+    for number in range(2):
+        tell(session, f"Valve {number} leaks.")
+        save_session_kb(session)
+    html = admin.get(address_of(base)).content.decode()
+    assert "src-journal-" not in html
+    assert "Beside these, 1 session saved what it had learned: 2 units." in html
+    assert "1 part could not become units and waits in quarantine" in html
 
 
 def test_the_lineage_shows_forks_from_the_revision_they_came_from(admin: Client, project: Project) -> None:

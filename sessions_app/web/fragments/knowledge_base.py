@@ -9,14 +9,15 @@ from sessions_app.queries.base_pages import (
     SESSIONS_LOOKED_AT,
     asked_terms,
     family_of,
+    forks_of,
     mounting_sessions,
     roots_of,
+    saved_conversations,
     source_of_base,
     unit_of_base,
     uses_of,
 )
-from sessions_app.queries.knowledge import revisions
-from sessions_app.queries.pages import forks_of, visible_sources
+from sessions_app.queries.knowledge import revisions, sources
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.words import asked_for, units_holding
 from sessions_app.web.excerpts import excerpt
@@ -31,6 +32,7 @@ REVISIONS_SHOWN = 20
 UNITS_FOUND, EXCERPT_CHARS = 20, 240
 USES_SHOWN = 30
 CHILDREN_SHOWN = 50
+FORKS_NAMED = 20
 GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
 
 
@@ -48,11 +50,15 @@ def base_context(
     """
     family = family_of(base, generations=GENERATIONS_SHOWN, forks=FORKS_SHOWN, revisions=DOTS_SHOWN)
     kept = list(revisions(base)[: REVISIONS_SHOWN + 1])
+    mounting = mounting_sessions(base, SESSIONS_SHOWN + 1)
     return {
         "base": base,
-        "forks": forks_of(base),
-        "sources": visible_sources(base.head, SOURCES_SHOWN),
-        "sessions": mounting_sessions(base, SESSIONS_SHOWN),
+        "forks": forks_of(base)[:FORKS_NAMED],
+        "forks_unnamed": max(0, family.fork_count - FORKS_NAMED),
+        "sources": sources(base).order_by("-pk")[:SOURCES_SHOWN],
+        "conversations": saved_conversations(base),
+        "sessions": mounting[:SESSIONS_SHOWN],
+        "sessions_left_out": len(mounting) > SESSIONS_SHOWN,
         "picture": lineage_picture(family, base),
         "revisions": kept[:REVISIONS_SHOWN],
         "revisions_left_out": len(kept) > REVISIONS_SHOWN,
@@ -80,7 +86,7 @@ def _tree(base: "KnowledgeBase", source_id: str) -> dict[str, Any]:
 
 
 def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, Any]:
-    """Give the parts of one unit, from the one at place `after` on.
+    """Give one unit with its parts, from the one at place `after` on.
 
     Raises:
         NotFound: UNIT_NOT_FOUND.
@@ -89,7 +95,13 @@ def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, A
     unit = unit_of_base(base, unit_id, view.hidden, CHILDREN_SHOWN, after)
     following = after + CHILDREN_SHOWN
     more_after = following if following < len(unit.value.child_unit_ids) else None
-    return {"base": base, "nodes": _nodes(unit.children), "more_after": more_after, "parent_id": unit_id}
+    return {
+        "base": base,
+        "unit": unit,
+        "nodes": _nodes(unit.children),
+        "more_after": more_after,
+        "parent_id": unit_id,
+    }
 
 
 def _nodes(rows: "Sequence[LayerUnit]") -> list[TreeNode]:
@@ -99,7 +111,7 @@ def _nodes(rows: "Sequence[LayerUnit]") -> list[TreeNode]:
 def _holding(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
     wanted = asked_for(asked)
     if not wanted.phrases:
-        return {"asked": asked, "found": [] if asked.strip() else None}
+        return {"asked": asked, "found": [] if asked.strip() else None, "holds_no_word": True}
     rows = units_holding(EffectiveView.of_layer(base.head), wanted, UNITS_FOUND + 1)
     shown = [(row, excerpt(row.text, wanted.words, EXCERPT_CHARS)) for row in rows[:UNITS_FOUND]]
     return {"asked": asked, "found": shown, "found_limit": UNITS_FOUND, "has_more": len(rows) > UNITS_FOUND}
@@ -120,9 +132,12 @@ def _shares(hit: ScoredUnit) -> list[tuple[str, float]]:
 def _looked_at(base: "KnowledgeBase", unit_id: str) -> dict[str, Any]:
     if not unit_id:
         return {"unit": None}
-    view = EffectiveView.of_layer(base.head)
+    parts = tree_context(base, unit_id, 0)
+    uses = list(uses_of(base, unit_id, USES_SHOWN + 1))
     return {
-        "unit": unit_of_base(base, unit_id, view.hidden, CHILDREN_SHOWN),
-        "uses": list(uses_of(base, unit_id, USES_SHOWN)),
+        "unit": parts["unit"],
+        "unit_parts": parts,
+        "uses": uses[:USES_SHOWN],
+        "uses_left_out": len(uses) > USES_SHOWN,
         "sessions_looked_at": SESSIONS_LOOKED_AT,
     }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import east_asian_width
 
 from sessions_app.queries.base_pages import Family
 
@@ -40,12 +41,12 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineagePicture:
-    """Geometry of the whole picture, in pixels."""
+    """Geometry of the whole picture, in pixels; `cuts` say what it leaves out."""
 
     lanes: Sequence[Lane]
     width: int
     height: int
-    forks_left_out: bool
+    cuts: Sequence[str]
 
 
 def lineage_picture(family: Family, base: "KnowledgeBase") -> LineagePicture:
@@ -73,11 +74,31 @@ def lineage_picture(family: Family, base: "KnowledgeBase") -> LineagePicture:
                 is_shown_base=shown.pk == base.pk,
             )
         )
-    names = max((lane.first_x + NAME_CHARS * 7 for lane in lanes), default=0)
-    width = max(names, _LEFT + len(column) * _STEP) + _MARGIN
+    names = max((lane.first_x + _width(lane.name) for lane in lanes), default=0)
     return LineagePicture(
-        lanes=lanes, width=width, height=_TOP + len(lanes) * _LANE, forks_left_out=family.forks_left_out
+        lanes=lanes,
+        width=max(names, _LEFT + len(column) * _STEP) + _MARGIN,
+        height=_TOP + (len(lanes) - 1) * _LANE + _MARGIN,
+        cuts=_cuts(family, lanes, base),
     )
+
+
+def _width(name: str) -> int:
+    """Give how wide a name is at most, near enough: its letters are drawn by the browser."""
+    return sum(14 if char.isupper() or east_asian_width(char) in "WF" else 9 for char in name)
+
+
+def _cuts(family: Family, lanes: Sequence[Lane], base: "KnowledgeBase") -> list[str]:
+    cuts = []
+    fork_count = sum(lane.base.parent_id == base.pk for lane in lanes)
+    if fork_count < family.fork_count:
+        cuts.append(f"Only the newest {fork_count} of {family.fork_count} forks are shown.")
+    if family.goes_on_above:
+        cuts.append(f"{lanes[0].base.name} was made from another base, which is not shown.")
+    dot_count = max(len(lane.dots) for lane in lanes)
+    if any(lane.base.revision > len(lane.dots) for lane in lanes):
+        cuts.append(f"Of each base the newest {dot_count} revisions are shown.")
+    return cuts
 
 
 def _curve(lanes: Sequence[Lane], fork: "KnowledgeBase", x: int, y: int) -> str:

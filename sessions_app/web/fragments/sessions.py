@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
 from sessions_app.queries.reach import latest_active, stretch_of
+from sessions_app.queries.row_numbers import whole_number
 from sessions_app.queries.sessions import filtered_sessions, sessions, status_of
 from sessions_app.web.graph.status import Tone
-from sessions_app.web.pages import whole_number
 
 if TYPE_CHECKING:
     from sessions_app.models import Project, Session

@@ -10,11 +10,12 @@ from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.queries.knowledge import knowledge_base, knowledge_bases
 from sessions_app.queries.pages import bases_with_use
+from sessions_app.queries.row_numbers import whole_number
 from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.knowledge import lineage
 from sessions_app.web.fragments.knowledge_base import base_context, tree_context
-from sessions_app.web.pages import page, tell, whole_number
+from sessions_app.web.pages import page, tell
 
 MAX_ASKED_CHARS = 1_000
 
@@ -79,7 +80,8 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
         except MRPError as refused:
             refusal = refused.message
         else:
-            tell(request, f"“{source.name}” gave {source.unit_count} units.")
+            count = source.unit_count
+            tell(request, f"“{source.name}” gave {count} unit{'' if count == 1 else 's'}.")
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     context = {**base_context(base), "upload_error": refusal}
     return page(request, "knowledge/show.html", member, context, section="knowledge", status=400)

@@ -4,9 +4,10 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from sessions_app.queries.reach import stretch_of
+from sessions_app.queries.row_numbers import whole_number
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.search import completions, search_context
-from sessions_app.web.pages import page, whole_number
+from sessions_app.web.pages import page
 
 TEMPLATE = "search/index.html"
 

@@ -16,6 +16,7 @@ from sessions_app.actions.sessions import (
 )
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.pages import deleted_session
+from sessions_app.queries.row_numbers import whole_number
 from sessions_app.queries.sessions import session as session_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import drop_chain
@@ -25,7 +26,7 @@ from sessions_app.web.fragments.composer import composer_context
 from sessions_app.web.fragments.conversation import exchanges_context
 from sessions_app.web.fragments.session_diagnostics import diagnostics_context
 from sessions_app.web.fragments.session_state import registry_context, state_context, units_context
-from sessions_app.web.pages import back_to, page, tell, tell_error, whole_number
+from sessions_app.web.pages import back_to, page, tell, tell_error
 from sessions_app.web.throttle import is_allowed, seconds_to_wait
 
 TEMPLATE = "session/show.html"

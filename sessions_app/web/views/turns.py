@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from mrpvm.errors import MRPError, NotFound
 from sessions_app.queries import turns
 from sessions_app.queries.context_sections import section_text
+from sessions_app.queries.row_numbers import whole_number
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.turn import (
@@ -32,7 +33,7 @@ from sessions_app.web.fragments.turn_requests import PREPARING, requests_context
 from sessions_app.web.fragments.turn_runs import SIDES, runs_context, side_svg
 from sessions_app.web.fragments.turn_state import state_context
 from sessions_app.web.graph import render_timeline
-from sessions_app.web.pages import back_to, page, tell, tell_error, whole_number
+from sessions_app.web.pages import back_to, page, tell, tell_error
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn

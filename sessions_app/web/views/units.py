@@ -8,9 +8,10 @@ from django.views.decorators.http import require_safe
 
 from mrpvm.errors import NotFound
 from sessions_app.queries import sessions, turns
+from sessions_app.queries.row_numbers import whole_number
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.unit import unit_context
-from sessions_app.web.pages import page, whole_number
+from sessions_app.web.pages import page
 
 
 @require_safe

@@ -1,0 +1,284 @@
+"""Life-cycle notifications reach every enabled KB plugin, whole, after the transaction, whatever a plugin does.
+
+[PL-42 to PL-44, T-41, O-51]
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from threading import Event
+from typing import Any
+
+import pytest
+from django.db import transaction
+from pytest_django import Settings
+
+from mrpvm import registry
+from mrpvm.contracts import LifecycleEvent
+from mrpvm.plugins.kb_retrievers.balanced.plugin import BalancedKBRetriever
+from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
+from mrpvm.plugins.kb_retrievers.thinkingdb.plugin import ThinkingDBKBRetriever
+from sessions_app.actions import notifications
+from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.kb_mounts import mount_base, unmount_base
+from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.revisions import restore_revision
+from sessions_app.actions.session_forks import fork_session
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import KBMount, KnowledgeBase, Project, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.ingest import Upload, load_context, load_source, stage_file
+from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.turns.pipeline import run_turn
+from tests.kernel.scripted import Scripted, detection, plugin, retrieval
+from tests.search.units import make_unit
+
+pytestmark = pytest.mark.django_db(transaction=True)
+type Install = Callable[..., None]
+
+
+@dataclass
+class Listener:
+    """Gives KB plugins that write down what they hear, and what the database then shows to another thread."""
+
+    heard: list[tuple[str, LifecycleEvent]] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+
+    def named(self, plugin_id: str, act: Callable[[LifecycleEvent], Any] = lambda event: "accepted") -> Scripted:
+        scripted = plugin("kb-plugin", plugin_id, retrieval("Rex is a dog."))
+
+        def hear(event: LifecycleEvent) -> Any:
+            self.heard.append((plugin_id, event))
+            self.rows.append(KBMount.objects.count())
+            return act(event)
+
+        scripted.on_session_event = hear  # type: ignore[method-assign]
+        return scripted
+
+    def events(self) -> list[LifecycleEvent]:
+        """Give what was heard since the last time."""
+        heard, self.heard = [event for _, event in self.heard], []
+        return heard
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener()
+
+
+@pytest.fixture(autouse=True)
+def _called_in_time() -> Iterator[None]:
+    install_plugins()
+    yield
+    workers.close()
+
+
+@pytest.fixture
+def base(project: Project) -> KnowledgeBase:
+    return create_base(project, "Pumps")
+
+
+def upload(words: str, name: str = "pumps.md") -> Upload:
+    return Upload(name=name, data=words.encode())
+
+
+def kinds(events: list[LifecycleEvent]) -> list[tuple[str, str | None]]:
+    return [(event.event_type, event.reason) for event in events]
+
+
+def check_content(event: LifecycleEvent, base: KnowledgeBase, session: Session | None, reason: str) -> None:
+    """Check all that an event about a base tells of it."""
+    base = KnowledgeBase.objects.select_related("head", "parent").get(pk=base.pk)
+    assert (event.kb_id, event.kb_name, event.reason) == (base.kb_id, base.name, reason)
+    assert event.session_id == (session.session_id if session else None)
+    assert event.repository_meta == {
+        "kb_id": base.kb_id,
+        "name": base.name,
+        "created_at": base.created_at.isoformat(),
+        "updated_at": base.updated_at.isoformat(),
+        "parent_kb_id": base.parent.kb_id if base.parent else None,
+        "is_default": base.is_default,
+        "revision": base.revision,
+        "source_count": base.source_count,
+        "unit_count": base.head.unit_count,
+    }
+    assert event.snapshot == {
+        "layer_id": base.head_id,
+        "revision": base.revision,
+        "unit_count": base.head.unit_count,
+    }
+    if session is None:
+        assert event.workspace_stats is None
+    else:
+        draft = Session.objects.select_related("draft").get(pk=session.pk).draft
+        stats = {"source_count": draft.source_count, "unit_count": draft.unit_count, "dirty": False}
+        assert event.workspace_stats == stats
+    check_empty(event, "units", "scope")
+
+
+def check_empty(event: LifecycleEvent, *names: str) -> None:
+    """Check that these parts of the envelope are there and empty."""
+    assert {name: getattr(event, name) for name in names} == {name: () if name == "units" else None for name in names}
+
+
+def check_loaded(event: LifecycleEvent, session: Session, reason: str, previous: KnowledgeBase | None) -> None:
+    assert event.event_type == "kb-loaded"
+    check_content(event, Session.objects.get(pk=session.pk).mounted_kb, session, reason)
+    assert event.previous_kb_id == (previous.kb_id if previous else None)
+    assert event.previous_kb_name == (previous.name if previous else None)
+
+
+def test_every_enabled_plugin_hears_in_the_registry_s_order(
+    project: Project, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    heard: list[str] = []
+    for kind in (BalancedKBRetriever, FastKBRetriever, ThinkingDBKBRetriever):
+        monkeypatch.setattr(kind, "on_session_event", lambda self, event: heard.append(self.descriptor.id))
+    settings.MRPVM_DISABLED_PLUGINS = ["kb-fast"]
+    monkeypatch.setattr(registry, "installed", registry.Registry([]))
+    install_plugins()
+    fork_base(create_base(project, "Motors"))
+    assert heard == ["kb-balanced", "kb-thinkingdb"]
+
+
+def test_a_session_is_created_before_its_base_is_loaded(
+    project: Project, base: KnowledgeBase, plugins: Install, listener: Listener
+) -> None:
+    plugins(listener.named("kb-a"))
+    session = create_session(project, base=base)
+    created, loaded = listener.events()
+    assert (created.event_type, created.session_id) == ("session-created", session.session_id)
+    assert created.requested_kb_id == base.kb_id
+    rest = {item.name for item in fields(LifecycleEvent)} - {"event_type", "session_id", "requested_kb_id"}
+    check_empty(created, *rest)
+    check_loaded(loaded, session, "session-create", None)
+    assert listener.rows == [1, 1]  # what it tells of is there already
+
+
+def test_a_forked_session_is_created_before_its_base_is_loaded(
+    session: Session, plugins: Install, listener: Listener
+) -> None:
+    plugins(listener.named("kb-a"))
+    fork = fork_session(session, 0, "edit")
+    created, loaded = listener.events()
+    assert (created.event_type, created.session_id) == ("session-created", fork.session_id)
+    assert created.requested_kb_id == session.mounted_kb.kb_id
+    check_loaded(loaded, fork, "session-create", None)
+
+
+def test_every_change_of_a_mount_is_told_whole(
+    session: Session, base: KnowledgeBase, plugins: Install, listener: Listener
+) -> None:
+    plugins(listener.named("kb-a"))
+    default = session.mounted_kb
+    mount_base(session, base, reason="mount-api")
+    [loaded] = listener.events()
+    check_loaded(loaded, session, "mount-api", default)
+    assert loaded.requested_kb_id == base.kb_id
+    unmount_base(session, reason="unmount-admin")
+    [loaded] = listener.events()
+    check_loaded(loaded, session, "unmount-admin", base)
+
+
+def test_saves_and_forks_are_told_whole(
+    session: Session, base: KnowledgeBase, plugins: Install, listener: Listener
+) -> None:
+    plugins(listener.named("kb-a"))
+    mount_base(session, base, reason="mount-api")
+    stage_file(session, upload("The pump is blue."))
+    listener.events()
+    save_session_kb(session)
+    saved, loaded = listener.events()
+    assert saved.event_type == "kb-saved"
+    check_content(saved, base, session, "save")
+    check_loaded(loaded, session, "save", base)
+    assert saved.repository_meta is not None
+    assert saved.repository_meta["unit_count"] == 1
+    for act, reason in ((fork_session_kb, "fork"), (lambda it: save_session_kb(it, fork=True), "save-fork")):
+        before = Session.objects.get(pk=session.pk).mounted_kb
+        fork = act(session)
+        forked, loaded = listener.events()
+        assert forked.event_type == "kb-forked"
+        check_content(forked, fork, session, reason)
+        check_loaded(loaded, session, reason, before)
+
+
+def test_what_changes_a_base_without_a_session_is_told_whole(
+    base: KnowledgeBase, plugins: Install, listener: Listener
+) -> None:
+    plugins(listener.named("kb-a"))
+    load_source(base, upload("The pump is blue."))
+    [saved] = listener.events()
+    assert saved.event_type == "kb-saved"
+    check_content(saved, base, None, "source-add")
+    restore_revision(base, 1)
+    [saved] = listener.events()
+    assert saved.event_type == "kb-saved"
+    check_content(saved, base, None, "restore")
+    fork = fork_base(base)
+    [forked] = listener.events()
+    assert forked.event_type == "kb-forked"
+    check_content(forked, fork, None, "fork")
+    check_empty(forked, "session_id", "previous_kb_id", "previous_kb_name", "requested_kb_id", "workspace_stats")
+
+
+def test_units_are_told_when_they_are_there(session: Session, plugins: Install, listener: Listener) -> None:
+    said, loaded_words = (detection("why", claims=[words]) for words in ("Rex is a dog.", "The pump is blue."))
+    plugins(listener.named("kb-a"), plugin("sd-plugin", "sd-a", said, loaded_words))
+    run_turn(session, TurnCall(message="Rex is a dog. Why?"))
+    staged, kept = listener.events()
+    assert (staged.scope, staged.reason) == ("current-turn", "seed-detection")
+    assert (kept.scope, kept.reason) == ("committed-session", "turn-commit")
+    load_context(session, upload("The pump is blue."))
+    [loaded] = listener.events()
+    assert (loaded.scope, loaded.reason) == ("committed-session", "session-context-api")
+    for event, words in ((staged, "Rex is a dog."), (kept, "Rex is a dog."), (loaded, "The pump is blue.")):
+        assert event.event_type == "session-kus-added"
+        assert (event.session_id, event.kb_id) == (session.session_id, session.mounted_kb.kb_id)
+        assert [unit.text for unit in event.units] == [words]
+        check_empty(event, "repository_meta", "workspace_stats", "snapshot", "requested_kb_id", "previous_kb_id")
+    load_context(session, upload("The pump is blue."))
+    assert listener.events() == []  # nothing was added
+
+
+def test_nothing_is_told_of_what_was_undone(base: KnowledgeBase, plugins: Install, listener: Listener) -> None:
+    plugins(listener.named("kb-a"))
+    with transaction.atomic():
+        add_source(base, "s", "x", [make_unit("u", "The pump is blue.")])
+        assert listener.heard == []
+        transaction.set_rollback(True)
+    assert listener.heard == []
+
+
+def test_a_failing_or_late_plugin_is_recorded_and_skipped(
+    session: Session,
+    base: KnowledgeBase,
+    plugins: Install,
+    listener: Listener,
+    settings: Settings,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    released = Event()
+
+    def fail(event: LifecycleEvent) -> None:
+        raise RuntimeError("deaf")
+
+    settings.MRPVM_PLUGIN_TIMEOUT_MS = 100
+    plugins(
+        listener.named("kb-a", fail),
+        listener.named("kb-b", lambda event: released.wait(30)),
+        listener.named("kb-c"),
+    )
+    try:
+        with caplog.at_level(logging.ERROR, notifications.__name__):
+            mount_base(session, base, reason="mount-api")
+    finally:
+        released.set()
+    assert [name for name, _ in listener.heard] == ["kb-a", "kb-b", "kb-c"]
+    assert len({id(event) for _, event in listener.heard}) == 1
+    assert Session.objects.get(pk=session.pk).mounted_kb == base
+    failed, late = caplog.records
+    assert failed.getMessage() == "plugin kb-a failed on kb-loaded"
+    assert late.getMessage() == "plugin kb-b failed on kb-loaded"
+    assert "RuntimeError: deaf" in caplog.text
+    assert "TimeoutError: no answer within 100 ms" in caplog.text
