@@ -1,22 +1,24 @@
 """Writing units into layers so that they can be found: one way for turns, context loads and sources alike."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
+from types import MappingProxyType
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
 from sessions_app.models.plain_sql import insert_keyed_rows
 from sessions_app.search.layers import shift_counts
-from sessions_app.search.terms import WHOLE_FREQUENCY, speaker_terms, term_id, weighted_terms
 from sessions_app.search.visibility import settle
 from sessions_app.search.windows import place_of
-from sessions_app.search.words import note_words
+from sessions_app.search.words import insert_words
 
+UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
+"""No entries: they are made from the units."""
 _ROWS_A_QUERY = 10_000
 _UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
 """Layers whose units no page searches by words: they are a conversation's own until they are saved."""
@@ -24,21 +26,37 @@ _UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
 
 @dataclass(frozen=True, slots=True)
 class IndexedUnits:
-    """Units with the weighted terms they are found by, None for those that are no evidence; computed, not stored."""
+    """Units as rows of no layer yet, each with what it is found by; computed, not stored."""
 
-    units: Sequence[KnowledgeUnit]
-    terms: Sequence[Counter[str] | None]
+    rows: Sequence[LayerUnit]
+    entries: Sequence[IndexEntry]
 
 
-def indexed(units: Sequence[KnowledgeUnit]) -> IndexedUnits:
-    """Give units ready to be inserted: the part of indexing that needs no transaction.
+def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = UNKNOWN) -> IndexedUnits:
+    """Give units ready to be inserted, once: the part of indexing that needs no transaction.
+
+    Args:
+        entries: what is known already of units, by their ids.
 
     Raises:
         ValueError: a unit has no hash and would pass for a copy of every other such unit.
     """
     if not all(unit.hash for unit in units):
         raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
-    return IndexedUnits(units, [weighted_terms(unit) if unit.is_evidence else None for unit in units])
+    found = [entries.get(unit.id) or index_entry(unit) for unit in units]
+    return IndexedUnits([_row(unit, entry) for unit, entry in zip(units, found, strict=True)], found)
+
+
+def _row(unit: KnowledgeUnit, entry: IndexEntry) -> LayerUnit:
+    place = place_of(unit)
+    return LayerUnit.from_value(
+        unit,
+        length=entry.length,
+        is_evidence=unit.is_evidence,
+        is_guidance=unit.is_guidance,
+        stretch=place.stretch if place else None,
+        place=place.number if place else None,
+    )
 
 
 def index_units(
@@ -63,30 +81,19 @@ def insert_indexed(
     Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
     number of units up to some thousands, nor on what lies below.
     """
-    if not found.units:
-        return []
+    rows = list(found.rows)
+    if not rows:
+        return rows
     _check_unsealed(layer)
-    rows = [
-        LayerUnit.from_value(
-            unit,
-            layer=layer,
-            origin=origin,
-            length=terms.total() if terms is not None else 0,
-            is_evidence=unit.is_evidence,
-            is_guidance=unit.is_guidance,
-            stretch=place.stretch if place else None,
-            place=place.number if place else None,
-        )
-        for unit, terms, place in zip(found.units, found.terms, map(place_of, found.units), strict=True)
-    ]
+    for row in rows:
+        row.layer_id, row.origin_id = layer.pk, origin.pk if origin else None
     insert_keyed_rows(rows)
     if layer.kind not in _UNLISTED:
-        note_words(rows)
+        insert_words((row.pk, layer.pk, entry.words) for row, entry in zip(rows, found.entries, strict=True))
     _add_postings(
-        (layer.pk, term_id(term), row.pk, frequency, row.length)
-        for row, unit, terms in zip(rows, found.units, found.terms, strict=True)
-        if terms is not None
-        for term, frequency in (*terms.items(), *((term, WHOLE_FREQUENCY) for term in speaker_terms(unit)))
+        (layer.pk, term, row.pk, frequency, row.length)
+        for row, entry in zip(rows, found.entries, strict=True)
+        for term, frequency in entry.postings
     )
     settled = settle(layer, (row.hash for row in rows), added={row.pk for row in rows})
     shift_counts(layer, settled.after - settled.before, own=len(rows))

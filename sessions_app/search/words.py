@@ -12,23 +12,18 @@ and context layers are left out, as they are on the path of a turn; a save adds 
 """
 
 import re
-import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
 
+from mrpvm.knowledge.indexing import WORD_CHARS, searched_words, words_of
 from sessions_app.models import LayerUnit
 from sessions_app.search.knowledge import EffectiveView
 
 ASKED_WORDS = 32
-WORD_CHARS = 64
-"""Longer words are cut, in the index and in what is asked: one line of five million letters is one word."""
-WORDS_A_UNIT = 10_000
-_WORD = re.compile(r"[^\W_]+")
 _QUOTED = re.compile(r'"([^"]*)"')
 _ROWS_A_QUERY = 200
-_SEARCHED = ("topic", "title", "claim", "procedure", "condition", "text_body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +52,16 @@ def asked_for(text: str) -> Asked:
     return Asked(tuple(phrases))
 
 
-def words_of(text: str) -> list[str]:
-    """Give the words of a text as they are compared: without case and without the forms of one letter."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [word[:WORD_CHARS] for word in _WORD.findall(folded)]
-
-
 def note_words(rows: Sequence[LayerUnit]) -> None:
     """Add stored units to the index; what is there already stays."""
+    insert_words((row.pk, row.layer_id, searched_words(row)) for row in rows)
+
+
+def insert_words(entries: Iterable[tuple[int, int, str]]) -> None:
+    """Add stored units to the index by their keys, their layers' keys and their `searched_words`."""
+    indexed = _INDEXED[connection.vendor]
     with connection.cursor() as cursor:
-        cursor.executemany(_INSERT[connection.vendor], [_indexed(row) for row in rows])
+        cursor.executemany(_INSERT[connection.vendor], [indexed(*entry) for entry in entries])
 
 
 def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
@@ -113,18 +108,23 @@ _SELECT = {
 }
 
 
-def _indexed(row: LayerUnit) -> tuple[int | str, ...]:
-    words = [word for name in _SEARCHED for word in (*words_of(getattr(row, name) or ""), "")][:WORDS_A_UNIT]
-    if connection.vendor == "sqlite":
-        return row.pk, f"l{row.layer_id}", " ".join(word or _BREAK for word in words)
+def _indexed_by_sqlite(unit: int, layer: int, words: str) -> tuple[int, str, str]:
+    return unit, f"l{layer}", " ".join(word or _BREAK for word in words.split(" "))
+
+
+def _indexed_by_postgresql(unit: int, layer: int, words: str) -> tuple[int, str]:
     places: dict[str, list[int]] = {}
-    for place, word in enumerate(words, start=1):
+    for place, word in enumerate(words.split(" "), start=1):
         if word:
             places.setdefault(word, []).append(place)
     vector = " ".join(f"'{word}':{','.join(map(str, at))}" for word, at in places.items())
-    return row.pk, f"'@{row.layer_id}' {vector}"
+    return unit, f"'@{layer}' {vector}"
 
 
+_INDEXED: Mapping[str, Callable[[int, int, str], tuple[int | str, ...]]] = {
+    "sqlite": _indexed_by_sqlite,
+    "postgresql": _indexed_by_postgresql,
+}
 _BREAK = "0" * (WORD_CHARS + 1)
 """Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""
 

@@ -8,13 +8,13 @@ from math import isclose, log
 import pytest
 from django.db import connection
 
+from mrpvm.knowledge.indexing import term_id, weighted_terms
 from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.layers import create_layer, restack_layer, seal_layer
-from sessions_app.search.terms import term_id, weighted_terms
 from tests.search.units import make_unit
 
 Kind = KnowledgeLayer.Kind

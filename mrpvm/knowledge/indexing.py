@@ -1,6 +1,9 @@
-"""What a unit is found by: its weighted terms, and the number that stands for a term in the index."""
+"""What a unit is found by: its weighted terms, the number that stands for a term in the index, its words for pages."""
 
+import re
+import unicodedata
 from collections import Counter
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from hashlib import blake2b
@@ -16,6 +19,53 @@ _MONTHS = (
     "December",
 )  # fmt: skip
 _TOPIC_WEIGHT, _STATEMENT_WEIGHT, _REMARK_WEIGHT = 15, 10, 6
+WORD_CHARS = 64
+"""Longer words are cut, in the index and in what is asked: one line of five million letters is one word."""
+WORDS_A_UNIT = 10_000
+_WORD = re.compile(r"[^\W_]+")
+_SEARCHED = ("topic", "title", "claim", "procedure", "condition", "text_body")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What a unit is found by; computed from the unit alone, so wherever there is time for it.
+
+    Args:
+        postings: the numbers of its terms with their frequencies in tenths; none for what is no evidence.
+        length: the sum of the frequencies, the speaker's name left out.
+        words: what pages find it by, see `searched_words`.
+    """
+
+    postings: tuple[tuple[int, int], ...]
+    length: int
+    words: str
+
+
+def index_entry(unit: KnowledgeUnit) -> IndexEntry:
+    """Give what a unit is found by."""
+    if not unit.is_evidence:
+        return IndexEntry((), 0, searched_words(unit))
+    weighted = weighted_terms(unit)
+    postings = [(term_id(term), frequency) for term, frequency in weighted.items()]
+    postings += [(term_id(term), WHOLE_FREQUENCY) for term in speaker_terms(unit)]
+    return IndexEntry(tuple(postings), weighted.total(), searched_words(unit))
+
+
+def searched_words(unit: object) -> str:
+    """Give the words of a unit's texts, a space after each and one more after each text.
+
+    Args:
+        unit: anything that has a unit's texts under their names.
+    """
+    texts = (getattr(unit, name) for name in _SEARCHED)
+    words = [word for text in texts for word in (*(words_of(text) if text else ()), "")]
+    return " ".join(words[:WORDS_A_UNIT])
+
+
+def words_of(text: str) -> list[str]:
+    """Give the words of a text as they are compared: without case and without the forms of one letter."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [word[:WORD_CHARS] for word in _WORD.findall(folded)]
 
 
 @lru_cache(maxsize=65_536)
