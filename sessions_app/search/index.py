@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from types import MappingProxyType
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
@@ -11,7 +12,9 @@ from django.db.models import QuerySet
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
-from sessions_app.models.plain_sql import insert_keyed_rows
+from sessions_app.models.bulk_sql import insert_at_once
+from sessions_app.models.plain_sql import insert_keyed_values
+from sessions_app.models.unit_fields import UNIT_COLUMNS, columns_of
 from sessions_app.search.layers import shift_counts
 from sessions_app.search.visibility import settle
 from sessions_app.search.windows import place_of
@@ -19,6 +22,7 @@ from sessions_app.search.words import insert_words
 
 UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
 """No entries: they are made from the units."""
+_COLUMNS = ("layer_id", "origin_id", "stretch", "place", "length", "is_evidence", "is_guidance", *UNIT_COLUMNS)
 _ROWS_A_QUERY = 10_000
 _UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
 """Layers whose units no page searches by words: they are a conversation's own until they are saved."""
@@ -26,14 +30,15 @@ _UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
 
 @dataclass(frozen=True, slots=True)
 class IndexedUnits:
-    """Units as rows of no layer yet, each with what it is found by; computed, not stored."""
+    """Units as the columns of rows of no layer yet, each with what it is found by; computed, not stored."""
 
-    rows: Sequence[LayerUnit]
+    units: Sequence[KnowledgeUnit]
     entries: Sequence[IndexEntry]
+    columns: Sequence[tuple[Any, ...]]
 
 
 def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = UNKNOWN) -> IndexedUnits:
-    """Give units ready to be inserted, once: the part of indexing that needs no transaction.
+    """Give units ready to be inserted: the part of indexing that needs no transaction.
 
     Args:
         entries: what is known already of units, by their ids.
@@ -44,33 +49,25 @@ def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = 
     if not all(unit.hash for unit in units):
         raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
     found = [entries.get(unit.id) or index_entry(unit) for unit in units]
-    return IndexedUnits([_row(unit, entry) for unit, entry in zip(units, found, strict=True)], found)
+    return IndexedUnits(units, found, [_columns(unit, entry) for unit, entry in zip(units, found, strict=True)])
 
 
-def _row(unit: KnowledgeUnit, entry: IndexEntry) -> LayerUnit:
+def _columns(unit: KnowledgeUnit, entry: IndexEntry) -> tuple[Any, ...]:
     place = place_of(unit)
-    return LayerUnit.from_value(
-        unit,
-        length=entry.length,
-        is_evidence=unit.is_evidence,
-        is_guidance=unit.is_guidance,
-        stretch=place.stretch if place else None,
-        place=place.number if place else None,
-    )
+    where = (place.stretch, place.number) if place else (None, None)
+    return (*where, entry.length, unit.is_evidence, unit.is_guidance, *columns_of(unit))
 
 
 def index_units(
     layer: KnowledgeLayer, units: Sequence[KnowledgeUnit], origin: KnowledgeSource | None = None
-) -> list[LayerUnit]:
-    """Add units to an unsealed layer and give their rows, in order; see `insert_indexed`."""
+) -> list[int]:
+    """Add units to an unsealed layer and give their keys, in order; see `insert_indexed`."""
     return insert_indexed(layer, indexed(units), origin)
 
 
 @transaction.atomic(savepoint=False)
-def insert_indexed(
-    layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None
-) -> list[LayerUnit]:
-    """Add units to an unsealed layer and give their rows, in order.
+def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None) -> list[int]:
+    """Add units to an unsealed layer and give their rows' keys, in order.
 
     A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
     within one layer the first, is shown [KB-7].
@@ -81,23 +78,21 @@ def insert_indexed(
     Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
     number of units up to some thousands, nor on what lies below.
     """
-    rows = list(found.rows)
-    if not rows:
-        return rows
+    if not found.units:
+        return []
     _check_unsealed(layer)
-    for row in rows:
-        row.layer_id, row.origin_id = layer.pk, origin.pk if origin else None
-    insert_keyed_rows(rows)
+    layer_pk, origin_pk = layer.pk, origin.pk if origin else None
+    keys = insert_keyed_values(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
     if layer.kind not in _UNLISTED:
-        insert_words((row.pk, layer.pk, entry.words) for row, entry in zip(rows, found.entries, strict=True))
+        insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
     _add_postings(
-        (layer.pk, term, row.pk, frequency, row.length)
-        for row, entry in zip(rows, found.entries, strict=True)
+        (layer_pk, term, key, frequency, entry.length)
+        for key, entry in zip(keys, found.entries, strict=True)
         for term, frequency in entry.postings
     )
-    settled = settle(layer, (row.hash for row in rows), added={row.pk for row in rows})
-    shift_counts(layer, settled.after - settled.before, own=len(rows))
-    return rows
+    settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
+    shift_counts(layer, settled.after - settled.before, own=len(keys))
+    return keys
 
 
 def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[LayerUnit]:
@@ -149,11 +144,6 @@ def _check_unsealed(layer: KnowledgeLayer) -> None:
 
 
 def _add_postings(rows: Iterable[tuple[int, int, int, int, int]]) -> None:
-    # By hand because a source has hundreds of thousands of postings and model instances would cost most of the time.
     table = connection.ops.quote_name(Posting._meta.db_table)
-    columns = ", ".join(
-        connection.ops.quote_name(name) for name in ("layer_id", "term", "unit_id", "frequency", "length")
-    )
-    with connection.cursor() as cursor:
-        for batch in batched(sorted(rows), _ROWS_A_QUERY * 10, strict=False):
-            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES (%s, %s, %s, %s, %s)", batch)  # noqa: S608
+    into = f"INSERT INTO {table} (layer_id, term, unit_id, frequency, length)"
+    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), sorted(rows))

@@ -19,6 +19,7 @@ from django.db import connection
 
 from mrpvm.knowledge.indexing import WORD_CHARS, searched_words, words_of
 from sessions_app.models import LayerUnit
+from sessions_app.models.bulk_sql import insert_at_once
 from sessions_app.search.knowledge import EffectiveView
 
 ASKED_WORDS = 32
@@ -59,9 +60,8 @@ def note_words(rows: Sequence[LayerUnit]) -> None:
 
 def insert_words(entries: Iterable[tuple[int, int, str]]) -> None:
     """Add stored units to the index by their keys, their layers' keys and their `searched_words`."""
-    indexed = _INDEXED[connection.vendor]
-    with connection.cursor() as cursor:
-        cursor.executemany(_INSERT[connection.vendor], [indexed(*entry) for entry in entries])
+    indexed, into, types, after = _INSERT[connection.vendor]
+    insert_at_once(into, types, [indexed(*entry) for entry in entries], after)
 
 
 def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
@@ -95,11 +95,6 @@ def _matching(chain: Sequence[int], asked: Asked) -> Iterator[int]:
         after = keys[-1]
 
 
-_INSERT = {
-    "sqlite": "INSERT OR REPLACE INTO sessions_app_unitwords (rowid, layer, words) VALUES (%s, %s, %s)",
-    "postgresql": "INSERT INTO sessions_app_unitwords (unit_id, words) VALUES (%s, %s::tsvector) "
-    "ON CONFLICT DO NOTHING",
-}
 _SELECT = {
     "sqlite": "SELECT rowid FROM sessions_app_unitwords WHERE sessions_app_unitwords MATCH %s AND rowid > %s "
     "ORDER BY rowid LIMIT %s",
@@ -121,9 +116,19 @@ def _indexed_by_postgresql(unit: int, layer: int, words: str) -> tuple[int, str]
     return unit, f"'@{layer}' {vector}"
 
 
-_INDEXED: Mapping[str, Callable[[int, int, str], tuple[int | str, ...]]] = {
-    "sqlite": _indexed_by_sqlite,
-    "postgresql": _indexed_by_postgresql,
+_INSERT: Mapping[str, tuple[Callable[[int, int, str], tuple[int | str, ...]], str, Sequence[str], str]] = {
+    "sqlite": (
+        _indexed_by_sqlite,
+        "INSERT OR REPLACE INTO sessions_app_unitwords (rowid, layer, words)",
+        ("bigint", "text", "text"),
+        "",
+    ),
+    "postgresql": (
+        _indexed_by_postgresql,
+        "INSERT INTO sessions_app_unitwords (unit_id, words)",
+        ("bigint", "tsvector"),
+        "ON CONFLICT DO NOTHING",
+    ),
 }
 _BREAK = "0" * (WORD_CHARS + 1)
 """Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""
