@@ -12,8 +12,7 @@ from django.db.models import QuerySet
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
-from sessions_app.models.bulk_sql import insert_at_once
-from sessions_app.models.plain_sql import insert_keyed_values
+from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
 from sessions_app.models.unit_fields import UNIT_COLUMNS, columns_of
 from sessions_app.search.layers import shift_counts
 from sessions_app.search.visibility import settle
@@ -60,13 +59,13 @@ def _columns(unit: KnowledgeUnit, entry: IndexEntry) -> tuple[Any, ...]:
 
 def index_units(
     layer: KnowledgeLayer, units: Sequence[KnowledgeUnit], origin: KnowledgeSource | None = None
-) -> list[int]:
+) -> Sequence[int]:
     """Add units to an unsealed layer and give their keys, in order; see `insert_indexed`."""
     return insert_indexed(layer, indexed(units), origin)
 
 
 @transaction.atomic(savepoint=False)
-def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None) -> list[int]:
+def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None) -> Sequence[int]:
     """Add units to an unsealed layer and give their rows' keys, in order.
 
     A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
@@ -82,7 +81,7 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
         return []
     _check_unsealed(layer)
     layer_pk, origin_pk = layer.pk, origin.pk if origin else None
-    keys = insert_keyed_values(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
+    keys = insert_keyed_at_once(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
     if layer.kind not in _UNLISTED:
         insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
     _add_postings(

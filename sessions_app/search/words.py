@@ -108,12 +108,8 @@ def _indexed_by_sqlite(unit: int, layer: int, words: str) -> tuple[int, str, str
 
 
 def _indexed_by_postgresql(unit: int, layer: int, words: str) -> tuple[int, str]:
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words.split(" "), start=1):
-        if word:
-            places.setdefault(word, []).append(place)
-    vector = " ".join(f"'{word}':{','.join(map(str, at))}" for word, at in places.items())
-    return unit, f"'@{layer}' {vector}"
+    places = (f"'{word}':{place}" for place, word in enumerate(words.split(" "), start=1) if word)
+    return unit, f"'@{layer}' {' '.join(places)}"
 
 
 _INSERT: Mapping[str, tuple[Callable[[int, int, str], tuple[int | str, ...]], str, Sequence[str], str]] = {
