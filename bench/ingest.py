@@ -1,62 +1,107 @@
-"""What a large source costs those who chat meanwhile, and how fast it is taken in."""
+"""`python -m bench.ingest`: what a large source costs those who chat meanwhile, and how fast it is taken in."""
 
+import argparse
+import itertools
 import json
 import random
+import tempfile
 import threading
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from bench.measurements import Requests, Talk
-from bench.servers import MeasuredServer
+from bench.databases import new_database
+from bench.measurements import Requests, Sizes, Talk, talk
+from bench.servers import Client, MeasuredServer
 
 _THINGS = "engine valve river stone council letter market bridge window garden harbour winter forest castle"
 _KINDS = "ancient modern quiet heavy light narrow broad simple rapid gentle strange common empty copper"
-_TURNS_ASIDE = 20
+_TURNS_ASIDE, _TURNS_A_SESSION = 60, 20
+_PATIENCE_SECONDS = 300
 
 
 @dataclass(slots=True, kw_only=True)
-class Beside:
-    """Turns with nothing beside them, turns beside an ingest, and what was taken in by how much time."""
+class TakenIn:
+    """Ingests of one kind: how many units each source came to, and how long they took."""
 
-    quiet: Requests = field(default_factory=Requests)
-    busy: Requests = field(default_factory=Requests)
-    unit_count: int = 0
+    unit_counts: list[int] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
     def units_a_second(self) -> float:
-        """Give the rate of the ingests, chat beside them included."""
-        return self.unit_count / self.seconds
+        """Give their rate."""
+        return sum(self.unit_counts) / self.seconds
+
+
+@dataclass(slots=True, kw_only=True)
+class Beside:
+    """Turns with nothing beside them and beside an ingest; ingests beside the turns and with nothing beside them."""
+
+    quiet: Requests = field(default_factory=Requests)
+    busy: Requests = field(default_factory=Requests)
+    taken_beside: TakenIn = field(default_factory=TakenIn)
+    taken_alone: TakenIn = field(default_factory=TakenIn)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure this part alone and print it."""
+    from bench.report import ingest_lines  # which knows what is measured here
+
+    default = Sizes()
+    parser = argparse.ArgumentParser(prog="python -m bench.ingest", description="Measure chat beside an ingest.")
+    parser.add_argument("--rounds", type=int, default=default.ingest_rounds, help=f"({default.ingest_rounds})")
+    parser.add_argument(
+        "--paragraphs", type=int, default=default.ingest_paragraphs,
+        help=f"of a source, some four units each ({default.ingest_paragraphs:,})",
+    )  # fmt: skip
+    given = parser.parse_args(arguments)
+    with (
+        tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory,
+        new_database(Path(directory, "rows")) as own,
+        MeasuredServer(own) as server,
+    ):
+        talk(server, default.turns_a_round, seed=0, requests=Requests())
+        beside = chat_beside_ingest(server, given.rounds, given.paragraphs)
+        print(f"mrpvm bench: chat beside an ingest, {own.product}, {given.rounds} rounds", flush=True)
+    print("\n".join(ingest_lines(beside, own.product)))
 
 
 def chat_beside_ingest(server: MeasuredServer, rounds: int, paragraph_count: int) -> Beside:
-    """Give turns of rounds in which first nothing else goes on, and then a source is taken in until it is there.
+    """Give rounds of turns with nothing beside them, turns while a source is taken in, and one that is taken in alone.
 
-    The source goes into a base that the talking session has not mounted, so that its turns find the same in both.
+    The sources go into bases that the talking sessions have not mounted, so that all turns find the same.
     """
     measured = Beside()
     for number in range(rounds):
         with server.client() as client:
-            talk = Talk(client, seed=2_000_000 + number)
+            said = _sessions(client, number)
             for _ in range(_TURNS_ASIDE):
-                measured.quiet.send(server, *talk.next_request())
-            ingest = threading.Thread(target=_take_in, args=(server, number, paragraph_count, measured))
+                measured.quiet.send(server, *next(said).next_request())
+            sent = (server, 2 * number, paragraph_count, measured.taken_beside)
+            ingest = threading.Thread(target=_take_in, args=sent)
             ingest.start()
             while ingest.is_alive():
-                measured.busy.send(server, *talk.next_request())
+                measured.busy.send(server, *next(said).next_request())
             ingest.join()
+        _take_in(server, 2 * number + 1, paragraph_count, measured.taken_alone)
     return measured
 
 
-def _take_in(server: MeasuredServer, number: int, paragraph_count: int, measured: Beside) -> None:
-    with server.client() as client:
+def _sessions(client: Client, number: int) -> Iterator[Talk]:
+    """Give for each turn the session to hold it in: as long ones are slower, no session becomes long."""
+    for seed in itertools.count(2_000_000 + 1_000 * number):
+        yield from itertools.repeat(Talk(client, seed), _TURNS_A_SESSION)
+
+
+def _take_in(server: MeasuredServer, number: int, paragraph_count: int, taken: TakenIn) -> None:
+    text = _text(number, paragraph_count)
+    with server.client(timeout_seconds=_PATIENCE_SECONDS) as client:
         kb_id = json.loads(client.post("/api/kbs", {"name": f"Source {number}"}))["kb_id"]
         began = time.perf_counter()
-        made = json.loads(
-            client.post(f"/api/kbs/{kb_id}/sources", {"name": "source.txt", "content": _text(number, paragraph_count)})
-        )
-        measured.seconds += time.perf_counter() - began
-        measured.unit_count += made["unitCount"]
+        made = json.loads(client.post(f"/api/kbs/{kb_id}/sources", {"name": "source.txt", "content": text}))
+        taken.seconds += time.perf_counter() - began
+        taken.unit_counts.append(made["unitCount"])
 
 
 def _text(seed: int, paragraph_count: int) -> str:
@@ -71,3 +116,7 @@ def _text(seed: int, paragraph_count: int) -> str:
     return "\n\n".join(
         " ".join(statement(4 * paragraph + place) for place in range(4)) for paragraph in range(paragraph_count)
     )
+
+
+if __name__ == "__main__":
+    main()

@@ -20,8 +20,8 @@ class Sizes:
     turns_a_round: int = 25
     deep_turns: int = 1_000
     pairs: int = 30
-    ingest_rounds: int = 5
-    ingest_paragraphs: int = 1_000
+    ingest_rounds: int = 3
+    ingest_paragraphs: int = 2_471
     policy_rounds: int = 4
     exchanges: tuple[int, ...] = (2, 8, 50, 100, 500)
 

@@ -50,7 +50,7 @@ class Report:
         yield ""
         yield from self._machine_figures()
         yield ""
-        yield from self._ingest_figures()
+        yield from ingest_lines(self.beside, self.product)
         yield ""
         yield from self.policies.lines()
         yield ""
@@ -81,16 +81,6 @@ class Report:
         verdict = f"aim at least {_ADMISSION_AIM:,}: {_met(rate >= _ADMISSION_AIM)}"
         yield f"{'statements admitted a second':42}{rate:>9,.0f}   {verdict}"
 
-    def _ingest_figures(self) -> Iterator[str]:
-        quiet, busy = self.beside.quiet, self.beside.busy
-        yield _figures("turn with nothing beside it", quiet, median(quiet.cpu_ms))
-        yield _figures("turn beside the ingest of a source", busy, median(busy.cpu_ms))
-        slowed = busy.percentile_ms(95) / quiet.percentile_ms(95)
-        target = _INGEST_TARGETS[self.product]
-        yield _ratio("beside ingest / alone, latency p95", slowed, _verdict(slowed, target))
-        yield _ratio("beside ingest / alone, latency p50", busy.percentile_ms(50) / quiet.percentile_ms(50))
-        yield f"{'units taken in a second, chat beside':42}{self.beside.units_a_second:>9,.0f}"
-
     def _ratios(self) -> Iterator[str]:
         rounds = zip(self.turns.block_cpu_ms, self.floor.block_cpu_ms, strict=True)
         cpu = median(turn_ms / floor_ms for turn_ms, floor_ms in rounds)
@@ -106,6 +96,19 @@ class Report:
         right = sum(requests.right_count for requests in (self.turns, self.deep, self.shallow))
         asked = sum(requests.asked_count for requests in (self.turns, self.deep, self.shallow))
         yield f"{'questions answered rightly':42}{right:>9} of {asked}"
+
+
+def ingest_lines(beside: Beside, product: str) -> Iterator[str]:
+    """Give what was measured of turns beside the ingest of a source."""
+    quiet, busy = beside.quiet, beside.busy
+    count = median(beside.taken_beside.unit_counts)
+    yield _figures("turn with nothing beside it", quiet, median(quiet.cpu_ms))
+    yield _figures("turn beside the ingest of a source", busy, median(busy.cpu_ms))
+    slowed = busy.percentile_ms(95) / quiet.percentile_ms(95)
+    yield _ratio("beside ingest / alone, latency p95", slowed, _verdict(slowed, _INGEST_TARGETS[product]))
+    yield _ratio("beside ingest / alone, latency p50", busy.percentile_ms(50) / quiet.percentile_ms(50))
+    for name, taken in (("chat beside", beside.taken_beside), ("nothing beside", beside.taken_alone)):
+        yield f"{f'units taken in a second, {name}':42}{taken.units_a_second:>9,.0f}   a source of {count:,.0f} units"
 
 
 def _row(name: str, numbers: Sequence[float]) -> str:

@@ -10,6 +10,7 @@ from mrpvm.errors import EngineTimeout, MRPError, Unreadable
 from mrpvm.ingestion import protocol
 from mrpvm.ingestion.limits import OUTPUT_BYTES
 from mrpvm.ingestion.source import IngestedSource, ReadSource, SourceFile
+from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.processes import Finished, ProcessLimits, run_process
 from mrpvm.values import KnowledgeUnit
 
@@ -36,7 +37,7 @@ class ReadingProcess:
         self._progress = progress
         self._stopped = stopped
         self._unfinished: list[bytes] = []
-        self._units: list[KnowledgeUnit] = []
+        self._units: list[tuple[KnowledgeUnit, IndexEntry]] = []
         self._result: ReadSource | IngestedSource | MRPError | None = None
 
     def read(self, file: SourceFile) -> ReadSource:

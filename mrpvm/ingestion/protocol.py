@@ -4,12 +4,15 @@ Nothing that the process writes is trusted further than its shape: it has read a
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import MISSING, asdict, fields
+from itertools import batched
 from typing import Any
 
 from mrpvm.errors import InvalidInput, MRPError, TooLarge, TurnFailed, Unreadable
 from mrpvm.ingestion.source import IngestedSource, ReadSource, Rejection, SourceFile
 from mrpvm.knowledge.chunking import Chunk
+from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.knowledge.ingest import SourceInfo
 from mrpvm.knowledge.limits import IngestLimits
 from mrpvm.values import KnowledgeUnit
@@ -19,7 +22,8 @@ _REFUSALS: dict[str, type[MRPError]] = {
 }
 _DEFAULTS = {item.name: None if item.default is MISSING else item.default for item in fields(KnowledgeUnit)}
 _TUPLES = frozenset(name for name, value in _DEFAULTS.items() if isinstance(value, tuple))
-_UNITS_A_LINE = 500
+_UNITS_A_LINE = 50
+"""So few that the server is not held up by reading one."""
 
 
 def line(kind: str, **content: Any) -> bytes:
@@ -65,27 +69,39 @@ def parse_read(message: dict[str, Any]) -> ReadSource:
 
 
 def ingested_lines(source: IngestedSource) -> list[bytes]:
-    """Give a finished source: its units in several lines, its text and rejections in the last."""
-    units = [_packed(unit) for unit in source.units]
-    batches = [units[start : start + _UNITS_A_LINE] for start in range(0, len(units), _UNITS_A_LINE)]
+    """Give a finished source: its units with their entries in several lines, its text and rejections in the last."""
+    units = [[_packed(unit), _listed(source.entries[unit.id])] for unit in source.units]
+    batches = batched(units, _UNITS_A_LINE, strict=False)
     rejections = [asdict(item) for item in source.rejections]
     last = line("ingested", text=source.text, chunk_count=source.chunk_count, rejections=rejections)
     return [*(line("units", units=batch) for batch in batches), last]
 
 
-def parse_units(message: dict[str, Any]) -> list[KnowledgeUnit]:
-    """Give the units of one line."""
-    return [_unpacked(packed) for packed in message["units"]]
+def parse_units(message: dict[str, Any]) -> list[tuple[KnowledgeUnit, IndexEntry]]:
+    """Give the units of one line, each with its entry."""
+    return [(_unpacked(packed), _entry(*entry)) for packed, entry in message["units"]]
 
 
-def parse_ingested(message: dict[str, Any], units: list[KnowledgeUnit]) -> IngestedSource:
+def parse_ingested(message: dict[str, Any], units: Sequence[tuple[KnowledgeUnit, IndexEntry]]) -> IngestedSource:
     """Give the finished source of the last line."""
     rejections = tuple(
         Rejection(**{**item, "diagnostics": tuple(item["diagnostics"])}) for item in message["rejections"]
     )
     return IngestedSource(
-        text=message["text"], units=tuple(units), chunk_count=message["chunk_count"], rejections=rejections
+        text=message["text"],
+        units=tuple(unit for unit, _ in units),
+        entries={unit.id: entry for unit, entry in units},
+        chunk_count=message["chunk_count"],
+        rejections=rejections,
     )
+
+
+def _listed(entry: IndexEntry) -> list[Any]:
+    return [entry.postings, entry.length, entry.words]
+
+
+def _entry(postings: list[list[int]], length: int, words: str) -> IndexEntry:
+    return IndexEntry(tuple((term, frequency) for term, frequency in postings), length, words)
 
 
 def _unpacked(packed: dict[str, Any]) -> KnowledgeUnit:

@@ -1,12 +1,13 @@
 """A source on its way: what is to be read, what was read, what came of its chunks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mrpvm.documents.reading import read_document
 from mrpvm.errors import TooLarge
 from mrpvm.ingestion.limits import LINE_CHARS
 from mrpvm.knowledge.chunking import Chunk, chunk_source
+from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from mrpvm.knowledge.ingest import SourceInfo, build_unit_tree, check_source_size, describe_source
 from mrpvm.knowledge.limits import IngestLimits
 from mrpvm.values import KnowledgeUnit
@@ -57,10 +58,14 @@ class ChunkUnits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestedSource:
-    """A source ready to be stored: text, unit tree, and the chunks that are missing from it."""
+    """A source ready to be stored: text, unit tree, and the chunks that are missing from it.
+
+    `entries` are what the units are found by, by their ids.
+    """
 
     text: str
     units: tuple[KnowledgeUnit, ...]
+    entries: Mapping[str, IndexEntry]
     chunk_count: int
     rejections: tuple[Rejection, ...] = ()
 
@@ -106,9 +111,11 @@ def finish_source(read: ReadSource, results: Sequence[ChunkUnits], limits: Inges
     Raises:
         TooLarge: KB_VALIDATION_MAX_UNITS_PER_SOURCE.
     """
+    units = build_unit_tree(read.info, read.chunks, [result.units for result in results], limits)
     return IngestedSource(
         text=read.text,
-        units=build_unit_tree(read.info, read.chunks, [result.units for result in results], limits),
+        units=units,
+        entries={unit.id: index_entry(unit) for unit in units},
         chunk_count=len(read.chunks),
         rejections=tuple(result.rejection for result in results if result.rejection is not None),
     )

@@ -112,11 +112,14 @@ def build_unit_tree(
             details={"limit": bound, "size": total},
         )
     parent_of = {child: item.id for item in aggregates for child in item.child_unit_ids}
-    linked = [
-        replace(item, parent_unit_ids=(parent_of[item.id],)) if item.id in parent_of else item
+    return tuple(
+        replace(
+            item,
+            parent_unit_ids=(parent_of[item.id],) if item.id in parent_of else (),
+            hash=item.hash or content_hash(item),
+        )
         for item in (*leaves, *aggregates)
-    ]
-    return tuple(replace(item, hash=content_hash(item)) for item in linked)
+    )
 
 
 def _leaves(

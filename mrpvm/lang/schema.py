@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 
 from mrpvm.lang.arguments import (
     Atom,
@@ -110,6 +111,7 @@ class ObjectSchema:
     state_field: str | None = None
 
 
+@lru_cache(maxsize=256)
 def attribute_name(name: str) -> str:
     """Give the Python attribute of a field or argument name: `utilityActs` is `utility_acts`."""
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()

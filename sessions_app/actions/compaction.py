@@ -31,6 +31,7 @@ from sessions_app.queries.knowledge import JOURNAL_KIND
 from sessions_app.search.index import hide_units, indexed, insert_indexed
 from sessions_app.search.layers import seal_layer
 from sessions_app.search.visibility import hidden_units
+from sessions_app.search.windows import Place, place_of
 
 DEEPEST = 16
 """Layers below a head that are read without folding; more make a search noticeably slower."""
@@ -186,18 +187,23 @@ def _units(head: KnowledgeLayer, folded: Sequence[int]) -> Iterator[int]:
 
 
 def _copy(layer: KnowledgeLayer, rows: Sequence[LayerUnit], origin: KnowledgeSource | None) -> None:
-    copies = insert_indexed(layer, indexed([row.to_value() for row in rows]), origin)
-    moved = []
-    for row, copy in zip(rows, copies, strict=True):
-        if (copy.stretch, copy.place) != (row.stretch, row.place):  # a journal was renamed when it was saved
-            copy.stretch, copy.place = row.stretch, row.place
-            moved.append(copy)
+    units = [row.to_value() for row in rows]
+    keys = insert_indexed(layer, indexed(units), origin)
+    moved = [
+        LayerUnit(pk=key, stretch=row.stretch, place=row.place)
+        for row, unit, key in zip(rows, units, keys, strict=True)
+        if place_of(unit) != _place(row)  # a journal was renamed when it was saved
+    ]
     LayerUnit.objects.bulk_update(moved, ["stretch", "place"])
-    copied = {row.pk: copy.pk for row, copy in zip(rows, copies, strict=True)}
+    copied = {row.pk: key for row, key in zip(rows, keys, strict=True)}
     artifacts = list(UnitArtifact.objects.filter(unit_id__in=copied))
     for artifact in artifacts:
         artifact.pk, artifact.unit_id = None, copied[artifact.unit_id]
     UnitArtifact.objects.bulk_create(artifacts)
+
+
+def _place(row: LayerUnit) -> Place | None:
+    return None if row.stretch is None or row.place is None else Place(row.stretch, row.place)
 
 
 @transaction.atomic

@@ -1,7 +1,7 @@
 """Material brought straight into a session's memory, without messages and without dirtying the draft [S-33, S-35]."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm.ingestion.source import Rejection
+from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
@@ -45,7 +46,7 @@ class ContextLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What is to be loaded: a source's units, and the chunks that are missing from them [KB-19].
+    """What is to be loaded: a source's units, and the chunks that are missing from them [KB-19]; `entries` as there.
 
     With `replaces`, what an earlier load brought in under the source id goes first [API-12].
     """
@@ -54,6 +55,7 @@ class Material:
     name: str
     source_id: str
     replaces: bool = True
+    entries: Mapping[str, IndexEntry] = field(default_factory=dict)
     rejections: Sequence[Rejection] = ()
 
 
@@ -79,7 +81,7 @@ def add_context(session: Session, material: Material, *, watch: Watch = unwatche
         return waiting_for_slot(wait_ms, lambda: _add_at_once(session, material, fresh))
     top = KnowledgeLayer.objects.get(children=session.journal_id)
     with staging(top) as layer:
-        fill(layer, fresh[: settings.MRPVM_MAX_SESSION_UNITS], watch=watch)
+        fill(layer, fresh[: settings.MRPVM_MAX_SESSION_UNITS], watch=watch, entries=material.entries)
         return waiting_for_slot(wait_ms, lambda: _publish(session, material, layer.pk, len(fresh)))
 
 

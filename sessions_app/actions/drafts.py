@@ -88,7 +88,7 @@ def _change(
     with staging(draft) as layer:
         row = insert_source(layer, source)
         hide_in_batches(layer, earlier, watch)
-        fill(layer, source.units, row, watch)
+        fill(layer, source.units, row, watch, source.entries)
         return waiting_for_slot(wait_ms, lambda: _publish(session, layer.pk, row, replaces=replaces))
 
 

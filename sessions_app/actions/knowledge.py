@@ -1,7 +1,7 @@
 """Making and filling knowledge bases [KB-1, KB-2, KB-3]."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from django.conf import settings
@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.ingestion.source import Rejection
+from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.lifecycle import kb_saved
 from sessions_app.actions.notifications import notify_on_commit
@@ -25,7 +26,7 @@ from sessions_app.actions.source_rows import (
 )
 from sessions_app.actions.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
-from sessions_app.search.index import hide_units
+from sessions_app.search.index import UNKNOWN, hide_units
 from sessions_app.search.layers import create_layer, seal_layer
 
 DEFAULT_BASE_NAME = "Default KB"
@@ -86,6 +87,7 @@ def add_source(
     chunk_count: int = 0,
     replaces: bool = True,
     rejections: Sequence[Rejection] = (),
+    entries: Mapping[str, IndexEntry] = UNKNOWN,
     watch: Watch = unwatched,
 ) -> KnowledgeSource:
     """Add a source and its admitted units to a base; the same `source_id` again replaces that source [API-12].
@@ -96,6 +98,7 @@ def add_source(
     Args:
         replaces: False if `source_id` was free when it was chosen and is not to replace anything.
         rejections: chunks whose control text was refused; kept beside the source [KB-19].
+        entries: what the units are found by, as for `indexed`.
         watch: called between transactions; what it raises ends the ingest, and nothing is stored.
 
     Raises:
@@ -116,7 +119,7 @@ def add_source(
     with staging(head) as layer:
         source = insert_source(layer, new)
         hide_in_batches(layer, earlier_sources(head, source.source_id), watch)
-        fill(layer, units, source, watch)
+        fill(layer, units, source, watch, entries)
         return _publish(base, layer.pk, source, replaces=replaces)
 
 

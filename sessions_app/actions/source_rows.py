@@ -2,13 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from django.conf import settings
 
 from mrpvm.errors import Conflict, InvalidInput, TooLarge
 from mrpvm.ingestion.source import Rejection
+from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.quarantine import keep_rejections
 from sessions_app.models import KnowledgeLayer, KnowledgeSource
@@ -18,12 +19,16 @@ _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSource:
-    """A source as it is to be stored; `rejections` are its chunks whose control text was refused [KB-19]."""
+    """A source as it is to be stored; `rejections` are its chunks whose control text was refused [KB-19].
+
+    `entries` are what is known already of what its units are found by, by their ids.
+    """
 
     name: str
     source_id: str
     content: str = ""
     units: Sequence[KnowledgeUnit] = ()
+    entries: Mapping[str, IndexEntry] = field(default_factory=dict)
     chunk_count: int = 0
     kind: str = "source"
     rejections: Sequence[Rejection] = ()

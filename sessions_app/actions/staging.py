@@ -5,7 +5,7 @@ what is left of it after a crash is swept. SQLite's one writer is never held for
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import batched
 
@@ -15,9 +15,10 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
+from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
-from sessions_app.search.index import hide_units, indexed, insert_indexed, not_removed
+from sessions_app.search.index import UNKNOWN, hide_units, indexed, insert_indexed, not_removed
 from sessions_app.search.layers import create_layer, drop_layer, restack_layer
 
 UNITS_AT_ONCE = 200
@@ -52,11 +53,12 @@ def fill(
     units: Sequence[KnowledgeUnit],
     origin: KnowledgeSource | None = None,
     watch: Watch = unwatched,
+    entries: Mapping[str, IndexEntry] = UNKNOWN,
 ) -> None:
-    """Write units into a staged layer, each batch in a transaction of its own."""
+    """Write units into a staged layer, each batch in a transaction of its own; `entries` as for `indexed`."""
     for number, batch in enumerate(batched(units, UNITS_A_TRANSACTION, strict=False)):
         watch(number * UNITS_A_TRANSACTION)
-        found = indexed(batch)
+        found = indexed(batch, entries)
         with transaction.atomic():
             insert_indexed(locked_staged(layer.pk), found, origin)
 

@@ -9,13 +9,14 @@ set or mapping of values of which it is one. Members of TextChoices and booleans
 an index over the rows where it is so is found.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
-from itertools import batched
+from itertools import batched, chain
 from operator import attrgetter
 from typing import Any, cast
 
 from django.db import connection
+from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.models import DateTimeField, Field, JSONField, Model, TextChoices
 from django.db.models.expressions import Col
 
@@ -27,7 +28,8 @@ _TRUTH = {"sqlite": ("{} = 0", "{} = 1"), "postgresql": ("NOT {}", "{}")}
 _remembered = lru_cache(maxsize=256)
 type Shape = tuple[tuple[str, str], ...]
 """The columns of a condition, each with the test that it is put to."""
-type Adapter = Callable[[Any], Any]
+type Converter = Callable[[Any], Any]
+type Adapter = Callable[[BaseDatabaseOperations, Any], Any]
 
 
 def insert_rows(rows: Sequence[Model]) -> None:
@@ -35,7 +37,7 @@ def insert_rows(rows: Sequence[Model]) -> None:
     if rows:
         statement, read, adapters = _insert(type(rows[0]), connection.vendor)
         with connection.cursor() as cursor:
-            cursor.executemany(statement, [_adapted(list(read(row)), adapters) for row in rows])
+            cursor.executemany(statement, _adapted(map(read, rows), adapters))
 
 
 def insert_values(model: type[Model], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> None:
@@ -43,25 +45,33 @@ def insert_values(model: type[Model], columns: tuple[str, ...], rows: Sequence[t
     if rows:
         statement, adapters = _insert_columns(model, columns, connection.vendor)
         with connection.cursor() as cursor:
-            cursor.executemany(statement, [_adapted(list(values), adapters) for values in rows])
+            cursor.executemany(statement, _adapted(rows, adapters))
 
 
 def insert_keyed_rows(rows: Sequence[Model]) -> None:
     """Insert new rows of one model and fill in their keys; one statement for some hundred rows."""
     if not rows:
         return
-    model = type(rows[0])
-    statement, read, adapters = _insert(model, connection.vendor)
+    columns = _written(type(rows[0]))
+    keys = insert_keyed_values(type(rows[0]), columns, [attrgetter(*columns)(row) for row in rows])
+    for row, key in zip(rows, keys, strict=True):
+        row.pk, row._state.adding, row._state.db = key, False, connection.alias
+
+
+def insert_keyed_values(model: type[Model], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]) -> list[int]:
+    """Insert rows as `insert_values` does and give their keys, in order; one statement for some hundred rows."""
+    statement, adapters = _insert_columns(model, columns, connection.vendor)
     start, values = statement.split("VALUES ")
+    keys: list[int] = []
     parameters_a_statement = connection.features.max_query_params or _PARAMETERS_A_STATEMENT
-    for batch in batched(rows, parameters_a_statement // values.count("%s"), strict=False):
-        parameters = [value for row in batch for value in _adapted(list(read(row)), adapters)]
+    for batch in batched(rows, parameters_a_statement // len(columns), strict=False):
+        parameters = list(chain.from_iterable(_adapted(batch, adapters)))
         with connection.cursor() as cursor:
             cursor.execute(
                 f"{start}VALUES {', '.join([values] * len(batch))} RETURNING {_column(model, 'pk')}", parameters
             )
-            for row, (key,) in zip(batch, cursor.fetchall(), strict=True):
-                row.pk, row._state.adding, row._state.db = key, False, connection.alias
+            keys += [key for (key,) in cursor.fetchall()]
+    return keys
 
 
 def get_row[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) -> Row | None:
@@ -117,7 +127,7 @@ def update_rows(model: type[Model], changes: dict[str, Any], **where: Any) -> in
         return 0
     statement, adapters = _update(model, tuple(changes), shape, connection.vendor)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*_adapted(list(changes.values()), adapters), *values])
+        cursor.execute(statement, [*_adapted([changes.values()], adapters)[0], *values])
         return int(cursor.rowcount)
 
 
@@ -191,9 +201,13 @@ def _column(model: type[Model], name: str) -> str:
 
 @_remembered
 def _insert(model: type[Model], vendor: str) -> tuple[str, Callable[[Model], tuple[Any, ...]], Sequence["_Place"]]:
-    names = tuple(field.attname for field in model._meta.concrete_fields if not field.primary_key)
+    names = _written(model)
     statement, adapters = _insert_columns(model, names, vendor)
     return statement, attrgetter(*names), adapters
+
+
+def _written(model: type[Model]) -> tuple[str, ...]:
+    return tuple(field.attname for field in model._meta.concrete_fields if not field.primary_key)
 
 
 @_remembered
@@ -211,7 +225,7 @@ def _names(model: type[Model]) -> tuple[str, ...]:
 @_remembered
 def _select(
     model: type[Model], columns: tuple[str, ...], shape: Shape, highest: str | None, lock: bool, vendor: str
-) -> tuple[str, Sequence["_Place"]]:
+) -> tuple[str, Sequence["_ReadPlace"]]:
     fields = [_field(model, name) for name in columns]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
@@ -237,6 +251,7 @@ def _add(model: type[Model], columns: tuple[str, ...], vendor: str) -> str:
 
 
 type _Place = tuple[int, Adapter]
+type _ReadPlace = tuple[int, Converter]
 """A column's place in a row, and what its values go through."""
 
 
@@ -247,13 +262,13 @@ def _places(fields: Sequence["Field[Any, Any]"]) -> list[_Place]:
 def _adapter(field: "Field[Any, Any]") -> Adapter | None:
     """Give what makes a value of the field one that the database's driver takes; None where it takes it as it is."""
     if isinstance(field, DateTimeField):
-        return lambda value: connection.ops.adapt_datetimefield_value(value)
+        return lambda operations, value: operations.adapt_datetimefield_value(value)
     if isinstance(field, JSONField):
-        return lambda value: connection.ops.adapt_json_value(value, field.encoder)
+        return lambda operations, value: operations.adapt_json_value(value, field.encoder)
     return None
 
 
-def _converters(field: "Field[Any, Any]") -> list[Adapter]:
+def _converters(field: "Field[Any, Any]") -> list[Converter]:
     """Give what makes the driver's value one of the field's."""
     column = Col("", field)
     found = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
@@ -264,14 +279,18 @@ def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:
     return convert(value, column, connection)
 
 
-def _adapted(values: list[Any], adapters: Sequence[_Place]) -> list[Any]:
-    for place, adapt in adapters:
-        if values[place] is not None:
-            values[place] = adapt(values[place])
-    return values
+def _adapted(rows: Iterable[Iterable[Any]], adapters: Sequence[_Place]) -> list[list[Any]]:
+    found = [list(values) for values in rows]
+    if adapters:
+        operations = connection.ops  # looked up once: it belongs to the thread, and finding it costs more than its use
+        for values in found:
+            for place, adapt in adapters:
+                if values[place] is not None:
+                    values[place] = adapt(operations, values[place])
+    return found
 
 
-def _converted(row: tuple[Any, ...], converters: Sequence[_Place]) -> tuple[Any, ...]:
+def _converted(row: tuple[Any, ...], converters: Sequence[_ReadPlace]) -> tuple[Any, ...]:
     values = list(row)
     for place, convert in converters:
         values[place] = convert(values[place])

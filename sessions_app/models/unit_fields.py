@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, Self
 
 from django.db import models
@@ -18,6 +19,7 @@ UNIT_COLUMNS = ("provenance", *_LISTS, "unit_id", *_COLUMNS)
 _FIELDS = ("id", *_COLUMNS)
 _NOT_PROVENANCE = {"id", *_COLUMNS, *_LISTS}
 _PROVENANCE = tuple(item.name for item in fields(KnowledgeUnit) if item.name not in _NOT_PROVENANCE)
+_read_columns, _read_provenance = attrgetter(*_FIELDS), attrgetter(*_PROVENANCE)
 _TUPLES = {"parent_unit_ids", "child_unit_ids", "derived_from_unit_ids"}
 
 
@@ -50,14 +52,7 @@ class UnitFields(models.Model):
     @classmethod
     def from_value(cls, unit: KnowledgeUnit, **extra: Any) -> Self:
         """Give an unsaved row for `unit`."""
-        provenance = {name: getattr(unit, name) for name in _PROVENANCE}
-        return cls(
-            unit_id=unit.id,
-            **{name: getattr(unit, name) for name in _COLUMNS},
-            **{name: list(getattr(unit, name)) for name in _LISTS},
-            provenance={name: value for name, value in provenance.items() if value not in (None, ())},
-            **extra,
-        )
+        return cls(**dict(zip(UNIT_COLUMNS, columns_of(unit), strict=True)), **extra)
 
     def to_value(self) -> KnowledgeUnit:
         """Give the machine's value of this row."""
@@ -67,6 +62,13 @@ class UnitFields(models.Model):
     def text(self) -> str:
         """Give what the unit says: its claim, else its procedure, else its topic."""
         return self.claim or self.procedure or self.topic
+
+
+def columns_of(unit: KnowledgeUnit) -> tuple[Any, ...]:
+    """Give a unit's columns, in the order of `UNIT_COLUMNS`."""
+    provenance = zip(_PROVENANCE, _read_provenance(unit), strict=True)
+    stored = {name: value for name, value in provenance if value is not None and value != ()}
+    return (stored, list(unit.utility_acts), list(unit.phase_scopes), *_read_columns(unit))
 
 
 def unit_of(values: Sequence[Any]) -> KnowledgeUnit:

@@ -1,22 +1,27 @@
 """Writing units into layers so that they can be found: one way for turns, context loads and sources alike."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
+from types import MappingProxyType
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
-from sessions_app.models.plain_sql import insert_keyed_rows
+from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
+from sessions_app.models.unit_fields import UNIT_COLUMNS, columns_of
 from sessions_app.search.layers import shift_counts
-from sessions_app.search.terms import WHOLE_FREQUENCY, speaker_terms, term_id, weighted_terms
 from sessions_app.search.visibility import settle
 from sessions_app.search.windows import place_of
-from sessions_app.search.words import note_words
+from sessions_app.search.words import insert_words
 
+UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
+"""No entries: they are made from the units."""
+_COLUMNS = ("layer_id", "origin_id", "stretch", "place", "length", "is_evidence", "is_guidance", *UNIT_COLUMNS)
 _ROWS_A_QUERY = 10_000
 _UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
 """Layers whose units no page searches by words: they are a conversation's own until they are saved."""
@@ -24,35 +29,44 @@ _UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
 
 @dataclass(frozen=True, slots=True)
 class IndexedUnits:
-    """Units with the weighted terms they are found by, None for those that are no evidence; computed, not stored."""
+    """Units as the columns of rows of no layer yet, each with what it is found by; computed, not stored."""
 
     units: Sequence[KnowledgeUnit]
-    terms: Sequence[Counter[str] | None]
+    entries: Sequence[IndexEntry]
+    columns: Sequence[tuple[Any, ...]]
 
 
-def indexed(units: Sequence[KnowledgeUnit]) -> IndexedUnits:
+def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = UNKNOWN) -> IndexedUnits:
     """Give units ready to be inserted: the part of indexing that needs no transaction.
+
+    Args:
+        entries: what is known already of units, by their ids.
 
     Raises:
         ValueError: a unit has no hash and would pass for a copy of every other such unit.
     """
     if not all(unit.hash for unit in units):
         raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
-    return IndexedUnits(units, [weighted_terms(unit) if unit.is_evidence else None for unit in units])
+    found = [entries.get(unit.id) or index_entry(unit) for unit in units]
+    return IndexedUnits(units, found, [_columns(unit, entry) for unit, entry in zip(units, found, strict=True)])
+
+
+def _columns(unit: KnowledgeUnit, entry: IndexEntry) -> tuple[Any, ...]:
+    place = place_of(unit)
+    where = (place.stretch, place.number) if place else (None, None)
+    return (*where, entry.length, unit.is_evidence, unit.is_guidance, *columns_of(unit))
 
 
 def index_units(
     layer: KnowledgeLayer, units: Sequence[KnowledgeUnit], origin: KnowledgeSource | None = None
-) -> list[LayerUnit]:
-    """Add units to an unsealed layer and give their rows, in order; see `insert_indexed`."""
+) -> Sequence[int]:
+    """Add units to an unsealed layer and give their keys, in order; see `insert_indexed`."""
     return insert_indexed(layer, indexed(units), origin)
 
 
 @transaction.atomic(savepoint=False)
-def insert_indexed(
-    layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None
-) -> list[LayerUnit]:
-    """Add units to an unsealed layer and give their rows, in order.
+def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None) -> Sequence[int]:
+    """Add units to an unsealed layer and give their rows' keys, in order.
 
     A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
     within one layer the first, is shown [KB-7].
@@ -66,31 +80,18 @@ def insert_indexed(
     if not found.units:
         return []
     _check_unsealed(layer)
-    rows = [
-        LayerUnit.from_value(
-            unit,
-            layer=layer,
-            origin=origin,
-            length=terms.total() if terms is not None else 0,
-            is_evidence=unit.is_evidence,
-            is_guidance=unit.is_guidance,
-            stretch=place.stretch if place else None,
-            place=place.number if place else None,
-        )
-        for unit, terms, place in zip(found.units, found.terms, map(place_of, found.units), strict=True)
-    ]
-    insert_keyed_rows(rows)
+    layer_pk, origin_pk = layer.pk, origin.pk if origin else None
+    keys = insert_keyed_at_once(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
     if layer.kind not in _UNLISTED:
-        note_words(rows)
+        insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
     _add_postings(
-        (layer.pk, term_id(term), row.pk, frequency, row.length)
-        for row, unit, terms in zip(rows, found.units, found.terms, strict=True)
-        if terms is not None
-        for term, frequency in (*terms.items(), *((term, WHOLE_FREQUENCY) for term in speaker_terms(unit)))
+        (layer_pk, term, key, frequency, entry.length)
+        for key, entry in zip(keys, found.entries, strict=True)
+        for term, frequency in entry.postings
     )
-    settled = settle(layer, (row.hash for row in rows), added={row.pk for row in rows})
-    shift_counts(layer, settled.after - settled.before, own=len(rows))
-    return rows
+    settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
+    shift_counts(layer, settled.after - settled.before, own=len(keys))
+    return keys
 
 
 def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[LayerUnit]:
@@ -142,11 +143,6 @@ def _check_unsealed(layer: KnowledgeLayer) -> None:
 
 
 def _add_postings(rows: Iterable[tuple[int, int, int, int, int]]) -> None:
-    # By hand because a source has hundreds of thousands of postings and model instances would cost most of the time.
     table = connection.ops.quote_name(Posting._meta.db_table)
-    columns = ", ".join(
-        connection.ops.quote_name(name) for name in ("layer_id", "term", "unit_id", "frequency", "length")
-    )
-    with connection.cursor() as cursor:
-        for batch in batched(sorted(rows), _ROWS_A_QUERY * 10, strict=False):
-            cursor.executemany(f"INSERT INTO {table} ({columns}) VALUES (%s, %s, %s, %s, %s)", batch)  # noqa: S608
+    into = f"INSERT INTO {table} (layer_id, term, unit_id, frequency, length)"
+    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), sorted(rows))

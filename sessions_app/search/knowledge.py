@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Self
 from django.db.models import Exists, OuterRef
 
 from mrpvm.contracts import ScoredUnit
+from mrpvm.knowledge.indexing import speaker_term, term_id
 from mrpvm.values import Store
 from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, Posting, Session
 from sessions_app.models.plain_sql import PRESENT, select_rows
 from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.search.artifacts import Keep, PluginKnowledge
 from sessions_app.search.ranking import Ranked, Scale
-from sessions_app.search.terms import speaker_term, term_id
 from sessions_app.search.visibility import hidden_units
 from sessions_app.search.windows import TermPostings, windows_around
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from mrpvm.knowledge.arrays import Array, np
+from mrpvm.knowledge.indexing import term_id
 from mrpvm.knowledge.text import STEMMER_VERSION
 from sessions_app.models import PackedLayer, PackedPart
 from sessions_app.models.plain_sql import select_rows
 from sessions_app.search.ranking import Ranked, Scale
-from sessions_app.search.terms import term_id
 
 VERSION = f"1/{STEMMER_VERSION}"[:40]
 UNITS_A_PART = 512

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from math import log
 from typing import TYPE_CHECKING, Self
 
-from sessions_app.search.terms import WHOLE_FREQUENCY
+from mrpvm.knowledge.indexing import WHOLE_FREQUENCY
 from sessions_app.search.windows import WHOLE_SHARE, TermPostings
 
 if TYPE_CHECKING:

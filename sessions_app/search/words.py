@@ -12,25 +12,19 @@ and context layers are left out, as they are on the path of a turn; a save adds 
 """
 
 import re
-import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
 
-from mrpvm.knowledge.text import UNSPACED
+from mrpvm.knowledge.indexing import WORD_CHARS, pieces_of, searched_words, words_of
 from sessions_app.models import LayerUnit
+from sessions_app.models.bulk_sql import insert_at_once
 from sessions_app.search.knowledge import EffectiveView
 
 ASKED_WORDS = 32
-WORD_CHARS = 64
-"""Longer words are cut, in the index and in what is asked: one line of five million letters is one word."""
-WORDS_A_UNIT = 10_000
-_WORD = re.compile(r"[^\W_]+")
-_UNSPACED = re.compile(f"({UNSPACED.pattern})")
 _QUOTED = re.compile(r'"([^"]*)"')
 _ROWS_A_QUERY = 200
-_SEARCHED = ("topic", "title", "claim", "procedure", "condition", "text_body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,39 +47,21 @@ def asked_for(text: str) -> Asked:
     phrases: list[tuple[str, ...]] = []
     left = ASKED_WORDS
     for place, part in enumerate(_QUOTED.split(text)):
-        for words in [words_of(part)] if place % 2 else _pieces(part):
+        for words in [words_of(part)] if place % 2 else pieces_of(part):
             phrases += [tuple(words[:left])] if words[:left] else []
             left -= len(words[:left])
     return Asked(tuple(phrases))
 
 
-def words_of(text: str) -> list[str]:
-    """Give the words of a text as they are compared: without case and without the forms of one letter.
-
-    Where a script puts no space between words, each sign is one; what is asked for in it is a phrase of signs.
-    """
-    return [word for words in _pieces(text) for word in words]
-
-
-def _pieces(text: str) -> list[list[str]]:
-    """Give the parts of each word: one, but for the signs of scripts that put no space between words."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return [
-        [word[:WORD_CHARS]] if word.isascii() else [piece[:WORD_CHARS] for piece in _signs(word)]
-        for word in _WORD.findall(folded)
-    ]
-
-
-def _signs(word: str) -> list[str]:
-    return [
-        piece for part in _UNSPACED.split(word) for piece in (part if UNSPACED.fullmatch(part) else [part]) if piece
-    ]
-
-
 def note_words(rows: Sequence[LayerUnit]) -> None:
     """Add stored units to the index; what is there already stays."""
-    with connection.cursor() as cursor:
-        cursor.executemany(_INSERT[connection.vendor], [_indexed(row) for row in rows])
+    insert_words((row.pk, row.layer_id, searched_words(row)) for row in rows)
+
+
+def insert_words(entries: Iterable[tuple[int, int, str]]) -> None:
+    """Add stored units to the index by their keys, their layers' keys and their `searched_words`."""
+    indexed, into, types, after = _INSERT[connection.vendor]
+    insert_at_once(into, types, [indexed(*entry) for entry in entries], after)
 
 
 def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
@@ -119,11 +95,6 @@ def _matching(chain: Sequence[int], asked: Asked) -> Iterator[int]:
         after = keys[-1]
 
 
-_INSERT = {
-    "sqlite": "INSERT OR REPLACE INTO sessions_app_unitwords (rowid, layer, words) VALUES (%s, %s, %s)",
-    "postgresql": "INSERT INTO sessions_app_unitwords (unit_id, words) VALUES (%s, %s::tsvector) "
-    "ON CONFLICT DO NOTHING",
-}
 _SELECT = {
     "sqlite": "SELECT rowid FROM sessions_app_unitwords WHERE sessions_app_unitwords MATCH %s AND rowid > %s "
     "ORDER BY rowid LIMIT %s",
@@ -132,18 +103,29 @@ _SELECT = {
 }
 
 
-def _indexed(row: LayerUnit) -> tuple[int | str, ...]:
-    words = [word for name in _SEARCHED for word in (*words_of(getattr(row, name) or ""), "")][:WORDS_A_UNIT]
-    if connection.vendor == "sqlite":
-        return row.pk, f"l{row.layer_id}", " ".join(word or _BREAK for word in words)
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(words, start=1):
-        if word:
-            places.setdefault(word, []).append(place)
-    vector = " ".join(f"'{word}':{','.join(map(str, at))}" for word, at in places.items())
-    return row.pk, f"'@{row.layer_id}' {vector}"
+def _indexed_by_sqlite(unit: int, layer: int, words: str) -> tuple[int, str, str]:
+    return unit, f"l{layer}", " ".join(word or _BREAK for word in words.split(" "))
 
 
+def _indexed_by_postgresql(unit: int, layer: int, words: str) -> tuple[int, str]:
+    places = (f"'{word}':{place}" for place, word in enumerate(words.split(" "), start=1) if word)
+    return unit, f"'@{layer}' {' '.join(places)}"
+
+
+_INSERT: Mapping[str, tuple[Callable[[int, int, str], tuple[int | str, ...]], str, Sequence[str], str]] = {
+    "sqlite": (
+        _indexed_by_sqlite,
+        "INSERT OR REPLACE INTO sessions_app_unitwords (rowid, layer, words)",
+        ("bigint", "text", "text"),
+        "",
+    ),
+    "postgresql": (
+        _indexed_by_postgresql,
+        "INSERT INTO sessions_app_unitwords (unit_id, words)",
+        ("bigint", "tsvector"),
+        "ON CONFLICT DO NOTHING",
+    ),
+}
 _BREAK = "0" * (WORD_CHARS + 1)
 """Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""
 

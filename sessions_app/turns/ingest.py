@@ -92,6 +92,7 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
         name=upload.name,
         source_id=source_id,
         replaces=upload.source_id is not None,
+        entries=found.entries,
         rejections=found.rejections,
     )
     load = add_context(session, material, watch=work.watch_storing, wait_ms=settings.MRPVM_MAX_WAIT_MS)
@@ -132,6 +133,7 @@ def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stag
         chunk_count=found.chunk_count,
         replaces=upload.source_id is not None,
         rejections=found.rejections,
+        entries=found.entries,
         watch=work.watch_storing,
     )
     _tell_readers(source, found)
@@ -164,6 +166,7 @@ def stage_file(session: Session, upload: Upload, told: OnStage = lambda stage, d
         source_id=source_id,
         content=found.text,
         units=found.units,
+        entries=found.entries,
         chunk_count=found.chunk_count,
         rejections=found.rejections,
     )

@@ -134,8 +134,8 @@ class Walk:
 
     def add(self, stack: Stack) -> None:
         layer, copied = self.random.choice([(stack.draft, stack.draft_copy), (stack.journal, stack.journal_copy)])
-        rows = index_units(KnowledgeLayer.objects.get(pk=layer.pk), units := self.new_units())
-        copied.units.update({row.pk: unit for row, unit in zip(rows, units, strict=True)})
+        keys = index_units(KnowledgeLayer.objects.get(pk=layer.pk), units := self.new_units())
+        copied.units.update(zip(keys, units, strict=True))
 
     def hide(self, stack: Stack) -> None:
         inherited = sorted(set(stack.draft_copy.stored()) - set(stack.draft_copy.units))

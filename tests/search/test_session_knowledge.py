@@ -8,13 +8,13 @@ from math import isclose, log
 import pytest
 from django.db import connection
 
+from mrpvm.knowledge.indexing import term_id, weighted_terms
 from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import KnowledgeLayer, LayerUnit, Posting
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.layers import create_layer, restack_layer, seal_layer
-from sessions_app.search.terms import term_id, weighted_terms
 from tests.search.units import make_unit
 
 Kind = KnowledgeLayer.Kind
@@ -266,8 +266,9 @@ def test_a_large_source_goes_in_by_few_queries(django_assert_max_num_queries: Ca
     layer = create_layer(Kind.BASE, None)
     units = [make_unit(f"u{number:05}", f"pump {number}") for number in range(11_000)]
     with django_assert_max_num_queries(8):
-        rows = index_units(layer, units)
-    assert [row.unit_id for row in rows] == [unit.id for unit in units]
+        keys = index_units(layer, units)
+    stored = dict(layer.units.values_list("pk", "unit_id"))
+    assert [stored[key] for key in keys] == [unit.id for unit in units]
     assert layer.unit_count == layer.own_unit_count == 11_000
     assert layer.term_count == 11_000 * 20
     assert [hit.unit.id for hit in SessionKnowledge(EffectiveView.of_layer(layer)).search(query("10999"), 5)] == [

@@ -1,0 +1,136 @@
+"""What a unit is found by: its weighted terms, the number that stands for a term in the index, its words for pages."""
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+from hashlib import blake2b
+
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.text import UNSPACED, terms
+from mrpvm.values import KnowledgeUnit
+
+WHOLE_FREQUENCY = 10
+"""Frequencies are whole numbers of tenths, so that sums are exact and every database gives the same score."""
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_TOPIC_WEIGHT, _STATEMENT_WEIGHT, _REMARK_WEIGHT = 15, 10, 6
+WORD_CHARS = 64
+"""Longer words are cut, in the index and in what is asked: one line of five million letters is one word."""
+WORDS_A_UNIT = 10_000
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = re.compile(f"({UNSPACED.pattern})")
+_SEARCHED = ("topic", "title", "claim", "procedure", "condition", "text_body")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """What a unit is found by; computed from the unit alone, so wherever there is time for it.
+
+    Args:
+        postings: the numbers of its terms with their frequencies in tenths; none for what is no evidence.
+        length: the sum of the frequencies, the speaker's name left out.
+        words: what pages find it by, see `searched_words`.
+    """
+
+    postings: tuple[tuple[int, int], ...]
+    length: int
+    words: str
+
+
+def index_entry(unit: KnowledgeUnit) -> IndexEntry:
+    """Give what a unit is found by."""
+    if not unit.is_evidence:
+        return IndexEntry((), 0, searched_words(unit))
+    weighted = weighted_terms(unit)
+    postings = [(term_id(term), frequency) for term, frequency in weighted.items()]
+    postings += [(term_id(term), WHOLE_FREQUENCY) for term in speaker_terms(unit)]
+    return IndexEntry(tuple(postings), weighted.total(), searched_words(unit))
+
+
+def searched_words(unit: object) -> str:
+    """Give the words of a unit's texts, a space after each and one more after each text.
+
+    Args:
+        unit: anything that has a unit's texts under their names.
+    """
+    texts = (getattr(unit, name) for name in _SEARCHED)
+    words = [word for text in texts for word in (*(words_of(text) if text else ()), "")]
+    return " ".join(words[:WORDS_A_UNIT])
+
+
+def words_of(text: str) -> list[str]:
+    """Give the words of a text as they are compared: without case and without the forms of one letter.
+
+    Where a script puts no space between words, each sign is one; what is asked for in it is a phrase of signs.
+    """
+    return [word for words in pieces_of(text) for word in words]
+
+
+def pieces_of(text: str) -> list[list[str]]:
+    """Give the parts of each word: one, but for the signs of scripts that put no space between words."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return [
+        [word[:WORD_CHARS]] if word.isascii() else [piece[:WORD_CHARS] for piece in _signs(word)]
+        for word in _WORD.findall(folded)
+    ]
+
+
+def _signs(word: str) -> list[str]:
+    return [
+        piece for part in _UNSPACED.split(word) for piece in (part if UNSPACED.fullmatch(part) else [part]) if piece
+    ]
+
+
+@lru_cache(maxsize=65_536)
+def term_id(term: str) -> int:
+    """Give the signed 64-bit number of a stemmed term."""
+    return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
+
+
+def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
+    """Give the unit's terms with their frequencies in tenths: topic 1.5, statement 1.0, remarks 0.6 [BP-20].
+
+    A title says what the topic says and a body what the claim says, so of each pair the higher count holds. Role and
+    acts are not indexed: they raise a unit's rank elsewhere, and as words they would match every unit [D-29]. What
+    somebody said is found by its day too, because questions about conversations ask for days.
+    """
+    weighted: Counter[str] = Counter()
+    statement = _counts(unit.claim) | _counts(unit.procedure) | _counts(unit.text_body)
+    if unit.unit_type == UTTERANCE:
+        statement += _counts(_day(unit.knowledge_date))
+    for weight, counts in (
+        (_TOPIC_WEIGHT, _counts(unit.topic) | _counts(unit.title)),
+        (_STATEMENT_WEIGHT, statement),
+        (_REMARK_WEIGHT, _counts(unit.condition) + _counts(unit.utility_note)),
+    ):
+        for term, count in counts.items():
+            weighted[term] += weight * count
+    return weighted
+
+
+def _counts(text: str | None) -> Counter[str]:
+    return Counter(terms(text)) if text else Counter()
+
+
+def speaker_terms(unit: KnowledgeUnit) -> tuple[str, ...]:
+    """Give the terms that find what somebody said by the speaker's name, none for other units."""
+    return tuple(speaker_term(term) for term in _counts(unit.topic)) if unit.unit_type == UTTERANCE else ()
+
+
+def speaker_term(term: str) -> str:
+    """Give the term for a speaker whose name has this term; no text can hold it."""
+    return f"@{term}"
+
+
+def _day(moment: str | None) -> str:
+    """Give the day of an ISO-8601 moment in words, empty if there is none."""
+    try:
+        day = date.fromisoformat((moment or "")[:10])
+    except ValueError:
+        return ""
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
