@@ -14,6 +14,7 @@ from bench.ingest import chat_beside_ingest
 from bench.machine import machine_cost
 from bench.measurements import QUICK, Requests, Sizes, deep_session, talk, turn_and_floor
 from bench.policies import PolicyCosts, context_sizes, policy_requests
+from bench.quality import quality_lines
 from bench.report import Report
 from bench.servers import MeasuredServer
 
@@ -27,6 +28,7 @@ def main() -> None:
     4. chat goes on beside the ingest of a large source
     5. one session is made long, and its last turns alternate with those of short ones
     6. conversations are held under each choice of policies, and one grows while its context is built
+    7. collections are searched, follow-ups rewritten and conversations summed up
     """
     sizes = _sizes()
     machine = machine_cost(sizes.rounds)
@@ -44,13 +46,14 @@ def main() -> None:
             deep, shallow, stored = deep_session(server, sizes)
             requests = policy_requests(server, sizes.policy_rounds, sizes.turns_a_round)
             policies = PolicyCosts(requests=requests, sizes=context_sizes(sizes.exchanges))
-            connections.close_all()
-    report = Report(
-        product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
-        rows_a_turn=row_count, machine=machine, beside=beside,
-        policies=policies,
-    )  # fmt: skip
-    print("\n".join(report.lines()))
+        report = Report(
+            product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
+            rows_a_turn=row_count, machine=machine, beside=beside, policies=policies,
+        )  # fmt: skip
+        print("\n".join(report.lines()))
+        for line in quality_lines():
+            print(line, flush=True)
+        connections.close_all()
 
 
 def _rows_a_turn(database: Database) -> float:

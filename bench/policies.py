@@ -1,19 +1,14 @@
 """What the policies of the conversation cost and spare: the size of a context as it grows, and the time each takes."""
 
-import os
 import random
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle, islice
-from pathlib import Path
 from statistics import median
 
-from bench import digest
 from bench.conversation import conversation, facts
 from bench.measurements import Requests
-from bench.rewriting import report as rewriting
-from bench.rewriting.__main__ import OWN_DATA as REWRITING_DATA
 from bench.servers import MeasuredServer
 
 _MESSAGE_FACTS = 11
@@ -61,11 +56,6 @@ class PolicyCosts:
             added = _added(requests.wall_ms, plain.wall_ms), _added(requests.cpu_ms, plain.cpu_ms)
             times = f"{p50:>9.1f}{p95:>9.1f}{median(requests.cpu_ms):>9.2f}"
             yield f"  {name:40}{times}{added[0]:>+11.1f}{added[1]:>+11.2f}"
-        yield ""
-        given = os.environ.get("MRPVM_BENCH_DATA")
-        yield from rewriting.report(Path(given or REWRITING_DATA))
-        yield ""
-        yield from digest.report(Path(given or digest.OWN_DATA))
 
 
 def _added(with_it: Sequence[float], without: Sequence[float]) -> float:

@@ -1,0 +1,26 @@
+"""How well the product does what it does, over the collections that there are: retrieval, rewriting, summaries."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench import digest
+from bench.retrieval.__main__ import OWN_DATA as RETRIEVAL_DATA
+from bench.rewriting import report as rewriting
+from bench.rewriting.__main__ import OWN_DATA as REWRITING_DATA
+
+
+def quality_lines() -> Iterator[str]:
+    """Give the figures as they are measured, of the collections in `MRPVM_BENCH_DATA`, else of our own small ones.
+
+    Effects: knowledge bases in the database that Django is set up for.
+    """
+    from bench.retrieval import report as retrieval  # knows the models
+
+    given = os.environ.get("MRPVM_BENCH_DATA")
+    yield ""
+    yield from retrieval.report(Path(given or RETRIEVAL_DATA))
+    yield ""
+    yield from rewriting.report(Path(given or REWRITING_DATA))
+    yield ""
+    yield from digest.report(Path(given or digest.OWN_DATA))
