@@ -7,6 +7,7 @@ believes about how many there are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.db import connection
 
@@ -61,6 +62,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
     return ResolvedChain(hidden, frozenset(conversations), tuple(packings))
 
 
+@lru_cache(maxsize=64)
 def _statement(layer_count: int) -> str:
     marks = ", ".join(["%s"] * layer_count)
     return f"""
