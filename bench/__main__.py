@@ -9,6 +9,7 @@ from statistics import mean
 import django
 from django.db import connections
 
+from bench.bases import turns_on_bases
 from bench.databases import Database, copied, new_database
 from bench.ingest import chat_beside_ingest
 from bench.machine import machine_cost
@@ -28,7 +29,8 @@ def main() -> None:
     4. chat goes on beside the ingest of a large source
     5. one session is made long, and its last turns alternate with those of short ones
     6. conversations are held under each choice of policies, and one grows while its context is built
-    7. collections are searched, follow-ups rewritten and conversations summed up
+    7. the same questions are put on a small and on a large base by turns
+    8. collections are searched, follow-ups rewritten and conversations summed up
     """
     sizes = _sizes()
     machine = machine_cost(sizes.rounds)
@@ -46,9 +48,10 @@ def main() -> None:
             deep, shallow, stored = deep_session(server, sizes)
             requests = policy_requests(server, sizes.policy_rounds, sizes.turns_a_round)
             policies = PolicyCosts(requests=requests, sizes=context_sizes(sizes.exchanges))
+            bases = turns_on_bases(server, sizes.base_statements, sizes.base_turns)
         report = Report(
             product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
-            rows_a_turn=row_count, machine=machine, beside=beside, policies=policies,
+            rows_a_turn=row_count, machine=machine, beside=beside, policies=policies, bases=bases,
         )  # fmt: skip
         print("\n".join(report.lines()))
         for line in quality_lines():
@@ -84,6 +87,8 @@ def _sizes() -> Sizes:
         ingest_paragraphs=default.ingest_paragraphs,
         policy_rounds=default.policy_rounds,
         exchanges=default.exchanges,
+        base_statements=default.base_statements,
+        base_turns=default.base_turns,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import cycle, product
 from pathlib import Path
 
-_WORDS: dict[str, list[str]] = json.loads((Path(__file__).parent / "data" / "words.json").read_text())
+WORDS: dict[str, list[str]] = json.loads((Path(__file__).parent / "data" / "words.json").read_text())
 _FACTS = (
     ("My {0} is called {1}.", "What is my {0} called?", ("which", "thing"), "name"),
     ("{0} works at {1}.", "Where does {0} work?", ("first", "last"), "company"),
@@ -51,9 +51,9 @@ def conversation(seed: int) -> Iterator[Said]:
 def facts(chance: random.Random) -> Iterator[tuple[str, str, str]]:
     """Give each fact as it is told, as it is asked for, and its value, in random order."""
     found = [
-        (fact, " ".join(words)) for fact in _FACTS for words in product(*(_WORDS[word_kind] for word_kind in fact[2]))
+        (fact, " ".join(words)) for fact in _FACTS for words in product(*(WORDS[word_kind] for word_kind in fact[2]))
     ]
     chance.shuffle(found)
     for (statement, question, _, value_kind), subject in found:
-        value = chance.choice(_WORDS[value_kind])
+        value = chance.choice(WORDS[value_kind])
         yield statement.format(subject, value), question.format(subject), value

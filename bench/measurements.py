@@ -24,11 +24,13 @@ class Sizes:
     ingest_paragraphs: int = 2_471
     policy_rounds: int = 4
     exchanges: tuple[int, ...] = (2, 8, 50, 100, 500)
+    base_statements: tuple[int, int] = (100, 10_000)
+    base_turns: int = 100
 
 
 QUICK = Sizes(
     rounds=1, turns_a_round=11, deep_turns=20, pairs=4, ingest_rounds=1, ingest_paragraphs=120, policy_rounds=1,
-    exchanges=(2, 8, 50),
+    exchanges=(2, 8, 50), base_statements=(20, 60), base_turns=4,
 )  # fmt: skip
 """Enough to see that everything runs; too little to tell anything."""
 SHALLOW_TURN = 10

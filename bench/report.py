@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from bench.bases import Base
 from bench.ingest import Beside
 from bench.machine import SESSION_UNITS, MachineCost
 from bench.measurements import SHALLOW_TURN, Requests, Sizes, Stored
@@ -14,6 +15,7 @@ _FLOOR_TARGETS = {"SQLite": 3.0, "PostgreSQL": 3.5}
 _INGEST_TARGETS = {"SQLite": 3.0, "PostgreSQL": 2.0}
 _FLOOR_AIM = 2.0
 _DEPTH_TARGET = 1.2
+_BASE_TARGET = 2.0
 _STORED_TARGET = 1.1
 _MACHINE_AIM_MS = 6.0
 _ADMISSION_AIM = 10_000
@@ -34,6 +36,7 @@ class Report:
     machine: MachineCost
     beside: Beside
     policies: PolicyCosts
+    bases: Sequence[Base]
 
     def lines(self) -> Iterator[str]:
         """Give the report, line by line."""
@@ -53,6 +56,8 @@ class Report:
         yield from ingest_lines(self.beside, self.product)
         yield ""
         yield from self.policies.lines()
+        yield ""
+        yield from self._base_figures()
         yield ""
         yield from self._ratios()
 
@@ -81,6 +86,15 @@ class Report:
         verdict = f"aim at least {_ADMISSION_AIM:,}: {_met(rate >= _ADMISSION_AIM)}"
         yield f"{'statements admitted a second':42}{rate:>9,.0f}   {verdict}"
 
+    def _base_figures(self) -> Iterator[str]:
+        for base in self.bases:
+            name = f"turn on a base of {base.unit_count:,} units"
+            yield _figures(name, base.requests, median(base.requests.cpu_ms))
+        small, large = self.bases[0].requests, self.bases[-1].requests
+        latency = median(large.wall_ms) / median(small.wall_ms)
+        yield _ratio("large base / small base, latency p50", latency, _verdict(latency, _BASE_TARGET))
+        yield _ratio("large base / small base, CPU", median(large.cpu_ms) / median(small.cpu_ms))
+
     def _ratios(self) -> Iterator[str]:
         rounds = zip(self.turns.block_cpu_ms, self.floor.block_cpu_ms, strict=True)
         cpu = median(turn_ms / floor_ms for turn_ms, floor_ms in rounds)
@@ -93,8 +107,8 @@ class Report:
         first, middle, last = (self.stored[place].total_row_bytes for place in (0, len(self.stored) // 2 - 1, -1))
         yield _ratio("bytes stored a turn, last tenth / fifth", last / middle, _verdict(last / middle, _STORED_TARGET))
         yield _ratio("bytes stored a turn, last tenth / first", last / first, "retrieval finds less in a new session")
-        right = sum(requests.right_count for requests in (self.turns, self.deep, self.shallow))
-        asked = sum(requests.asked_count for requests in (self.turns, self.deep, self.shallow))
+        asking = (self.turns, self.deep, self.shallow, *(base.requests for base in self.bases))
+        right, asked = (sum(getattr(requests, f"{kind}_count") for requests in asking) for kind in ("right", "asked"))
         yield f"{'questions answered rightly':42}{right:>9} of {asked}"
 
 

@@ -91,9 +91,10 @@ class Client:
             raise RuntimeError(f"{path} answered {response.status}: {answer[:500]!r}")
         return answer
 
-    def new_session(self) -> str:
-        """Give the id of a new session."""
-        return str(json.loads(self.post("/api/sessions", {}))["session_id"])
+    def new_session(self, kb_id: str | None = None) -> str:
+        """Give the id of a new session, with this base mounted."""
+        body = {} if kb_id is None else {"kb_id": kb_id}
+        return str(json.loads(self.post("/api/sessions", body))["session_id"])
 
     def say(self, session_id: str, message: str) -> bytes:
         """Give the JSON answer to one message, unread."""

@@ -28,9 +28,9 @@ from sessions_app.models import (
     UnitArtifact,
 )
 from sessions_app.queries.knowledge import JOURNAL_KIND
+from sessions_app.search.chains import resolve_chain
 from sessions_app.search.index import hide_units, indexed, insert_indexed
 from sessions_app.search.layers import seal_layer
-from sessions_app.search.visibility import hidden_units
 from sessions_app.search.windows import Place, place_of
 
 DEEPEST = 16
@@ -175,7 +175,7 @@ def _copy_units(
 def _units(head: KnowledgeLayer, folded: Sequence[int]) -> Iterator[int]:
     removed = HiddenUnit.objects.filter(layer_id__in=folded, change=HiddenUnit.Change.REMOVED)
     gone = set(removed.filter(unit__layer_id__in=folded).values_list("unit_id", flat=True))
-    hidden = hidden_units(head.chain)
+    hidden = resolve_chain(head.chain).hidden
     kept = LayerUnit.objects.filter(layer_id__in=folded).order_by("pk").values_list("pk", "layer_id")
     doubles: list[tuple[int, int]] = []
     for pk, layer_pk in kept:

@@ -9,6 +9,7 @@ set or mapping of values of which it is one. Members of TextChoices and booleans
 an index over the rows where it is so is found.
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from itertools import batched, chain
@@ -23,6 +24,8 @@ from django.db.models.expressions import Col
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""
 PRESENT = object()
+_MANY = (list, tuple, set, frozenset, dict)
+_JSON = json.JSONDecoder()
 _TRUTH = {"sqlite": ("{} = 0", "{} = 1"), "postgresql": ("NOT {}", "{}")}
 """How Django writes that a boolean column is false, or true, into the condition of an index."""
 _remembered = lru_cache(maxsize=256)
@@ -159,7 +162,7 @@ def _condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
     shape: list[tuple[str, str]] = []
     values: list[Any] = []
     for name, wanted in where.items():
-        if isinstance(wanted, list | tuple | set | frozenset | dict):
+        if isinstance(wanted, _MANY):
             if not wanted:
                 return (), None
             shape.append((name, f"{{}} IN ({_marks(len(wanted))})"))
@@ -182,6 +185,7 @@ def _where(model: type[Model], shape: Shape) -> str:
     return " AND ".join(test.format(_column(model, name)) for name, test in shape)
 
 
+@lru_cache(maxsize=256)
 def _marks(count: int) -> str:
     return ", ".join(["%s"] * count)
 
@@ -270,9 +274,16 @@ def _adapter(field: "Field[Any, Any]") -> Adapter | None:
 
 def _converters(field: "Field[Any, Any]") -> list[Converter]:
     """Give what makes the driver's value one of the field's."""
+    if isinstance(field, JSONField) and field.decoder is None:
+        return [_parsed]
     column = Col("", field)
     found = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
     return [partial(_converted_by, convert, column) for convert in found]
+
+
+def _parsed(value: str | None) -> Any:
+    # What is stored is one value without spaces around it, so nothing needs to be looked for there.
+    return None if value is None else _JSON.raw_decode(value)[0]
 
 
 def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:

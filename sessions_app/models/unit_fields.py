@@ -74,6 +74,7 @@ def columns_of(unit: KnowledgeUnit) -> tuple[Any, ...]:
 def unit_of(values: Sequence[Any]) -> KnowledgeUnit:
     """Give the machine's value of a stored unit from its columns, in the order of `UNIT_COLUMNS`."""
     provenance, utility_acts, phase_scopes, *rest = values
-    fields_of_unit: dict[str, Any] = dict(zip(_FIELDS, rest, strict=True))
-    fields_of_unit |= {name: tuple(value) if name in _TUPLES else value for name, value in provenance.items()}
-    return KnowledgeUnit(utility_acts=tuple(utility_acts), phase_scopes=tuple(phase_scopes), **fields_of_unit)
+    found: dict[str, Any] = dict(zip(_FIELDS, rest, strict=True)) | provenance
+    for name in _TUPLES & provenance.keys():
+        found[name] = tuple(found[name])
+    return KnowledgeUnit(utility_acts=tuple(utility_acts), phase_scopes=tuple(phase_scopes), **found)

@@ -2,22 +2,20 @@
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import batched
 from typing import TYPE_CHECKING, Self
 
-from django.db.models import Exists, OuterRef
-
 from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
 from mrpvm.values import Store
-from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, Posting, Session
-from sessions_app.models.plain_sql import PRESENT, select_rows
+from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
+from sessions_app.models.plain_sql import select_rows
 from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.search.artifacts import Keep, PluginKnowledge
+from sessions_app.search.chains import Packing, resolve_chain
 from sessions_app.search.ranking import Ranked, Scale
-from sessions_app.search.visibility import hidden_units
 from sessions_app.search.windows import TermPostings, windows_around
 
 if TYPE_CHECKING:
@@ -30,14 +28,17 @@ _IDS_A_QUERY = 10_000
 class EffectiveView:
     """What a chain of layers shows, resolved once: the chain, its counts and the units in it that are hidden.
 
-    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `drafts` are the
-    layers of a session's draft, the highest first.
+    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `conversations` are
+    the layers that hold utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the
+    highest first.
     """
 
     chain: tuple[int, ...]
     evidence_count: int
     term_count: int
     hidden: frozenset[int]
+    conversations: frozenset[int] = frozenset()
+    packings: tuple[Packing, ...] = ()
     drafts: tuple[int, ...] = ()
 
     @property
@@ -48,21 +49,22 @@ class EffectiveView:
     @classmethod
     def of_layer(cls, layer: KnowledgeLayer) -> Self:
         """Give the view from one layer down; one query."""
-        return cls(tuple(layer.chain), layer.evidence_count, layer.term_count, hidden_units(layer.chain))
-
-    @classmethod
-    def of_session(cls, session: Session) -> Self:
-        """Give the session's view: its own layers, mounted chain [KB-7]; one query beside the one for its journal."""
-        layer = session.journal
+        found = resolve_chain(layer.chain)
         return cls(
             tuple(layer.chain),
             layer.evidence_count,
             layer.term_count,
-            hidden_units(layer.chain),
-            drafts=tuple(
-                layer.chain[layer.chain.index(session.draft_id) : layer.chain.index(session.mounted_layer_id)]
-            ),
+            found.hidden,
+            found.conversations,
+            found.packings,
         )
+
+    @classmethod
+    def of_session(cls, session: Session) -> Self:
+        """Give the session's view: its own layers, mounted chain [KB-7]; one query beside the one for its journal."""
+        chain = session.journal.chain
+        drafts = chain[chain.index(session.draft_id) : chain.index(session.mounted_layer_id)]
+        return replace(cls.of_layer(session.journal), drafts=tuple(drafts))
 
     def store_of(self, layer_id: int) -> Store:
         """Give where the session has a unit of this layer from."""
@@ -95,10 +97,10 @@ class SessionKnowledge:
         return PluginKnowledge(self, plugin_id, self._keep)
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; three queries.
+        """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
 
-        Two more when units with equal scores stand at the cut, and in a view that is packed in part, where another
-        two resolve what is packed and which of it is hidden; none when it was asked before.
+        One more when units with equal scores stand at the cut, two where utterances are found, for what is packed one
+        or two, and one for which of that is hidden; none when it was asked before.
         """
         wanted = {term: weight for term, weight in terms.items() if weight > 0}
         if limit < 1 or not wanted or not self.view.term_count:
@@ -117,7 +119,7 @@ class SessionKnowledge:
     def _ranked(self, wanted: Mapping[str, float]) -> Ranked:
         view = self.view
         plain = Scale.of(view.evidence_count, view.term_count)
-        names = {term: speaker_term(term) for term in wanted} if self._conversations else {}
+        names = {term: speaker_term(term) for term in wanted} if self.view.conversations else {}
         found, uttered = self._postings([*wanted, *names.values()])
         packed = self._packed.search(wanted, names) if self._packed else None
         if not names:
@@ -138,28 +140,23 @@ class SessionKnowledge:
         return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed)
 
     @cached_property
-    def _conversations(self) -> frozenset[int]:
-        """The layers of the view that hold utterances; of a small view, where one does, all of them."""
-        chain = self.view.chain
-        if not select_rows(LayerUnit, ("pk",), highest="pk", limit=1, layer_id=chain, stretch=PRESENT):
-            return frozenset()
-        if not self._is_large:
-            return frozenset(chain)
-        said = LayerUnit.objects.filter(layer=OuterRef("pk"), stretch__isnull=False)
-        return frozenset(KnowledgeLayer.objects.filter(Exists(said), pk__in=chain).values_list("pk", flat=True))
-
-    @property
-    def _is_large(self) -> bool:
-        return self.view.evidence_count >= PACKED_FROM
+    def _unpacked(self) -> Sequence[int]:
+        """The layers of the view that are read row by row: none where all there is to find is packed."""
+        if not self._packed:
+            return self.view.chain
+        if self._packed.evidence_count == self.view.evidence_count:
+            return ()
+        packed = self._packed.layer_ids
+        return [layer for layer in self.view.chain if layer not in packed]
 
     @cached_property
     def _packed(self) -> "PackedView | None":
-        """What of a large view is packed; None for others, which so never load numpy."""
-        if not self._is_large:
+        """What of the view is packed; None where nothing is, which so never loads numpy."""
+        if not self.view.packings:
             return None
         from sessions_app.search.packed import PackedView
 
-        return PackedView.of(self.view.chain, self.view.hidden)
+        return PackedView.of(self.view.packings, self.view.hidden)
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Give the newest visible units that instruct a phase, with score 0; two queries, none when asked before."""
@@ -198,12 +195,10 @@ class SessionKnowledge:
     def _postings(self, terms: Iterable[str]) -> tuple[dict[str, TermPostings], set[int]]:
         """Give the visible postings that are not packed, and their units in layers that hold utterances."""
         by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
-        hidden, conversations = self.view.hidden, self._conversations
-        packed = self._packed.layer_ids if self._packed else ()
-        layers = [layer for layer in self.view.chain if layer not in packed]
+        hidden, conversations = self.view.hidden, self.view.conversations
         columns = ("layer_id", "term", "unit_id", "frequency", "length")
         uttered: set[int] = set()
-        for layer, term, unit, frequency, length in select_rows(Posting, columns, layer_id=layers, term=by_id):
+        for layer, term, unit, frequency, length in select_rows(Posting, columns, layer_id=self._unpacked, term=by_id):
             if unit not in hidden:
                 by_id[term].append((unit, frequency, length))
                 if layer in conversations:
@@ -219,12 +214,12 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {pk: values for pk, *values in select_rows(LayerUnit, ("pk", "layer_id", *UNIT_COLUMNS), pk=pks)}
+        rows = {row[0]: row for row in select_rows(LayerUnit, ("pk", "layer_id", *UNIT_COLUMNS), pk=pks)}
         found = [
             ScoredUnit(
-                unit=unit_of(rows[pk][1:]),
+                unit=unit_of(rows[pk][2:]),
                 score=scores.get(pk, 0.0),
-                store=self.view.store_of(rows[pk][0]),
+                store=self.view.store_of(rows[pk][1]),
                 term_scores=parts.get(pk, {}),
                 highest_score=highest_score,
             )

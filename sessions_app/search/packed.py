@@ -13,12 +13,15 @@ from typing import Any, Self
 from mrpvm.knowledge.arrays import Array, np
 from mrpvm.knowledge.indexing import term_id
 from mrpvm.knowledge.text import STEMMER_VERSION
-from sessions_app.models import PackedLayer, PackedPart
+from sessions_app.models import PackedPart
 from sessions_app.models.plain_sql import select_rows
+from sessions_app.search.chains import Packing
 from sessions_app.search.ranking import Ranked, Scale
 
 VERSION = f"1/{STEMMER_VERSION}"[:40]
 UNITS_A_PART = 512
+_READ_AHEAD = 4
+"""A layer of so many runs of units is small enough to read their keys with the postings, whatever is found."""
 _NUMBER, _KEY = np.dtype("<u4"), np.dtype("<i8")
 _SMALL_CODE = np.dtype("<u2")
 
@@ -86,17 +89,20 @@ class Segment:
     terms: Mapping[str, Postings]
     names: Mapping[str, Postings]
 
-    def best(self, ranked: Ranked, limit: int) -> tuple[Array, Array]:
-        """Give the numbers of the best units and all their scores; of equal ones at the cut, the lowest numbers."""
+    def best(self, ranked: Ranked, limit: int) -> "Best":
+        """Give the best units; of equal ones at the cut, those with the lowest numbers."""
         scores = np.zeros(self.unit_count)
+        gains: dict[str, Array] = {}
         for term, gain in ranked.gains.items():
             if found := self.terms.get(term):
-                np.add.at(scores, found.numbers.astype(np.intp), found.gains(gain, ranked.scale).take(found.codes))
+                gains[term] = found.gains(gain, ranked.scale)
+                np.add.at(scores, found.numbers.astype(np.intp), gains[term].take(found.codes))
         for name in ranked.speakers:
             if found := self.names.get(name):
                 said = found.numbers[scores[found.numbers] > 0]
                 scores[said] += ranked.speaker_gain
-        return _cut(np.flatnonzero(scores >= self._bar(ranked, scores, limit)), scores, limit), scores
+        numbers = _cut(np.flatnonzero(scores >= self._bar(ranked, scores, limit)), scores, limit)
+        return Best(self.packed, numbers.tolist(), scores[numbers].tolist(), self._parts(ranked, gains, numbers))
 
     def _bar(self, ranked: Ranked, scores: Array, limit: int) -> float:
         """Give a score that the best reach for certain: what the best do that have one term, whatever else they have.
@@ -107,22 +113,31 @@ class Segment:
         enough = [found for found in numbers if len(found) >= limit]
         return _highest(scores[min(enough, key=len)], limit) if enough else float(np.finfo(float).tiny)
 
-    def parts(self, ranked: Ranked, numbers: Sequence[int]) -> list[dict[str, float]]:
-        """Give what each term, and each name, contributed to these units' scores."""
-        asked = np.array(numbers, np.int64)
+    def _parts(self, ranked: Ranked, gains: Mapping[str, Array], numbers: Array) -> list[dict[str, float]]:
         parts: list[dict[str, float]] = [{} for _ in numbers]
-        for term, gain in ranked.gains.items():
-            if found := self.terms.get(term):
-                gains = found.gains(gain, ranked.scale)
-                for part, place in zip(parts, found.places(asked).tolist(), strict=True):
-                    if place >= 0:
-                        part[term] = float(gains[found.codes[place]])
+        for term, gain in gains.items():
+            postings = self.terms[term]
+            places = postings.places(numbers)
+            shares = gain[postings.codes[places]] if len(postings.numbers) else places
+            for part, place, share in zip(parts, places.tolist(), shares.tolist(), strict=True):
+                if place >= 0:
+                    part[term] = share
         for name in ranked.speakers:
             if found := self.names.get(name):
-                for part, place in zip(parts, found.places(asked).tolist(), strict=True):
+                for part, place in zip(parts, found.places(numbers).tolist(), strict=True):
                     if place >= 0:
                         part[f"said by {name}"] = ranked.speaker_gain
         return parts
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best units of one packed layer by number: the score of each, and what each term and name gave to it."""
+
+    packed: int
+    numbers: Sequence[int]
+    scores: Sequence[float]
+    parts: Sequence[Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +145,10 @@ class PackedSearch:
     """What the packed layers of a view hold of one search's terms."""
 
     segments: Sequence[Segment] = ()
-    chosen: dict[int, tuple[Segment, int]] = field(default_factory=dict)
-    """Segment and number of the units that `best` gave, by key."""
+    units: dict[tuple[int, int], Array] = field(default_factory=dict)
+    """Keys of units by packing and run, as far as they were read."""
+    chosen: dict[int, Mapping[str, float]] = field(default_factory=dict)
+    """What gave the units that `best` gave their scores, by key."""
 
     def frequency(self, term: str) -> int:
         """Give how many visible units have the term."""
@@ -142,27 +159,24 @@ class PackedSearch:
         return any(len(segment.names[name].numbers) for segment in self.segments if name in segment.names)
 
     def best(self, ranked: Ranked, limit: int) -> dict[int, float]:
-        """Give the scores of the best units by key: of each layer as many as `limit`; one query."""
-        found = [(segment, *segment.best(ranked, limit)) for segment in self.segments]
-        wanted = {segment.packed: numbers for segment, numbers, _ in found if len(numbers)}
-        keys = _keys_of(wanted)
-        best: dict[int, float] = {}
-        for segment, numbers, scores in found:
-            for number in map(int, numbers):
-                key = keys[segment.packed, number]
-                best[key] = float(scores[number])
-                self.chosen[key] = segment, number
-        return best
+        """Give the scores of the best units by key: of each layer as many as `limit`; one query at most."""
+        found = [segment.best(ranked, limit) for segment in self.segments]
+        self._read_keys([(best.packed, number // UNITS_A_PART) for best in found for number in best.numbers])
+        scores: dict[int, float] = {}
+        for best in found:
+            for number, score, parts in zip(best.numbers, best.scores, best.parts, strict=True):
+                key = int(self.units[best.packed, number // UNITS_A_PART][number % UNITS_A_PART])
+                scores[key], self.chosen[key] = score, parts
+        return scores
 
-    def parts(self, ranked: Ranked, units: Collection[int]) -> dict[int, dict[str, float]]:
+    def parts(self, units: Collection[int]) -> dict[int, Mapping[str, float]]:
         """Give what each term gave to those of the units that `best` gave."""
-        parts: dict[int, dict[str, float]] = {}
-        for segment in self.segments:
-            own = {
-                unit: self.chosen[unit][1] for unit in units if unit in self.chosen and self.chosen[unit][0] is segment
-            }
-            parts |= dict(zip(own, segment.parts(ranked, list(own.values())), strict=True))
-        return parts
+        return {unit: self.chosen[unit] for unit in units if unit in self.chosen}
+
+    def _read_keys(self, runs: Iterable[tuple[int, int]]) -> None:
+        missing = set(runs) - self.units.keys()
+        if missing:
+            self.units.update(_units_of({packed for packed, _ in missing}, {run for _, run in missing}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,20 +188,25 @@ class PackedView:
     hidden: Mapping[int, Array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, chain: Collection[int], hidden: frozenset[int]) -> Self:
-        """Give what of a chain is packed; one query, one more where units of packed layers are hidden."""
-        columns = ("pk", "layer_id", "unit_count", "first_unit", "last_unit")
-        rows = select_rows(PackedLayer, columns, layer_id=chain, version=VERSION, is_complete=True)
-        layers = {packed: (count, layer) for packed, layer, count, _, _ in rows}
+    def of(cls, packings: Iterable[Packing], hidden: frozenset[int]) -> Self:
+        """Give what of a chain is packed as the code reads it; one query, where units of packed layers are hidden."""
+        read = [packing for packing in packings if packing.version == VERSION]
         touched = [
-            packed for packed, _, _, first, last in rows if any(first <= unit <= last for unit in hidden)
+            packing.pk for packing in read if any(packing.first_unit <= unit <= packing.last_unit for unit in hidden)
         ]  # fmt: skip
+        layers = {packing.pk: (packing.unit_count, packing.layer) for packing in read}
         return cls(layers, _hidden_numbers(touched, hidden) if touched else {})
 
     @property
     def layer_ids(self) -> frozenset[int]:
         """Give the layers that need not be read row by row."""
         return frozenset(layer for _, layer in self.layers.values())
+
+    @property
+    def evidence_count(self) -> int:
+        """Give how many evidence units of these layers are visible."""
+        hidden = sum(int(found.sum()) for found in self.hidden.values())
+        return sum(count for count, _ in self.layers.values()) - hidden
 
     def search(self, terms: Iterable[str], names: Mapping[str, str]) -> PackedSearch:
         """Give the postings of terms, and of who said something by name; `names` gives each name's term. One query."""
@@ -196,11 +215,11 @@ class PackedView:
         wanted = {term_id(term): term for term in terms}
         called = {term_id(term): name for name, term in names.items()}
         found: dict[int, tuple[dict[str, Postings], dict[str, Postings]]] = {key: ({}, {}) for key in self.layers}
-        keys = [*wanted, *called]
-        rows = select_rows(
-            PackedPart, ("packed_id", "key", "content"), packed_id=self.layers, kind=PackedPart.Kind.TERM, key=keys
-        )
-        for packed, key, content in rows:
+        units: dict[tuple[int, int], Array] = {}
+        for packed, kind, key, content in self._parts([*wanted, *called]):
+            if kind == PackedPart.Kind.UNITS:
+                units[packed, key] = np.frombuffer(bytes(content), _KEY)
+                continue
             postings = Postings.of(bytes(content))
             if packed in self.hidden:
                 postings = postings.without(self.hidden[packed])
@@ -208,7 +227,17 @@ class PackedView:
                 found[packed][0][wanted[key]] = postings
             else:
                 found[packed][1][called[key]] = postings
-        return PackedSearch([Segment(key, self.layers[key][0], *found[key]) for key in self.layers])
+        return PackedSearch([Segment(key, self.layers[key][0], *found[key]) for key in self.layers], units)
+
+    def _parts(self, keys: Sequence[int]) -> list[tuple[int, str, int, bytes]]:
+        """Give the parts of these terms, and all keys of units where they are few."""
+        few = [-(-count // UNITS_A_PART) for count, _ in self.layers.values() if count <= _READ_AHEAD * UNITS_A_PART]
+        kinds = [PackedPart.Kind.TERM.value, *([PackedPart.Kind.UNITS.value] if few else [])]
+        asked = {*keys, *range(max(few, default=0))}
+        columns = ("packed_id", "kind", "key", "content")
+        rows = select_rows(PackedPart, columns, packed_id=self.layers, kind=kinds, key=asked)
+        wanted = set(keys)
+        return [row for row in rows if row[1] != PackedPart.Kind.TERM or row[2] in wanted]
 
 
 def _cut(candidates: Array, scores: Array, limit: int) -> Array:
@@ -223,17 +252,6 @@ def _cut(candidates: Array, scores: Array, limit: int) -> Array:
 def _highest(values: Array, place: int) -> float:
     """Give the value that is at this place, counted from 1, when the highest come first."""
     return float(np.partition(values, len(values) - place)[len(values) - place])
-
-
-def _keys_of(wanted: Mapping[int, Array]) -> dict[tuple[int, int], int]:
-    """Give the keys of units by packing and number."""
-    runs = {int(number) // UNITS_A_PART for numbers in wanted.values() for number in numbers}
-    content = _units_of(wanted, runs)
-    return {
-        (packed, number): int(content[packed, number // UNITS_A_PART][number % UNITS_A_PART])
-        for packed, numbers in wanted.items()
-        for number in map(int, numbers)
-    }
 
 
 def _units_of(packed: Collection[int], runs: Collection[int] | None = None) -> dict[tuple[int, int], Array]:

@@ -107,7 +107,7 @@ class Ranked:
                 scores[unit] += self.speaker_gain
         return scores
 
-    def parts(self, units: Collection[int]) -> dict[int, dict[str, float]]:
+    def parts(self, units: Collection[int]) -> dict[int, Mapping[str, float]]:
         """Give what each term, and each speaker, contributed to these units' scores."""
         parts: dict[int, dict[str, float]] = {unit: {} for unit in units}
         constant, slope = self.scale.constant, self.scale.slope
@@ -118,4 +118,4 @@ class Ranked:
         for name, said in self.speakers.items():
             for unit in said & parts.keys():
                 parts[unit][f"said by {name}"] = self.speaker_gain
-        return parts | (self.packed.parts(self, units) if self.packed else {})
+        return parts | (self.packed.parts(units) if self.packed else {})

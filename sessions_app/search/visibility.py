@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import batched
-from typing import Any
 
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
 from sessions_app.models.plain_sql import select_rows
@@ -53,11 +52,6 @@ class Settled:
     changes: list[tuple[int, HiddenUnit.Change]] = field(default_factory=list)
 
 
-def hidden_units(chain: Sequence[int]) -> frozenset[int]:
-    """Give the ids of the units that the chain does not show; one query."""
-    return frozenset(unit for unit, changes in _changes(chain).items() if not _is_shown(changes))
-
-
 def settle(
     layer: KnowledgeLayer, hashes: Iterable[str], *, added: Collection[int] = (), removed: Collection[int] = ()
 ) -> Settled:
@@ -94,11 +88,11 @@ def _copies(chain: Sequence[int], hashes: Collection[str]) -> list[list[Copy]]:
     return [sorted(group, key=lambda copy: (copy.place, copy.pk)) for group in groups.values()]
 
 
-def _changes(chain: Sequence[int], units: Collection[int] | None = None) -> Mapping[int, Mapping[int, str]]:
+def _changes(chain: Sequence[int], units: Collection[int]) -> Mapping[int, Mapping[int, str]]:
     place = {layer: index for index, layer in enumerate(chain)}
     changes: dict[int, dict[int, str]] = defaultdict(dict)
-    wanted: dict[str, Any] = {"layer_id": chain} if units is None else {"layer_id": chain, "unit_id": units}
-    for layer, unit, change in select_rows(HiddenUnit, ("layer_id", "unit_id", "change"), **wanted):
+    columns = ("layer_id", "unit_id", "change")
+    for layer, unit, change in select_rows(HiddenUnit, columns, layer_id=chain, unit_id=units):
         changes[unit][place[layer]] = change
     return changes
 

@@ -48,6 +48,12 @@ POLICIES = (
     *(f"  {way.name}" for way in (*GATES, *REWRITERS)),
     *(f"  {name}" for name in WAYS),
 )
+BASES = (
+    "turn on a base of 2",
+    "turn on a base of 6",
+    "large base / small base, latency",
+    "large base / small base, CPU",
+)
 RATIOS = (
     "turn / floor, CPU",
     "turn 20 / turn 10, latency",
@@ -64,13 +70,13 @@ def test_a_quick_run_prints_every_row() -> None:
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    for name in (*FIGURES, *STORED, *MACHINE, *INGEST, *POLICIES, *RATIOS):
+    for name in (*FIGURES, *STORED, *MACHINE, *INGEST, *POLICIES, *BASES, *RATIOS):
         row = next((line for line in lines if line.startswith(name)), "")
         numbers = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", row[42:])]
         assert numbers, f"no row '{name}' in:\n{done.stdout}"
         assert name in POLICIES or all(number > 0 for number in numbers)
     verdicts = [line for line in lines if re.search(r"at (?:most|least) [\d.,]+.*: (not )?met$", line)]
-    assert len(verdicts) == 6
+    assert len(verdicts) == 7
     assert re.search(r"^questions answered rightly +\d+ of \d+$", lines[-1])
 
 

@@ -18,7 +18,6 @@ from sessions_app.actions import packing
 from sessions_app.actions.packing import pack_large_layers, pack_layer
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart
-from sessions_app.search import knowledge
 from sessions_app.search.index import hide_units, index_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.layers import create_layer, seal_layer
@@ -71,9 +70,8 @@ def stemmed(word: str) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_packed_is_found_as_before(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_packed_is_found_as_before(seed: int) -> None:
     """Several packed layers with equal scores in all of them, hidden units, and a conversation on top or between."""
-    monkeypatch.setattr(knowledge, "PACKED_FROM", 1)
     chance = random.Random(seed)
     layers: list[KnowledgeLayer] = []
     for number in range(4):
@@ -118,8 +116,7 @@ class TestPacking:
 
     @pytest.fixture
     def base(self, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
-        for module in (knowledge, packing):
-            monkeypatch.setattr(module, "PACKED_FROM", 5)
+        monkeypatch.setattr(packing, "PACKED_FROM", 5)
         base = KnowledgeBase.objects.get(project=ensure_default_project(), is_default=True)
         chance = random.Random(1)
         large = add_sealed(plain(chance, "large", 40), base.head)
@@ -145,9 +142,9 @@ class TestPacking:
     ) -> None:
         pack_large_layers()
         found = SessionKnowledge(EffectiveView.of_layer(base.head))
-        with django_assert_max_num_queries(10):  # resolves the view by four, looks around utterances by two
+        with django_assert_max_num_queries(6):  # resolves the view by one, looks around utterances by two
             found.search({"pump": 1.0}, 1000)
-        with django_assert_max_num_queries(7):  # puts equal scores in order by one
+        with django_assert_max_num_queries(6):  # puts equal scores in order by one
             found.search({"rotor": 1.0}, 3)
 
     @pytest.mark.parametrize("change", [{"version": "older"}, {"is_complete": False}])
@@ -191,3 +188,12 @@ class TestPacking:
         monkeypatch.setattr(packing, "_keys_in_order", refuse)
         assert pack_large_layers() == 1
         assert PackedLayer.objects.get(is_complete=True).unit_count == 20
+
+    def test_where_all_is_packed_no_row_is_looked_for(
+        self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., object]
+    ) -> None:
+        pack_large_layers()
+        alone = KnowledgeLayer.objects.get(own_unit_count=40)
+        with django_assert_max_num_queries(4):  # the view, what is hidden, postings with the few keys, the best units
+            found = SessionKnowledge(EffectiveView.of_layer(alone)).search({"pump": 1.0}, 1000)
+        assert found

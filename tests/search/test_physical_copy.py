@@ -13,7 +13,6 @@ from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions import packing
 from sessions_app.models import KnowledgeLayer, LayerUnit, PackedLayer
-from sessions_app.search import knowledge
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.layers import create_layer, drop_layer, restack_layer, seal_layer
@@ -200,8 +199,7 @@ class Walk:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_search_equals_a_physical_copy(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knowledge, "PACKED_FROM", 1)
+def test_search_equals_a_physical_copy(seed: int) -> None:
     walk = Walk(seed)
     for _ in range(80):
         walk.step()

@@ -1,0 +1,98 @@
+"""What the size of a mounted base costs a turn: the same questions on a small and on a large one, by turns."""
+
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import batched, product
+
+from bench.conversation import WORDS
+from bench.measurements import Requests
+from bench.servers import Client, MeasuredServer
+
+_OFFICES = 60
+_TURNS_A_SESSION = 20
+_PACKED_WITHIN_S = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A statement of a base, the question for it, and the word that the right answer holds."""
+
+    statement: str
+    question: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """A base, how many units it shows, and the turns on it."""
+
+    kb_id: str
+    unit_count: int
+    requests: Requests = field(default_factory=Requests)
+
+
+def turns_on_bases(server: MeasuredServer, sizes: Sequence[int], turn_count: int) -> list[Base]:
+    """Give bases of these numbers of statements, the smallest first, with the turns on them.
+
+    Every base holds what the smaller ones hold, and only that is asked for, so that each question has its answer in
+    all of them. Each is put on every base before the next one is, in changing order, in sessions of their own; what
+    opens a session is not measured.
+    """
+    chance = random.Random(5)
+    told = _told(chance)
+    asked = chance.choices(told[: sizes[0]], k=turn_count)
+    with server.client() as client:
+        bases = [_taken_in(client, told[:size]) for size in sizes]
+        _wait_until_packed()
+        for batch in batched(asked, _TURNS_A_SESSION, strict=False):
+            sessions = [(base.requests, client.new_session(base.kb_id)) for base in bases]
+            for _, session_id in sessions:
+                client.say(session_id, told[0].question)
+            for found in batch:
+                sessions.reverse()
+                for requests, session_id in sessions:
+                    requests.send(
+                        server,
+                        lambda session_id=session_id, found=found: client.say(session_id, found.question),  # type: ignore[misc]
+                        found.expected,
+                    )
+    return bases
+
+
+def _told(chance: random.Random) -> list[Told]:
+    people = [
+        f"{first} {last} of office {office}"
+        for first, last, office in product(WORDS["first"], WORDS["last"], range(1, _OFFICES + 1))
+    ]
+    chance.shuffle(people)
+    companies = chance.choices(WORDS["company"], k=len(people))
+    return [
+        Told(f"{who} works at {company}.", f"Where does {who} work?", company)
+        for who, company in zip(people, companies, strict=True)
+    ]
+
+
+def _taken_in(client: Client, told: Sequence[Told]) -> Base:
+    kb_id = json.loads(client.post("/api/kbs", {"name": f"{len(told)} statements"}))["kb_id"]
+    text = "\n\n".join(found.statement for found in told)
+    made = json.loads(client.post(f"/api/kbs/{kb_id}/sources", {"name": "people.txt", "content": text}))
+    return Base(kb_id, made["unitCount"])
+
+
+def _wait_until_packed() -> None:
+    """Do what the server's sweeper does after an ingest, or let it end what it began.
+
+    Raises:
+        TimeoutError: it does not end.
+    """
+    from sessions_app.actions.packing import pack_large_layers
+    from sessions_app.models import PackedLayer
+
+    ends = time.monotonic() + _PACKED_WITHIN_S
+    while pack_large_layers() or PackedLayer.objects.filter(is_complete=False).exists():
+        if time.monotonic() > ends:
+            raise TimeoutError("a base was not packed in time")
+        time.sleep(0.2)
