@@ -8,30 +8,20 @@ from django.db import connection
 
 @contextmanager
 def durable_later() -> Iterator[None]:
-    """Do not wait for the disk at the end of each transaction of this thread in the block.
+    """On SQLite, do not wait for the disk at the end of each of this thread's transactions in the block.
 
-    For rows that nobody sees yet. They are on the disk at the latest with the next transaction outside of the block,
-    for both databases keep the order of what they write: so whatever makes them visible is lasting only with them.
-    SQLite's one writer is not kept waiting for the disk meanwhile. Nothing changes inside of a transaction.
+    For rows that nobody sees yet: other writers would wait for the disk too. They are on it at the latest with the next
+    transaction outside of the block, because SQLite keeps the order of what it writes; so what makes them visible is
+    never there without them. Within a transaction this changes nothing.
     """
-    if connection.in_atomic_block:
+    if connection.vendor != "sqlite" or connection.in_atomic_block:
         yield
         return
-    is_sqlite = connection.vendor == "sqlite"
-    before = _asked("PRAGMA synchronous") if is_sqlite else None
-    _run("PRAGMA synchronous = NORMAL" if is_sqlite else "SET synchronous_commit = off")
+    with connection.cursor() as cursor:
+        before = int(cursor.execute("PRAGMA synchronous").fetchone()[0])
+        cursor.execute("PRAGMA synchronous = NORMAL")
     try:
         yield
     finally:
-        _run(f"PRAGMA synchronous = {before}" if is_sqlite else "RESET synchronous_commit")
-
-
-def _asked(statement: str) -> int:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
-        return int(cursor.fetchone()[0])
-
-
-def _run(statement: str) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(statement)
+        with connection.cursor() as cursor:
+            cursor.execute(f"PRAGMA synchronous = {before}")
