@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chat_beside_ingest(server: MeasuredServer, rounds: int, paragraph_count: int) -> Beside:
-    """Give rounds of turns with nothing beside them, turns while a source is taken in, and one that is taken in alone.
+    """Give rounds: turns with nothing beside them before and after those while a source is taken in, and one alone.
 
     The sources go into bases that the talking sessions have not mounted, so that all turns find the same.
     """
@@ -76,16 +76,21 @@ def chat_beside_ingest(server: MeasuredServer, rounds: int, paragraph_count: int
     for number in range(rounds):
         with server.client() as client:
             said = _sessions(client, number)
-            for _ in range(_TURNS_ASIDE):
-                measured.quiet.send(server, *next(said).next_request())
+            _chat_alone(server, said, measured)
             sent = (server, 2 * number, paragraph_count, measured.taken_beside)
             ingest = threading.Thread(target=_take_in, args=sent)
             ingest.start()
             while ingest.is_alive():
                 measured.busy.send(server, *next(said).next_request())
             ingest.join()
+            _chat_alone(server, said, measured)
         _take_in(server, 2 * number + 1, paragraph_count, measured.taken_alone)
     return measured
+
+
+def _chat_alone(server: MeasuredServer, said: Iterator[Talk], measured: Beside) -> None:
+    for _ in range(_TURNS_ASIDE):
+        measured.quiet.send(server, *next(said).next_request())
 
 
 def _sessions(client: Client, number: int) -> Iterator[Talk]:

@@ -18,6 +18,8 @@ from mrpvm.errors import Conflict
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models.durability import durable_later
+from sessions_app.models.plain_sql import get_row
 from sessions_app.search.index import UNKNOWN, hide_units, indexed, insert_indexed, not_removed
 from sessions_app.search.layers import create_layer, drop_layer, restack_layer
 
@@ -48,6 +50,7 @@ def staging(parent: KnowledgeLayer | None) -> Iterator[KnowledgeLayer]:
         raise
 
 
+@durable_later()
 def fill(
     layer: KnowledgeLayer,
     units: Sequence[KnowledgeUnit],
@@ -63,6 +66,7 @@ def fill(
             insert_indexed(locked_staged(layer.pk), found, origin)
 
 
+@durable_later()
 def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: Watch = unwatched) -> None:
     """Hide what other layers hold of a source from a staged layer, each batch in a transaction of its own."""
     pks = not_removed(layer, LayerUnit.objects.filter(origin__in=origins)).values_list("pk", flat=True)
@@ -78,7 +82,7 @@ def locked_staged(layer_pk: int) -> KnowledgeLayer:
     Raises:
         Conflict: it was swept, because writing it took longer than a source may take.
     """
-    layer = KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED).first()
+    layer = get_row(KnowledgeLayer, lock=True, pk=layer_pk, kind=_STAGED)
     if layer is None:
         raise Conflict("Loading the source took too long and was given up; nothing of it was stored.")
     return layer

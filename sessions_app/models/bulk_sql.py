@@ -44,7 +44,7 @@ def insert_at_once(into: str, types: Sequence[str], rows: Sequence[tuple[Any, ..
 def insert_keyed_at_once(
     model: type[Model], columns: tuple[str, ...], rows: Sequence[tuple[Any, ...]]
 ) -> Sequence[int]:
-    """Insert rows as `insert_keyed_values` does, which has no moments among its values, and give their keys."""
+    """Insert rows as `insert_keyed_values` does and give their keys, in order; not for columns that hold moments."""
     if connection.vendor != "postgresql" or not rows:
         return insert_keyed_values(model, columns, rows)
     quote = connection.ops.quote_name

@@ -30,9 +30,10 @@ from sessions_app.models import (
 )
 from tests.actions.knowledge_scene import base, held, project, seen, session, stage, tell
 from tests.actions.transactions import recorded
+from tests.search.test_index import lasting, waits_for_the_disk
 from tests.search.units import make_unit
 
-__all__ = ["base", "project", "session"]
+__all__ = ["base", "lasting", "project", "session"]
 
 STAGED = KnowledgeLayer.Kind.STAGED
 Kind = KnowledgeLayer.Kind
@@ -142,6 +143,16 @@ class TestSourcesOfABase:
         with pytest.raises(Conflict):
             add_source(base, "manual", "", units(8, "src-1"), source_id="src-1", replaces=False)
         assert (len(held(base, "rotor")), held(base, "valve")) == (1, [])
+
+    def test_what_makes_it_visible_waits_for_the_disk(
+        self, lasting: None, project: Project, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        waited: list[bool] = []
+        base = create_base(project, "Pumps")
+        with recorded(monkeypatch, lambda: waited.append(waits_for_the_disk())):
+            add_source(base, "manual", "", units(8))
+        assert waited[-1]
+        assert waited.count(False) == 3
 
     def test_rejected_chunks_are_kept_with_their_source(self, base: KnowledgeBase) -> None:
         source = add_source(base, "manual", "", units(4, "src-1"), rejections=[rejection(2)])

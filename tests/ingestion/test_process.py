@@ -107,7 +107,16 @@ def test_it_has_none_of_the_servers_variables(monkeypatch: pytest.MonkeyPatch) -
     assert set(seen[0]) == {"PYTHONPATH", "PYTHONUTF8"}
 
 
-@pytest.mark.parametrize("line", [b"{", b"[]", b'{"kind":"units"}', b'{"kind":"refused","error":"X"}'])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"{",
+        b"[]",
+        b'{"kind":"units"}',
+        b'{"kind":"units","units":[[{},[[[1]],1,""]]]}',
+        b'{"kind":"refused","error":"X"}',
+    ],
+)
 def test_a_process_that_talks_nonsense_is_an_unreadable_file(monkeypatch: pytest.MonkeyPatch, line: bytes) -> None:
     monkeypatch.setattr("mrpvm.ingestion.process.run_process", lambda *given, take, **more: take(line + b"\n"))
     with pytest.raises(Unreadable):
