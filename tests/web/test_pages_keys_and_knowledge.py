@@ -17,6 +17,7 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ApiKey, ExplainabilityTurn, KnowledgeBase, Project, Session, UnitEvent
 from sessions_app.queries.base_pages import family_of
+from sessions_app.web.fragments import knowledge as knowledge_list
 from sessions_app.web.fragments import knowledge_base
 from sessions_app.web.fragments.lineage import lineage_picture
 from tests.actions.knowledge_scene import tell
@@ -100,6 +101,27 @@ def test_bases_stand_below_what_they_were_made_from(admin: Client, project: Proj
     row = html[html.index("Handbook") :].partition("</tr>")[0]
     assert 'data-label="Units">1<' in row
     assert f'href="/?kb={handbook.kb_id}">1</a>' in row
+
+
+def test_of_many_bases_the_first_are_shown_and_the_others_found(
+    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(knowledge_list, "BASES_SHOWN", 3)
+    bases = [create_base(project, f"Hall {number} <b>") for number in range(3)]
+    create_session(project, base=bases[2])
+    create_base(Project.objects.create(name="Other", slug="other"), "Hall 7")
+
+    def shown(**asked: str) -> list[str]:
+        html = admin.get(reverse("knowledge"), asked).content.decode()
+        check_html(html)
+        assert ("Only the first 3 by name are shown" in html) == (len(asked) == 0)
+        return re.findall(r'<a class="table__title"[^>]*>([^<]*)</a>', html)
+
+    assert shown() == ["Default KB", "Hall 0 &lt;b&gt;", "Hall 1 &lt;b&gt;"]
+    assert shown(q=" hall 2 ") == ["Hall 2 &lt;b&gt;"]
+    assert shown(q=bases[1].kb_id) == ["Hall 1 &lt;b&gt;"]
+    assert shown(q="hall 7") == shown(q="%") == []
+    assert "No knowledge base has that in its name." in admin.get(reverse("knowledge"), {"q": "x\0y"}).content.decode()
 
 
 def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Project) -> None:
