@@ -49,4 +49,4 @@ class KBMountAdmin(ActionAdmin):
 
     def listed_links(self, request: HttpRequest, row: KBMount) -> list[tuple[str, str]]:
         """Give what can be done with the session of a current mount."""
-        return action_links(request, row.session, self.listed_actions if row.until is None else ())
+        return action_links(request, row.session, self.listed_actions if row.until is None else (), in_list=True)

@@ -24,11 +24,13 @@ from sessions_app.admin.cells import change_address, row_link, shortened
 from sessions_app.admin.read_only import ReadOnlyAdmin
 
 
-def action_links(request: HttpRequest, row: Model, actions: Iterable[type[ActionForm]]) -> list[tuple[str, str]]:
+def action_links(
+    request: HttpRequest, row: Model, actions: Iterable[type[ActionForm]], *, in_list: bool = False
+) -> list[tuple[str, str]]:
     """Give those of a row's actions that make sense for it and that the user may do, as `(label, address)`."""
     stem = f"admin:{row._meta.app_label}_{row._meta.model_name}"
     return [
-        (action.label, reverse(f"{stem}_{action.slug}", args=[row.pk]))
+        (action.short if in_list else action.label, reverse(f"{stem}_{action.slug}", args=[row.pk]))
         for action in actions
         if action.is_allowed(request) and action.is_offered(row)
     ]
@@ -54,10 +56,10 @@ class ActionAdmin(ReadOnlyAdmin):
 
     def listed_links(self, request: HttpRequest, row: Any) -> list[tuple[str, str]]:
         """Give what the list offers beside a row, as `page_links` does."""
-        return action_links(request, row, self.listed_actions)
+        return action_links(request, row, self.listed_actions, in_list=True)
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        """Give the columns, with one of links to the actions that are offered beside each row."""
+        """Give the columns, the second one with links to the actions that are offered beside each row."""
 
         @admin.display(description="actions")
         def offered(row: Any) -> SafeString:
@@ -65,8 +67,8 @@ class ActionAdmin(ReadOnlyAdmin):
                 " · ", '<a href="{}">{}</a>', ((to, label) for label, to in self.listed_links(request, row))
             )
 
-        columns = super().get_list_display(request)
-        return [*columns, offered] if self.listed_actions else list(columns)
+        first, *others = super().get_list_display(request)
+        return [first, offered, *others] if self.listed_actions else [first, *others]
 
     def get_urls(self) -> list[URLPattern]:
         """Give an address to every object action."""
