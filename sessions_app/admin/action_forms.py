@@ -28,12 +28,13 @@ class Done:
 class ActionForm(forms.Form):
     """An action on a row, or one that makes a row; its fields are the action's arguments.
 
-    `slug` is the last part of its address, `label` its button on the row's page, `submit` the button that does it.
-    `{}` in `heading` is the row. All of `permissions` are needed.
+    `slug` is the last part of its address, `label` its button on the row's page and `short` its link beside the
+    row in a list, `submit` the button that does it. `{}` in `heading` is the row. All of `permissions` are needed.
     """
 
     slug: ClassVar[str] = "add"
     label: ClassVar[str] = ""
+    short: ClassVar[str] = ""
     heading: ClassVar[str] = ""
     submit: ClassVar[str] = ""
     explanation: ClassVar[str] = ""

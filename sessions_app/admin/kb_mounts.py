@@ -2,12 +2,11 @@
 
 from django.contrib import admin
 from django.http import HttpRequest
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions_app.admin.cells import row_link, session_page
 from sessions_app.admin.knowledge_forms import AddMount
-from sessions_app.admin.object_actions import ActionAdmin
+from sessions_app.admin.object_actions import ActionAdmin, action_links
 from sessions_app.admin.session_forms import ForkSessionBase, MountBase, SaveSessionBase, UnmountBase
 from sessions_app.models import KBMount
 
@@ -19,6 +18,7 @@ class KBMountAdmin(ActionAdmin):
     """Mounts of all sessions; one without an end is the session's current one."""
 
     add_action = AddMount
+    listed_actions = (MountBase, ForkSessionBase)
     list_display = (
         "id", "session_link", "base_link", "revision", "reason", "mounted_by", "mounted_at", "until",
     )  # fmt: skip
@@ -41,12 +41,12 @@ class KBMountAdmin(ActionAdmin):
 
     def page_links(self, request: HttpRequest, row: KBMount) -> list[tuple[str, str]]:
         """Give the way to the session's page and, for a current mount, to what the user may do with the session."""
-        offered = _OF_SESSION if row.until is None else ()
-        actions = [action for action in offered if action.is_allowed(request) and action.is_offered(row.session)]
+        actions = _OF_SESSION if row.until is None else ()
         return [
             ("Session page", session_page(row.session) if row.session.deleted_at is None else ""),
-            *(
-                (action.label, reverse(f"admin:sessions_app_session_{action.slug}", args=[row.session_id]))
-                for action in actions
-            ),
+            *action_links(request, row.session, actions),
         ]
+
+    def listed_links(self, request: HttpRequest, row: KBMount) -> list[tuple[str, str]]:
+        """Give what can be done with the session of a current mount."""
+        return action_links(request, row.session, self.listed_actions if row.until is None else (), in_list=True)

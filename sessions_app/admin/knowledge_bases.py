@@ -26,6 +26,7 @@ class KnowledgeBaseAdmin(ActionAdmin):
 
     add_action = CreateBase
     object_actions = (MountInSession, ForkBase, RestoreBase, CompactBase, RenameBase)
+    listed_actions = (MountInSession, ForkBase)
     list_display = (
         "name", "default", "project", "parent_link", "revision", "source_count", "units", "updated_at",
     )  # fmt: skip

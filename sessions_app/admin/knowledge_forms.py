@@ -66,7 +66,7 @@ class ForkBase(ActionForm):
     """Makes a base that starts with what another one holds [O-51]."""
 
     slug = "fork"
-    label = "Fork…"
+    label = short = "Fork…"
     heading = "Fork “{}”"
     submit = "Fork"
     explanation = "The new base starts with what this one holds now. Nothing is copied, and nothing is mounted."
@@ -159,6 +159,7 @@ class MountInSession(ActionForm):
 
     slug = "mount"
     label = "Mount in a session…"
+    short = "Mount…"
     heading = "Mount “{}” in a session"
     submit = "Mount"
     explanation = MountBase.explanation

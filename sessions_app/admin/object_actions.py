@@ -1,9 +1,10 @@
 """Object actions of the admin: a URL, a permission, a form, a log entry and a message each."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar, cast
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.contrib.admin.helpers import AdminForm
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.models import User
@@ -14,7 +15,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from mrpvm.errors import MRPError
 from sessions_app.admin.action_forms import ActionForm, Done
@@ -22,11 +24,27 @@ from sessions_app.admin.cells import change_address, row_link, shortened
 from sessions_app.admin.read_only import ReadOnlyAdmin
 
 
+def action_links(
+    request: HttpRequest, row: Model, actions: Iterable[type[ActionForm]], *, in_list: bool = False
+) -> list[tuple[str, str]]:
+    """Give those of a row's actions that make sense for it and that the user may do, as `(label, address)`."""
+    stem = f"admin:{row._meta.app_label}_{row._meta.model_name}"
+    return [
+        (action.short if in_list else action.label, reverse(f"{stem}_{action.slug}", args=[row.pk]))
+        for action in actions
+        if action.is_allowed(request) and action.is_offered(row)
+    ]
+
+
 class ActionAdmin(ReadOnlyAdmin):
-    """Rows that only actions change: `add_action` makes one, `object_actions` change the one on the page."""
+    """Rows that only actions change: `add_action` makes one, `object_actions` change the one on the page.
+
+    Those among `listed_actions` are offered beside each row of the list too.
+    """
 
     add_action: ClassVar[type[ActionForm] | None] = None
     object_actions: ClassVar[tuple[type[ActionForm], ...]] = ()
+    listed_actions: ClassVar[tuple[type[ActionForm], ...]] = ()
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Allow what the adding action allows."""
@@ -36,13 +54,29 @@ class ActionAdmin(ReadOnlyAdmin):
         """Give further links for the row's page, `(label, address)` each; an empty address is left out."""
         return []
 
+    def listed_links(self, request: HttpRequest, row: Any) -> list[tuple[str, str]]:
+        """Give what the list offers beside a row, as `page_links` does."""
+        return action_links(request, row, self.listed_actions, in_list=True)
+
+    def get_list_display(self, request: HttpRequest) -> list[Any]:
+        """Give the columns, the second one with links to the actions that are offered beside each row."""
+
+        @admin.display(description="actions")
+        def offered(row: Any) -> SafeString:
+            return format_html_join(
+                " · ", '<a href="{}">{}</a>', ((to, label) for label, to in self.listed_links(request, row))
+            )
+
+        first, *others = super().get_list_display(request)
+        return [first, offered, *others] if self.listed_actions else [first, *others]
+
     def get_urls(self) -> list[URLPattern]:
         """Give an address to every object action."""
         own = [
             path(
                 f"<path:object_id>/{action.slug}/",
                 self.admin_site.admin_view(partial(self.object_action_view, action=action)),
-                name=self._url_name(action),
+                name=f"{self.opts.app_label}_{self.opts.model_name}_{action.slug}",
             )
             for action in self.object_actions
         ]
@@ -54,9 +88,8 @@ class ActionAdmin(ReadOnlyAdmin):
         """Show the row with its actions' buttons."""
         row = context.get("original")
         if row is not None:
-            offered = [item for item in self.object_actions if item.is_allowed(request) and item.is_offered(row)]
-            actions = [(item.label, reverse(f"admin:{self._url_name(item)}", args=[row.pk])) for item in offered]
-            context["row_links"] = [item for item in self.page_links(request, row) if item[1]] + actions
+            further = [item for item in self.page_links(request, row) if item[1]]
+            context["row_links"] = further + action_links(request, row, self.object_actions)
         return super().render_change_form(request, context, *arguments, **options)
 
     def add_view(
@@ -87,9 +120,6 @@ class ActionAdmin(ReadOnlyAdmin):
             self.message_user(request, "That is not possible any more.", messages.ERROR)
             return HttpResponseRedirect(change_address(row))
         return self._run(request, action, row)
-
-    def _url_name(self, action: type[ActionForm]) -> str:
-        return f"{self.opts.app_label}_{self.opts.model_name}_{action.slug}"
 
     def _run(self, request: HttpRequest, action: type[ActionForm], row: Model | None) -> HttpResponse:
         form = action(request.POST if request.method == "POST" else None, row=row)

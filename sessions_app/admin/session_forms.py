@@ -78,6 +78,7 @@ class MountBase(_LiveSessionForm):
 
     slug = "mount"
     label = "Mount another base…"
+    short = "Mount…"
     heading = "Mount a knowledge base in “{}”"
     submit = "Mount"
     explanation = "The session keeps its messages, units and preferences, and sees the base as it is now."
@@ -215,6 +216,7 @@ class ForkSessionBase(_LiveSessionForm):
 
     slug = "fork"
     label = "Fork its base…"
+    short = "Fork…"
     heading = "Fork what “{}” sees"
     submit = "Fork"
     explanation = (

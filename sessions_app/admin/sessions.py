@@ -46,6 +46,7 @@ class SessionAdmin(ActionAdmin):
 
     add_action = CreateSession
     object_actions = (MountBase, UnmountBase, SaveSessionBase, ForkSessionBase, RenameSession, RestoreSession)
+    listed_actions = (MountBase, ForkSessionBase)
     actions = ("delete_selected",)
     list_display = ("label", "page", "state", "project", "base", "turn_counts", "unit_count", "last_activity_at")
     list_filter = (StateFilter, "project", "last_activity_at")

@@ -5,12 +5,21 @@ from dataclasses import dataclass
 from itertools import islice
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Window
-from django.db.models.functions import RowNumber
+from django.db.models.functions import Coalesce, RowNumber
 
 from mrpvm.errors import NotFound
 from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import KnowledgeUnit
-from sessions_app.models import KBMount, KBRevision, KnowledgeBase, KnowledgeSource, LayerUnit, Session, UnitEvent
+from sessions_app.models import (
+    KBMount,
+    KBRevision,
+    KnowledgeBase,
+    KnowledgeSource,
+    LayerUnit,
+    Project,
+    Session,
+    UnitEvent,
+)
 from sessions_app.queries.knowledge import JOURNAL_KIND, knowledge_bases, sources
 
 SESSIONS_LOOKED_AT = 200
@@ -64,6 +73,15 @@ def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
     journals = KnowledgeSource.objects.filter(layer_id__in=base.head.chain, kind=JOURNAL_KIND)
     found = journals.aggregate(sessions=Count("source_id", distinct=True), units=Sum("unit_count"))
     return {name: value or 0 for name, value in found.items()}
+
+
+def listed_bases(project: Project, asked: str, limit: int) -> list[KnowledgeBase]:
+    """Give the first of the project's bases with `asked` in their name or as their id, each with `session_count`: how
+    many living sessions have it mounted."""
+    living = Session.objects.filter(mounted_kb=OuterRef("pk"), deleted_at=None).order_by().values("mounted_kb")
+    counted = Coalesce(Subquery(living.annotate(number=Count("pk")).values("number")), 0)
+    fitting = Q(name__icontains=asked) | Q(kb_id=asked)
+    return list(knowledge_bases(project).filter(fitting).annotate(session_count=counted)[:limit])
 
 
 def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:

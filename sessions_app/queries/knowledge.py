@@ -15,6 +15,8 @@ from sessions_app.models import (
     Session,
 )
 
+BASES_OFFERED = 200
+"""Bases that a field offers at most."""
 _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
 LISTED_KIND, JOURNAL_KIND = "source", "conversation-journal"
 """Kind of the sources that a base lists and counts, and of those that sessions saved of their conversations, which it
@@ -28,6 +30,19 @@ def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
         .select_related("head", "parent")
         .order_by("-is_default", "name", "id")
     )
+
+
+def offered_bases(project: Project, chosen: str = "") -> tuple[list[KnowledgeBase], bool]:
+    """Give the first bases, for a field to choose one, and whether there are more; `chosen` is an id to be among them.
+
+    One query; two when the chosen one is none of the first.
+    """
+    bases = knowledge_bases(project)
+    first = list(bases[: BASES_OFFERED + 1])
+    offered, goes_on = first[:BASES_OFFERED], len(first) > BASES_OFFERED
+    if chosen and goes_on and not any(base.kb_id == chosen for base in offered):
+        offered += bases.filter(kb_id=chosen)
+    return offered, goes_on
 
 
 def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:

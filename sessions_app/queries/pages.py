@@ -4,12 +4,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Count, Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
-    KnowledgeBase,
     LayerUnit,
     Message,
     Session,
@@ -136,12 +135,6 @@ def known_units(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str
 
 def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[Row]:
     return rows.only("unit_id", "claim", "procedure", "topic")
-
-
-def bases_with_use(bases: QuerySet[KnowledgeBase]) -> QuerySet[KnowledgeBase]:
-    """Give the same bases with `session_count`: how many living sessions have each mounted."""
-    living = Q(mounted_in__deleted_at__isnull=True)
-    return bases.annotate(session_count=Count("mounted_in", filter=living, distinct=True))
 
 
 def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:

@@ -6,6 +6,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Project, Session
@@ -194,6 +195,26 @@ def test_the_current_mount_offers_only_what_the_user_may_do(
     page = operators.get(reverse("admin:sessions_app_kbmount_change", args=[KBMount.objects.get().pk])).text
     for action in ("mount", "unmount", "save", "fork"):
         assert reverse(f"admin:sessions_app_session_{action}", args=[session.pk]) not in page
+
+
+def test_bases_sessions_and_mounts_are_forked_from_their_rows_in_the_lists(
+    operators: Client, operator: User, session: Session, base: KnowledgeBase
+) -> None:
+    """[O-51]"""
+    forks = {
+        "knowledgebase": reverse("admin:sessions_app_knowledgebase_fork", args=[base.pk]),
+        "session": reverse("admin:sessions_app_session_fork", args=[session.pk]),
+        "kbmount": reverse("admin:sessions_app_session_fork", args=[session.pk]),
+    }
+    lists = {model: reverse(f"admin:sessions_app_{model}_changelist") for model in forks}
+    for model, address in forks.items():
+        assert operators.get(lists[model]).text.count(f'href="{address}"') == 1
+    mount_base(session, base, reason="test")
+    assert operators.get(lists["kbmount"]).text.count(f'href="{forks["kbmount"]}"') == 1  # the current one's alone
+    User.objects.filter(pk=operator.pk).update(is_superuser=False, is_staff=True)
+    operator.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    for model, address in forks.items():
+        assert address not in operators.get(lists[model]).text
 
 
 def test_a_mount_is_added_by_who_may_change_the_session(operators: Client, operator: User) -> None:

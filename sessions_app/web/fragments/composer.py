@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mrpvm import registry
-from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.knowledge import offered_bases
 from sessions_app.turns.language_model import NO_MODEL, is_configured
 from sessions_app.web.fragments.session_skills import completion_context
 
@@ -92,16 +92,15 @@ def _level(session: "Session") -> Control:
 
 
 def _base(project: "Project", session: "Session") -> Control:
+    offered, goes_on = offered_bases(project)
+    others = [Choice(value=base.kb_id, words=base.name) for base in offered if base.pk != session.mounted_kb_id]
+    rest = Choice(value="", words=f"only the first {len(offered)} are offered here", is_usable=False)
     return Control(
         name="kb_id",
         label="Knowledge base",
         hint="What is searched; another one is mounted with the next message",
         open_choice=f"as mounted: {session.mounted_kb.name}",
-        choices=[
-            Choice(value=base.kb_id, words=base.name)
-            for base in knowledge_bases(project)
-            if base.pk != session.mounted_kb_id
-        ],
+        choices=[*others, rest] if goes_on else others,
     )
 
 

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.queries.base_pages import listed_bases
 
 if TYPE_CHECKING:
-    from sessions_app.models import KnowledgeBase
+    from sessions_app.models import KnowledgeBase, Project
+
+
+BASES_SHOWN = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,6 +19,12 @@ class BaseRow:
 
     base: "KnowledgeBase"
     depth: int
+
+
+def list_context(project: "Project", asked: str) -> dict[str, Any]:
+    """Give the project's bases with `asked` in their name, cut to as many as one page shows."""
+    found = listed_bases(project, asked, BASES_SHOWN + 1)
+    return {"bases": lineage(found[:BASES_SHOWN]), "asked": asked, "left_out": len(found) > BASES_SHOWN}
 
 
 def lineage(bases: Iterable["KnowledgeBase"]) -> list[BaseRow]:

@@ -147,18 +147,19 @@ def completions(project: "Project", written: str) -> list[Completion]:
     if not colon:
         fits = [(name, item) for name, item in KEYS.items() if name.startswith(key.lower())]
         return [Completion(text=f"{sign}{name}:", meaning=f"{item.meaning}, {item.example}") for name, item in fits]
-    begun = value.strip('"').casefold()
-    values = [item for item in _values(project, key.lower()) if begun in item[0].casefold()]
+    begun = value.strip('"')
+    values = [item for item in _values(project, key.lower(), begun) if begun.casefold() in item[0].casefold()]
     quoted = ((f'"{text}"' if " " in text else text, meaning) for text, meaning in values[:COMPLETIONS_SHOWN])
     return [Completion(text=f"{sign}{key.lower()}:{text} ", meaning=meaning) for text, meaning in quoted]
 
 
-def _values(project: "Project", key: str) -> list[tuple[str, str]]:
+def _values(project: "Project", key: str, begun: str) -> list[tuple[str, str]]:
     match key:
         case "plugin":
             return [(item.id, item.name) for item in registry.installed.descriptors()]
         case "kb":
-            return [(base.name, base.kb_id) for base in knowledge_bases(project)]
+            named = knowledge_bases(project).filter(name__icontains=begun)
+            return [(base.name, base.kb_id) for base in named[:COMPLETIONS_SHOWN]]
         case "error":
             return [(code, words) for code, words in CODES.items()]
         case "duration":

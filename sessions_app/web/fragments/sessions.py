@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.knowledge import offered_bases
 from sessions_app.queries.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
 from sessions_app.queries.reach import latest_active, stretch_of
 from sessions_app.queries.row_numbers import whole_number
@@ -96,9 +96,10 @@ def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
     }
 
 
-def filter_context(project: "Project") -> dict[str, Any]:
+def filter_context(project: "Project", query: ListQuery) -> dict[str, Any]:
     """Give what the filter offers."""
-    return {"statuses": STATUSES, "bases": knowledge_bases(project)}
+    bases, goes_on = offered_bases(project, query.kb_id)
+    return {"statuses": STATUSES, "bases": bases, "bases_go_on": goes_on}
 
 
 def _row(session: "Session") -> Row:

@@ -8,12 +8,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from mrpvm.errors import Conflict, MRPError, NotFound
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.revisions import ask_for_compaction, restore_revision
-from sessions_app.queries.knowledge import knowledge_base, knowledge_bases
-from sessions_app.queries.pages import bases_with_use
+from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.row_numbers import whole_number
 from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
-from sessions_app.web.fragments.knowledge import lineage
+from sessions_app.web.fragments.knowledge import list_context
 from sessions_app.web.fragments.knowledge_base import base_context, tree_context
 from sessions_app.web.pages import page, tell
 
@@ -23,7 +22,7 @@ MAX_ASKED_CHARS = 1_000
 @require_http_methods(["GET", "HEAD", "POST"])
 @member_view()
 def index(request: HttpRequest, member: Member) -> HttpResponse:
-    """Show all bases, forks below what they were made from; a POST makes a base."""
+    """Show bases, forks below what they were made from, or those with `q` in their name; a POST makes a base."""
     error, name, status = "", "", 200
     if request.method == "POST":
         member.check("editor")
@@ -35,8 +34,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
         else:
             tell(request, f"Made “{made.name}”.")
             return HttpResponseRedirect(reverse("knowledge-base", args=[made.kb_id]))
-    bases = lineage(bases_with_use(knowledge_bases(member.project)))
-    context = {"bases": bases, "error": error, "name": name}
+    context = {**list_context(member.project, _given(request, "q").strip()), "error": error, "name": name}
     return page(request, "knowledge/index.html", member, context, section="knowledge", status=status)
 
 

@@ -20,7 +20,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     query = ListQuery.of(request.GET)
     context = {
         **list_context(member.project, query),
-        **filter_context(member.project),
+        **filter_context(member.project, query),
         "server_url": request.build_absolute_uri("/").rstrip("/"),
     }
     return page(request, TEMPLATE, member, context, section="sessions")

@@ -1,4 +1,4 @@
-"""API keys and knowledge bases."""
+"""The knowledge pages."""
 
 import re
 
@@ -9,19 +9,20 @@ from django.test import Client
 from django.urls import reverse
 
 from mrpvm.ingestion.source import Rejection
-from sessions_app.actions.api_keys import create_key, find_key
 from sessions_app.actions.compaction import compact_base
 from sessions_app.actions.forks import fork_base, save_session_kb
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ApiKey, ExplainabilityTurn, KnowledgeBase, Project, Session, UnitEvent
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Project, Session, UnitEvent
+from sessions_app.queries import knowledge
 from sessions_app.queries.base_pages import family_of
+from sessions_app.web.fragments import knowledge as knowledge_list
 from sessions_app.web.fragments import knowledge_base
 from sessions_app.web.fragments.lineage import lineage_picture
 from tests.actions.knowledge_scene import tell
 from tests.search.units import make_unit
-from tests.web.page_scene import check_html, counted_queries, member_client, project
+from tests.web.page_scene import check_html, member_client, project
 
 __all__ = ["project"]
 
@@ -29,49 +30,6 @@ __all__ = ["project"]
 @pytest.fixture
 def admin(project: Project) -> Client:
     return member_client(project, name="boss")
-
-
-def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
-    response = admin.post(reverse("api-keys"), {"name": "For the bot", "role": "viewer"})
-    html = response.content.decode()
-    check_html(html)
-    plain = re.search(r"mrp_[\w-]{32,}", html)
-    assert plain is not None
-    assert "no-store" in response["Cache-Control"]
-    key = find_key(plain[0])
-    assert key is not None
-    assert (key.name, key.role, key.project) == ("For the bot", "viewer", project)
-    assert key.created_by is not None
-    assert key.created_by.username == "boss"
-    later = admin.get(reverse("api-keys")).content.decode()
-    assert plain[0] not in later
-    assert f"{plain[0][:12]}…" in later
-    assert "never" not in later.partition("For the bot")[2].partition("</tr>")[0]
-
-
-def test_a_key_that_cannot_be_made_says_why(admin: Client) -> None:
-    for form in ({"name": "", "role": "viewer"}, {"name": "x" * 121, "role": "viewer"}, {"name": "x", "role": "king"}):
-        response = admin.post(reverse("api-keys"), form)
-        assert response.status_code == 400
-        assert 'class="field__error"' in response.content.decode()
-    assert not ApiKey.objects.exists()
-
-
-def test_a_revoked_key_stays_listed_and_opens_nothing(admin: Client, project: Project) -> None:
-    key, plain = create_key(project, "Old")
-    page = admin.get(reverse("api-keys")).content.decode()
-    assert "Yes, revoke for good" in page
-    html = admin.post(reverse("api-key-revoke", args=[key.pk]), follow=True).content.decode()
-    assert "Revoked “Old”." in html
-    assert "revoked <time" in html
-    assert find_key(plain) is None
-
-
-def test_another_project_s_key_cannot_be_revoked(admin: Client) -> None:
-    other = Project.objects.create(name="Other", slug="other")
-    key, plain = create_key(other, "Theirs")
-    assert admin.post(reverse("api-key-revoke", args=[key.pk])).status_code == 404
-    assert find_key(plain) is not None
 
 
 def test_a_base_can_be_made(admin: Client, project: Project) -> None:
@@ -100,6 +58,44 @@ def test_bases_stand_below_what_they_were_made_from(admin: Client, project: Proj
     row = html[html.index("Handbook") :].partition("</tr>")[0]
     assert 'data-label="Units">1<' in row
     assert f'href="/?kb={handbook.kb_id}">1</a>' in row
+
+
+def test_of_many_bases_the_first_are_shown_and_the_others_found(
+    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(knowledge_list, "BASES_SHOWN", 3)
+    bases = [create_base(project, f"Hall {number} <b>") for number in range(3)]
+    create_session(project, base=bases[2])
+    create_base(Project.objects.create(name="Other", slug="other"), "Hall 7")
+
+    def shown(**asked: str) -> list[str]:
+        html = admin.get(reverse("knowledge"), asked).content.decode()
+        check_html(html)
+        assert ("Only the first 3 by name are shown" in html) == (len(asked) == 0)
+        return re.findall(r'<a class="table__title"[^>]*>([^<]*)</a>', html)
+
+    assert shown() == ["Default KB", "Hall 0 &lt;b&gt;", "Hall 1 &lt;b&gt;"]
+    assert shown(q=" hall 2 ") == ["Hall 2 &lt;b&gt;"]
+    assert shown(q=bases[1].kb_id) == ["Hall 1 &lt;b&gt;"]
+    assert shown(q="hall 7") == shown(q="%") == []
+    assert "No knowledge base has that in its name." in admin.get(reverse("knowledge"), {"q": "x\0y"}).content.decode()
+
+
+def test_fields_offer_the_first_of_many_bases_and_the_chosen_one(
+    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(knowledge, "BASES_OFFERED", 2)
+    bases = [create_base(project, f"Hall {number}") for number in range(4)]
+    session = create_session(project, base=bases[3])
+    for address, chosen in ((reverse("sessions"), bases[2]), (reverse("session", args=[session.session_id]), None)):
+        html = admin.get(address, {"kb": chosen.kb_id} if chosen else {}).content.decode()
+        check_html(html)
+        offered = re.findall(r'<option value="kb-[0-9a-f]{32}"[^>]*>([^<]*)<', html)
+        assert offered == ["Default KB", "Hall 0", *([chosen.name] if chosen else [])]
+        assert f"only the first {len(offered)} are offered here" in html
+    found = admin.get(reverse("search-complete"), {"written": 'kb:"hall 3'}).content.decode()
+    assert bases[3].kb_id in found
+    assert bases[2].kb_id not in found
 
 
 def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Project) -> None:
@@ -334,26 +330,3 @@ def test_a_compacted_base_is_no_newer_for_its_sessions(admin: Client, project: P
     assert compact_base(base)
     html = admin.get(reverse("knowledge-base", args=[base.kb_id])).content.decode()
     assert "sees the newest revision" in html
-
-
-def test_the_queries_do_not_grow(admin: Client, project: Project) -> None:
-    counts = []
-    for how_many in (3, 30):
-        base = create_base(project, f"Base {how_many}")
-        for number in range(how_many):
-            add_source(base, f"s{number}", "x", ())
-            fork_base(base, f"fork {number}")
-            create_session(project, base=base)
-            create_key(project, f"key {number}", "viewer", base and None)
-        total = 0
-        for address in (
-            reverse("knowledge"),
-            reverse("knowledge-base", args=[base.kb_id]),
-            reverse("api-keys"),
-            reverse("plugins"),
-        ):
-            with counted_queries() as queries:
-                assert admin.get(address).status_code == 200
-            total += len(queries)
-        counts.append(total)
-    assert counts[0] == counts[1]

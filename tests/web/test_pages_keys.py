@@ -1,0 +1,87 @@
+"""API keys, and what pages of several kinds cost."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.actions.api_keys import create_key, find_key
+from sessions_app.actions.forks import fork_base
+from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import ApiKey, Project
+from tests.web.page_scene import check_html, counted_queries, member_client, project
+
+__all__ = ["project"]
+
+
+@pytest.fixture
+def admin(project: Project) -> Client:
+    return member_client(project, name="boss")
+
+
+def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
+    response = admin.post(reverse("api-keys"), {"name": "For the bot", "role": "viewer"})
+    html = response.content.decode()
+    check_html(html)
+    plain = re.search(r"mrp_[\w-]{32,}", html)
+    assert plain is not None
+    assert "no-store" in response["Cache-Control"]
+    key = find_key(plain[0])
+    assert key is not None
+    assert (key.name, key.role, key.project) == ("For the bot", "viewer", project)
+    assert key.created_by is not None
+    assert key.created_by.username == "boss"
+    later = admin.get(reverse("api-keys")).content.decode()
+    assert plain[0] not in later
+    assert f"{plain[0][:12]}…" in later
+    assert "never" not in later.partition("For the bot")[2].partition("</tr>")[0]
+
+
+def test_a_key_that_cannot_be_made_says_why(admin: Client) -> None:
+    for form in ({"name": "", "role": "viewer"}, {"name": "x" * 121, "role": "viewer"}, {"name": "x", "role": "king"}):
+        response = admin.post(reverse("api-keys"), form)
+        assert response.status_code == 400
+        assert 'class="field__error"' in response.content.decode()
+    assert not ApiKey.objects.exists()
+
+
+def test_a_revoked_key_stays_listed_and_opens_nothing(admin: Client, project: Project) -> None:
+    key, plain = create_key(project, "Old")
+    page = admin.get(reverse("api-keys")).content.decode()
+    assert "Yes, revoke for good" in page
+    html = admin.post(reverse("api-key-revoke", args=[key.pk]), follow=True).content.decode()
+    assert "Revoked “Old”." in html
+    assert "revoked <time" in html
+    assert find_key(plain) is None
+
+
+def test_another_project_s_key_cannot_be_revoked(admin: Client) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    key, plain = create_key(other, "Theirs")
+    assert admin.post(reverse("api-key-revoke", args=[key.pk])).status_code == 404
+    assert find_key(plain) is not None
+
+
+def test_the_queries_do_not_grow(admin: Client, project: Project) -> None:
+    counts = []
+    for how_many in (3, 30):
+        base = create_base(project, f"Base {how_many}")
+        for number in range(how_many):
+            add_source(base, f"s{number}", "x", ())
+            fork_base(base, f"fork {number}")
+            create_session(project, base=base)
+            create_key(project, f"key {number}", "viewer", base and None)
+        total = 0
+        for address in (
+            reverse("knowledge"),
+            reverse("knowledge-base", args=[base.kb_id]),
+            reverse("api-keys"),
+            reverse("plugins"),
+        ):
+            with counted_queries() as queries:
+                assert admin.get(address).status_code == 200
+            total += len(queries)
+        counts.append(total)
+    assert counts[0] == counts[1]
