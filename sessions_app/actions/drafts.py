@@ -48,13 +48,13 @@ def stage_source(
     The same `source_id` again replaces that source, also one of the mounted base, for this session alone [KB-7].
 
     Args:
-        replaces: False if `source_id` was free when it was chosen and is not to replace anything.
+        replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
         watch: called between transactions; what it raises ends the work, and nothing is stored.
         wait_ms: how long to wait for a running turn [O-19].
 
     Raises:
         InvalidInput, TooLarge: as for `check_source` and `check_base_size`; nothing is stored.
-        Conflict: TURN_IN_PROGRESS, or the id is taken by now.
+        Conflict: TURN_IN_PROGRESS, or the id is taken by now; SOURCE_EXISTS, the draft shows a source with this text.
         NotFound, Expired: the session is over.
 
     Effects: rows, index, `draft.changed`, activity.
@@ -82,6 +82,7 @@ def _change(
     draft = Session.objects.select_related("draft").get(pk=session.pk).draft
     earlier = earlier_sources(draft, source.source_id)
     _check_there(source, earlier)
+    refuse_taken(draft, source, earlier, replaces=replaces)
     changed_count = len(source.units) + LayerUnit.objects.filter(origin__in=earlier).count()
     if changed_count <= UNITS_AT_ONCE:
         return waiting_for_slot(wait_ms, lambda: _change_at_once(session, source, replaces=replaces))
@@ -106,7 +107,7 @@ def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> t
     was_listed = is_listed(earlier)
     below = [row for row in earlier if row.layer_id != draft.pk]
     own_count = draft.own_source_count - (len(earlier) - len(below))
-    refuse_taken(source.source_id, earlier, replaces=replaces)
+    refuse_taken(draft, source, earlier, replaces=replaces)
     _remove_own(draft, earlier)
     row = insert_source(draft, source)
     hide_units(draft, LayerUnit.objects.filter(origin__in=below))
@@ -134,7 +135,7 @@ def _publish(
     draft, stack = locked.draft, own_layers(locked)
     layer = staged_on(layer_pk, draft)
     earlier = earlier_sources(draft, row.source_id)
-    refuse_taken(row.source_id, earlier, replaces=replaces, made=row)
+    refuse_taken(draft, row, earlier, replaces=replaces)
     hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
     if draft.is_empty and draft.parent is not None:
         relink_layer(layer, draft.parent)

@@ -96,7 +96,7 @@ def add_source(
     it [T-40]; sessions that have the base mounted go on seeing the head they mounted.
 
     Args:
-        replaces: False if `source_id` was free when it was chosen and is not to replace anything.
+        replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
         rejections: chunks whose control text was refused; kept beside the source [KB-19].
         entries: what the units are found by, as for `indexed`.
         watch: called between transactions; what it raises ends the ingest, and nothing is stored.
@@ -104,7 +104,7 @@ def add_source(
     Raises:
         InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
         TooLarge: a KB_VALIDATION_* limit of [IN-4, O-33]; nothing is stored.
-        Conflict: the id is taken by now.
+        Conflict: the id is taken by now; SOURCE_EXISTS, the base shows a source with this text.
 
     Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
     """
@@ -116,9 +116,11 @@ def add_source(
         units=units, chunk_count=chunk_count, kind=kind, rejections=rejections,
     )  # fmt: skip
     check_source(new)
+    earlier = earlier_sources(head, new.source_id)
+    refuse_taken(head, new, earlier, replaces=replaces)
     with staging(head) as layer:
         source = insert_source(layer, new)
-        hide_in_batches(layer, earlier_sources(head, source.source_id), watch)
+        hide_in_batches(layer, earlier, watch)
         fill(layer, units, source, watch, entries)
         return _publish(base, layer.pk, source, replaces=replaces)
 
@@ -129,7 +131,7 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
     locked = lock_base(base)
     layer = staged_on(layer_pk, locked.head)
     earlier = earlier_sources(locked.head, source.source_id)
-    refuse_taken(source.source_id, earlier, replaces=replaces, made=source)
+    refuse_taken(locked.head, source, earlier, replaces=replaces)
     hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
     layer.own_source_count = 1
     layer.source_count = locked.head.source_count + (0 if is_listed(earlier) else 1)

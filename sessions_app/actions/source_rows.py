@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from django.conf import settings
+from django.db.models import Exists, OuterRef
 
 from mrpvm.errors import Conflict, InvalidInput, TooLarge
 from mrpvm.ingestion.source import Rejection
@@ -13,6 +14,7 @@ from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.quarantine import keep_rejections
 from sessions_app.models import KnowledgeLayer, KnowledgeSource
+from sessions_app.queries.knowledge import LISTED_KIND
 
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 
@@ -30,8 +32,13 @@ class NewSource:
     units: Sequence[KnowledgeUnit] = ()
     entries: Mapping[str, IndexEntry] = field(default_factory=dict)
     chunk_count: int = 0
-    kind: str = "source"
+    kind: str = LISTED_KIND
     rejections: Sequence[Rejection] = ()
+
+    @property
+    def hash(self) -> str:
+        """Give the SHA-256 of the text, in hexadecimal digits."""
+        return hashlib.sha256(self.content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def check_source(source: NewSource) -> None:
@@ -89,7 +96,7 @@ def insert_source(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource:
         name=source.name.strip(),
         kind=source.kind,
         content=source.content,
-        hash=hashlib.sha256(source.content.encode("utf-8", "surrogatepass")).hexdigest(),
+        hash=source.hash,
         chunk_count=source.chunk_count,
         unit_count=len(source.units),
     )
@@ -109,13 +116,33 @@ def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
 
 
 def refuse_taken(
-    source_id: str, earlier: Sequence[KnowledgeSource], *, replaces: bool, made: KnowledgeSource | None = None
+    layer: KnowledgeLayer, source: NewSource | KnowledgeSource, earlier: Sequence[KnowledgeSource], *, replaces: bool
 ) -> None:
-    """Refuse to replace what came under the same id meanwhile; `made` is the source's row, if it has one already.
+    """Refuse to replace what came under the same id meanwhile, and a text that is there already.
+
+    Args:
+        layer: what shows the sources.
+        source: as it is to be stored, or its row where that is staged.
+        earlier: what `earlier_sources` gives for it.
+        replaces: the client chose the id, so that this may be that source anew.
 
     Raises:
-        Conflict: somebody else's source has the id by now.
+        Conflict: somebody else's source has the id by now; SOURCE_EXISTS, the layer shows a source with this text.
     """
-    is_newer = made is not None and any(row.pk > made.pk for row in earlier)
+    is_newer = isinstance(source, KnowledgeSource) and any(row.pk > source.pk for row in earlier)
     if is_newer or (is_listed(earlier) and not replaces):
-        raise Conflict(f"Another source got the id '{source_id}' meanwhile. Send this one again.")
+        raise Conflict(f"Another source got the id '{source.source_id}' meanwhile. Send this one again.")
+    equal = None if replaces else _shown_text(layer, source.hash)
+    if equal is not None:
+        raise Conflict(
+            f"This text is here already, as the source “{equal.name}” ({equal.source_id}).",
+            code="SOURCE_EXISTS",
+            details={"source_id": equal.source_id},
+        )
+
+
+def _shown_text(layer: KnowledgeLayer, digest: str) -> KnowledgeSource | None:
+    """Give a source with this text that the layer's chain shows: the newest row of its id."""
+    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
+    newer = rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
+    return rows.filter(~Exists(newer), hash=digest, kind=LISTED_KIND).only("source_id", "name").first()

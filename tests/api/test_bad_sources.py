@@ -142,11 +142,35 @@ def test_a_file_of_100_mb_is_refused_while_it_comes(
     assert (answer.status, json.loads(answer.read())["error"]["code"]) == (413, "BODY_TOO_LARGE")
 
 
-def test_the_same_file_again_is_another_source_that_shows_nothing_new(editor: Caller, talked: Session) -> None:
-    address = DOORS[0]
-    first, second = (editor.upload(address, "a.txt", b"Dogs travel on deck 3.").json() for _ in range(2))
+@pytest.mark.parametrize("door", DOORS[:2], ids=["base", "draft"])
+@pytest.mark.parametrize("line_count", [1, 300], ids=["small", "large"])
+def test_the_same_file_again_is_refused(editor: Caller, session_id: str, door: str, line_count: int) -> None:
+    door = door.format(session_id)
+    text = b"\n\n".join(b"Dogs travel on deck %d." % number for number in range(line_count))
+    made = editor.upload(door, "a.txt", text).json()["sourceId"]
+    stored = [model._default_manager.count() for model in STORED]
+    for name in ("a.txt", "b.txt"):
+        answer = editor.upload(door, name, text)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"], error["details"]) == (409, "SOURCE_EXISTS", {"source_id": made})
+        assert "“a.txt”" in error["message"]
+    assert [model._default_manager.count() for model in STORED] == stored
+    assert editor.upload(door, "a.txt", text, source_id=made).json()["sourceId"] == made
+
+
+def test_a_text_that_is_no_longer_there_may_come_again(editor: Caller, session_id: str) -> None:
+    base, draft, _ = (door.format(session_id) for door in DOORS)
+    made = editor.upload(base, "a.txt", b"Dogs travel on deck 3.").json()["sourceId"]
+    assert editor.upload(base, "a.txt", b"Dogs travel on deck 4.", source_id=made).status_code == 201
+    assert editor.upload(base, "a.txt", b"Dogs travel on deck 3.").status_code == 201
+    staged = editor.upload(draft, "c.txt", b"Cats travel on deck 5.").json()["sourceId"]
+    assert editor.delete(f"{draft}/{staged}").status_code == 200
+    assert editor.upload(draft, "c.txt", b"Cats travel on deck 5.").json()["sourceId"] == staged
+
+
+def test_the_same_name_may_hold_another_text(editor: Caller, talked: Session) -> None:
+    first, second = (editor.upload(DOORS[0], "a.txt", b"Dogs travel on deck %d." % number).json() for number in (3, 4))
     assert second["sourceId"] == f"{first['sourceId']}-1"
-    assert editor.get("/api/kbs/default").json()["unitCount"] == 1
     assert editor.get("/api/kbs/default").json()["sourceCount"] == 2
 
 
