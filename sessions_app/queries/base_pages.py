@@ -30,12 +30,13 @@ _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 class Family:
     """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
 
-    `fork_count` is how many forks there are, `bases` has the newest of them. `goes_on_above`: the oldest one was made
-    from a base too.
+    Each has its newest revisions, at most `revision_limit`. `fork_count` is how many forks there are, `bases` has the
+    newest of them. `goes_on_above`: the oldest one was made from a base too.
     """
 
     bases: Sequence[KnowledgeBase]
     revisions: Sequence[KBRevision]
+    revision_limit: int
     fork_count: int
     goes_on_above: bool
 
@@ -58,6 +59,7 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
     return Family(
         bases=shown,
         revisions=list(newest.filter(place__lte=revisions).order_by("created_at", "pk")),
+        revision_limit=revisions,
         fork_count=made.count(),
         goes_on_above=parent is not None,
     )

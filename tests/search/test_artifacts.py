@@ -4,13 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from sessions_app.actions.artifacts import keep_artifacts
-from sessions_app.actions.forks import fork_base, fork_session_kb
+from sessions_app.actions.artifacts import keep_artifacts, keep_source_artifacts
+from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source
-from sessions_app.models import KnowledgeBase, Session, UnitArtifact
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import KnowledgeBase, KnowledgeSource, Session, UnitArtifact
 from sessions_app.search.artifacts import PluginKnowledge
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from tests.actions.knowledge_scene import base, project, session, tell
+from tests.actions.knowledge_scene import base, project, session, stage, tell
 from tests.search.units import make_unit
 
 __all__ = ["base", "project", "session"]
@@ -60,6 +62,28 @@ def test_a_fork_has_them_without_a_copy(filled: KnowledgeBase, session: Session)
     port(filled).keep_artifacts("1", SOME)
     assert port(fork_base(filled)).artifacts("1", ["pump", "valve"]) == SOME
     assert UnitArtifact.objects.count() == 3
+
+
+def test_a_draft_s_are_its_own_until_a_save_and_come_back_with_every_mount(
+    base: KnowledgeBase, session: Session
+) -> None:
+    stage(session, "manual", "The rotor hums")
+    unit_id = "manual::The rotor hums"
+    port(session).keep_artifacts("1", {unit_id: b"r"})
+    source = KnowledgeSource.objects.get(source_id="manual")
+    keep_source_artifacts("kb-mine", source.pk, {"figures": b"f"})
+    other = create_session(session.project, base=base)
+    for seen in (base, other):
+        assert port(seen).artifacts("1", [unit_id]) == {}
+        assert port(seen).source_artifacts("manual") == {}
+    saved = save_session_kb(session)
+    assert port(other).artifacts("1", [unit_id]) == {}  # it mounted the base before
+    mount_base(other, saved, reason="test")
+    for seen in (saved, session, other):
+        assert port(seen).artifacts("1", [unit_id]) == {unit_id: b"r"}
+        assert dict(port(seen).source_artifacts("manual")) == {"figures": b"f"}
+        assert port(seen, "kb-theirs").source_artifacts("manual") == {}
+    assert UnitArtifact.objects.count() == 1  # nothing was copied
 
 
 def test_what_is_not_in_view_or_gone_is_left_out(session: Session, filled: KnowledgeBase) -> None:

@@ -95,9 +95,9 @@ def _cuts(family: Family, lanes: Sequence[Lane], base: "KnowledgeBase") -> list[
         cuts.append(f"Only the newest {fork_count} of {family.fork_count} forks are shown.")
     if family.goes_on_above:
         cuts.append(f"{lanes[0].base.name} was made from another base, which is not shown.")
-    dot_count = max(len(lane.dots) for lane in lanes)
-    if any(lane.base.revision > len(lane.dots) for lane in lanes):
-        cuts.append(f"Of each base the newest {dot_count} revisions are shown.")
+    limit = family.revision_limit
+    if any(len(lane.dots) == limit < lane.base.revision for lane in lanes):
+        cuts.append(f"Of each base the newest {limit} revisions are shown.")
     return cuts
 
 
