@@ -100,7 +100,9 @@ def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
     somebody said is found by its day too, because questions about conversations ask for days.
     """
     weighted: Counter[str] = Counter()
-    statement = _counts(unit.claim) | _counts(unit.procedure) | _counts(unit.text_body)
+    statement: Counter[str] = Counter()
+    for text in dict.fromkeys((unit.claim, unit.procedure, unit.text_body)):  # a body often is its claim once more
+        statement |= _counts(text)
     if unit.unit_type == UTTERANCE:
         statement += _counts(_day(unit.knowledge_date))
     for weight, counts in (

@@ -7,11 +7,12 @@ from mrpvm.lang.tokens import ID_PATTERN, Location, Token, TokenKind, TokenLine
 
 _TOKEN = re.compile(
     r"""
-      (?P<blank>  [ \t]++ )
-    | (?P<open>   \[ )
-    | (?P<close>  \] )
-    | (?P<string> " (?: [^"\\]++ | \\. )*+ " )
-    | (?P<word>   [^\s\x00-\x1f\x7f-\x9f"\[\]]++ )
+    [ \t]*+
+    (?: (?P<open>   \[ )
+      | (?P<close>  \] )
+      | (?P<string> " (?: [^"\\]++ | \\. )*+ " )
+      | (?P<word>   [^\s\x00-\x1f\x7f-\x9f"\[\]]++ )
+    )
     """,
     re.VERBOSE,
 )
@@ -40,12 +41,14 @@ def tokenize(text: str) -> tuple[TokenLine, ...]:
 
 def _tokens_of_line(line: str, number: int) -> tuple[Token, ...]:
     tokens: list[Token] = []
-    position = 0
-    while position < len(line):
+    position, end = 0, len(line.rstrip(" \t"))
+    while position < end:
         match = _TOKEN.match(line, position)
         if match is None:
+            position = end - len(line[position:end].lstrip(" \t"))
             raise _error(line, tokens, Location(number, position + 1), _unmatched(line[position]))
-        kind, word, start, position = match.lastgroup, match.group(), position, match.end()
+        kind = match.lastgroup or ""
+        word, (start, position) = match[kind], match.span(kind)
         if kind == "word":
             if line[position : position + 1] == '"':
                 raise _error(
