@@ -104,6 +104,7 @@ def select_rows(
     highest: str | None = None,
     limit: int = 0,
     lock: bool = False,
+    binary: bool = False,
     **where: Any,
 ) -> list[tuple[Any, ...]]:
     """Give these columns of the rows that meet every condition; none for an empty collection.
@@ -112,15 +113,27 @@ def select_rows(
         highest: give `limit` rows, those with the highest values of this column, the highest first; without it all
             rows are given, in no order.
         lock: hold the rows until the end of the transaction, where the database knows that.
+        binary: let values come as they are stored, where the driver else has them written out: bytes take half then.
     """
     shape, values = _condition(where)
     if values is None:
         return []
     statement, converters = _select(model, tuple(columns), shape, highest, lock, connection.vendor)
     with connection.cursor() as cursor:
+        if binary and connection.vendor == "postgresql":
+            _take_binary(cursor)
         cursor.execute(statement, values if highest is None else [*values, limit])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
     return [_converted(row, converters) for row in rows] if converters else rows
+
+
+def _take_binary(cursor: Any) -> None:
+    """Make the driver's cursor one that takes binary results, which the one Django chooses refuses."""
+    from psycopg import Cursor
+    from psycopg.pq import Format
+
+    cursor.cursor = Cursor(connection.connection)
+    cursor.cursor.format = Format.BINARY
 
 
 def update_rows(model: type[Model], changes: dict[str, Any], **where: Any) -> int:

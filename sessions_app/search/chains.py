@@ -43,21 +43,20 @@ class ResolvedChain:
 def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
     """Read what is hidden, said and packed in the layers of a chain, the highest first; one query [KB-7]."""
     with connection.cursor() as cursor:
-        cursor.execute(_statement(len(chain)), [*chain, *chain])
+        cursor.execute(_statement(len(chain)), [*chain, *chain, *chain])
         rows = cursor.fetchall()
     place = {layer: number for number, layer in enumerate(chain)}
     topmost: dict[int, tuple[int, str]] = {}
     conversations: list[int] = []
     packings: list[Packing] = []
-    for layer, unit, change, said, *packing in rows:
-        if unit is not None:
-            decided = place[layer], change
-            topmost[unit] = min(topmost.get(unit, decided), decided)
-            continue
-        if said is not None:
+    for kind, layer, word, number, *more in rows:
+        if kind == "hidden":
+            decided = place[layer], word
+            topmost[number] = min(topmost.get(number, decided), decided)
+        elif kind == "packed":
+            packings.append(Packing(layer, number, word, *more))
+        elif number is not None:
             conversations.append(layer)
-        if packing[0] is not None:
-            packings.append(Packing(layer, *packing))
     hidden = frozenset(unit for unit, (_, change) in topmost.items() if change != HiddenUnit.Change.REVEALED)
     return ResolvedChain(hidden, frozenset(conversations), tuple(packings))
 
@@ -66,12 +65,14 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
 def _statement(layer_count: int) -> str:
     marks = ", ".join(["%s"] * layer_count)
     return f"""
-        SELECT layer_id, unit_id, change, NULL, NULL, NULL, 0, 0, 0 FROM {_HIDDEN} WHERE layer_id IN ({marks})
+        SELECT 'hidden', layer_id, change, unit_id, 0, 0, 0 FROM {_HIDDEN} WHERE layer_id IN ({marks})
         UNION ALL
-        SELECT layer.id, NULL, NULL,
+        SELECT 'packed', layer_id, version, id, unit_count, first_unit, last_unit FROM {_PACKED}
+        WHERE layer_id IN ({marks}) AND is_complete
+        UNION ALL
+        SELECT 'said', layer.id, '',
             (SELECT 1 FROM {_UNITS} unit WHERE unit.layer_id = layer.id AND unit.stretch IS NOT NULL
              ORDER BY unit.stretch LIMIT 1),
-            packed.id, packed.version, packed.unit_count, packed.first_unit, packed.last_unit
-        FROM {_LAYERS} layer LEFT JOIN {_PACKED} packed ON packed.layer_id = layer.id AND packed.is_complete
-        WHERE layer.id IN ({marks})
+            0, 0, 0
+        FROM {_LAYERS} layer WHERE layer.id IN ({marks})
     """  # noqa: S608

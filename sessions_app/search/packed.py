@@ -235,7 +235,7 @@ class PackedView:
         kinds = [PackedPart.Kind.TERM.value, *([PackedPart.Kind.UNITS.value] if few else [])]
         asked = {*keys, *range(max(few, default=0))}
         columns = ("packed_id", "kind", "key", "content")
-        rows = select_rows(PackedPart, columns, packed_id=self.layers, kind=kinds, key=asked)
+        rows = select_rows(PackedPart, columns, binary=True, packed_id=self.layers, kind=kinds, key=asked)
         wanted = set(keys)
         return [row for row in rows if row[1] != PackedPart.Kind.TERM or row[2] in wanted]
 
@@ -259,7 +259,7 @@ def _units_of(packed: Collection[int], runs: Collection[int] | None = None) -> d
     where: dict[str, Any] = {"packed_id": list(packed), "kind": PackedPart.Kind.UNITS}
     if runs is not None:
         where["key"] = list(runs)
-    rows = select_rows(PackedPart, ("packed_id", "key", "content"), **where)
+    rows = select_rows(PackedPart, ("packed_id", "key", "content"), binary=True, **where)
     return {(key, run): np.frombuffer(bytes(content), _KEY) for key, run, content in rows}
 
 

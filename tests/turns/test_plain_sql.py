@@ -135,3 +135,17 @@ def test_only_the_named_columns_are_saved_and_only_the_meant_rows_deleted(sessio
     assert delete_rows(SessionEvent, session_id=session.pk, sequence=[50, 52]) == 2
     assert delete_rows(SessionEvent, sequence=[]) == 0
     assert session.events.get(kind="x").sequence == 51
+
+
+def test_bytes_are_the_same_however_they_travel(session, plugins):
+    plugins()
+    turn = prepare(session, TurnCall(message="hello")).turn
+    body = bytes(range(256)) * 3
+    insert_rows([TurnDetail(turn=turn, ref=ref, size=3, body=body) for ref in ("r'", "s%s")])
+    wanted = {"turn_id": [turn.pk, -1], "ref": ("r'", "s%s", TEXT)}
+    with CaptureQueriesContext(connection) as queries:
+        found = select_rows(TurnDetail, ("ref", "size", "body"), binary=True, **wanted)
+    assert len(queries) == 1
+    plain = select_rows(TurnDetail, ("ref", "size", "body"), **wanted)
+    assert sorted((ref, size, bytes(value)) for ref, size, value in found) == [("r'", 3, body), ("s%s", 3, body)]
+    assert sorted((ref, size, bytes(value)) for ref, size, value in plain) == [("r'", 3, body), ("s%s", 3, body)]
