@@ -58,16 +58,16 @@ class MeasuredServer:
         # The kernel's number for the clock of another process: there is no call for it in Python.
         return time.clock_gettime((~self._process.pid << 3) | _CPU_CLOCK) * 1000
 
-    def client(self) -> "Client":
-        """Give a client with a connection of its own."""
-        return Client(self.port)
+    def client(self, timeout_seconds: int = 60) -> "Client":
+        """Give a client with a connection of its own, which waits so long for an answer."""
+        return Client(self.port, timeout_seconds)
 
 
 class Client:
     """One client on one kept connection."""
 
-    def __init__(self, port: int) -> None:
-        self._connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    def __init__(self, port: int, timeout_seconds: int = 60) -> None:
+        self._connection = HTTPConnection("127.0.0.1", port, timeout=timeout_seconds)
 
     def __enter__(self) -> Self:
         """Give itself; the connection is opened by the first request."""
