@@ -13,6 +13,7 @@ from bench.servers import Client, MeasuredServer
 
 _OFFICES = 60
 _TURNS_A_SESSION = 20
+_TAKEN_IN_WITHIN_S = 900
 _PACKED_WITHIN_S = 120
 
 
@@ -44,7 +45,7 @@ def turns_on_bases(server: MeasuredServer, sizes: Sequence[int], turn_count: int
     chance = random.Random(5)
     told = _told(chance)
     asked = chance.choices(told[: sizes[0]], k=turn_count)
-    with server.client() as client:
+    with server.client(_TAKEN_IN_WITHIN_S) as client:
         bases = [_taken_in(client, told[:size]) for size in sizes]
         _wait_until_packed()
         for batch in batched(asked, _TURNS_A_SESSION, strict=False):
