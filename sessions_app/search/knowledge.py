@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sessions_app.search.packed import PackedView
 
 _IDS_A_QUERY = 10_000
+_LEVEL_READ_ALONG = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +100,8 @@ class SessionKnowledge:
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
 
-        One more when units with equal scores stand at the cut, two where utterances are found, for what is packed one
-        or two, and one for which of that is hidden; none when it was asked before.
+        One more when many units with equal scores stand at the cut, two where utterances are found, for what is packed
+        one or two, and one for which of that is hidden; none when it was asked before.
         """
         wanted = {term: weight for term, weight in terms.items() if weight > 0}
         if limit < 1 or not wanted or not self.view.term_count:
@@ -114,7 +115,7 @@ class SessionKnowledge:
         ranked = self._ranked(wanted)
         scores = ranked.best_scores(limit)
         best = _best(scores, limit)
-        return self._scored(best, scores, ranked.parts(best), ranked.highest_score)
+        return self._scored(best, scores, ranked.parts(best), ranked.highest_score, limit)
 
     def _ranked(self, wanted: Mapping[str, float]) -> Ranked:
         view = self.view
@@ -211,13 +212,16 @@ class SessionKnowledge:
         scores: Mapping[int, float],
         parts: Mapping[int, Mapping[str, float]],
         highest_score: float = 0.0,
+        limit: int | None = None,
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row[0]: row for row in select_rows(LayerUnit, ("pk", "layer_id", *UNIT_COLUMNS), pk=pks)}
+        rows = {row[0]: row for row in select_rows(LayerUnit, ("pk", "layer_id", "unit_id", *UNIT_COLUMNS), pk=pks)}
+        if limit is not None and len(pks) > limit:
+            pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], rows[pk][2]))
         found = [
             ScoredUnit(
-                unit=unit_of(rows[pk][2:]),
+                unit=unit_of(rows[pk][3:]),
                 score=scores.get(pk, 0.0),
                 store=self.view.store_of(rows[pk][1]),
                 term_scores=parts.get(pk, {}),
@@ -230,14 +234,17 @@ class SessionKnowledge:
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
-    """Give the units with the highest scores; where equal ones stand at the cut, those with the lowest unit ids."""
+    """Give the units with the highest scores; where equal ones stand at the cut, those with the lowest unit ids.
+
+    Where few too many are equal there, all of them: they are read with the others sooner than their ids before.
+    """
     if len(scores) <= limit:
         return list(scores)
     cut = heapq.nlargest(limit, scores.values())[-1]
     above = [unit for unit, score in scores.items() if score > cut]
     level = [unit for unit, score in scores.items() if score == cut]
     missing = limit - len(above)
-    if len(level) == missing:
+    if len(level) <= missing + _LEVEL_READ_ALONG:
         return above + level
     first: list[tuple[str, int]] = []
     for batch in batched(level, _IDS_A_QUERY, strict=False):
