@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from math import isclose, log
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -104,6 +105,21 @@ def test_ties_are_broken_by_unit_id_also_at_the_cut() -> None:
     _, journal = add_session(add_base(units))
     assert [name for name, _ in found(journal, "pump", 3)] == ["B", "Z", "a"]
     assert [name for name, _ in found(journal, "pump", 5)] == ["B", "Z", "a", "c", "d"]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("count", [10, 60], ids=["few", "many"])
+def test_the_better_come_before_ties_however_many_those_are(
+    count: int, django_assert_num_queries: Callable[..., Any]
+) -> None:
+    tied = [f"t{number:02}" for number in range(count)]
+    units = [make_unit(name, f"pump x{name}") for name in reversed(tied)]
+    _, journal = add_session(add_base([*units, make_unit("z", "pump pump pump")]))
+    knowledge = port(journal)
+    with django_assert_num_queries(2 if count == 10 else 3):
+        hits = knowledge.search(query("pump"), 4)
+    assert [hit.unit.id for hit in hits] == ["z", *tied[:3]]
+    assert knowledge.given.keys() == {"z", *tied[:3]}
 
 
 @pytest.mark.django_db
