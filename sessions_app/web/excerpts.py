@@ -18,10 +18,12 @@ class Part:
 def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> list[Part]:
     """Give about `chars` characters of the text in one line, from a little before the first hit on.
 
-    What is left out at either end is shown as an ellipsis.
+    What is left out at either end is shown as an ellipsis. Hits with nothing between them are one: where a script puts
+    no space between words, each sign is a word.
     """
     line = " ".join(text.split())
-    pattern = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    either = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    pattern = re.compile(f"(?:{either})+", re.IGNORECASE)
     first = pattern.search(line) if words else None
     start = max(0, first.start() - chars // 3) if first else 0
     shown = f"{'…' if start else ''}{line[start : start + chars]}{'…' if len(line) > start + chars else ''}"
