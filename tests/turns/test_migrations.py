@@ -54,7 +54,9 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("model", apps.get_app_config("sessions_app").get_models(), ids=lambda model: model.__name__)
+@pytest.mark.parametrize(
+    "model", list(apps.get_app_config("sessions_app").get_models()), ids=lambda model: model.__name__
+)
 def test_the_tables_have_what_the_models_declare(model: type[Model]) -> None:
     """Constraints hold in the database, on every database: what a migration lost would be seen nowhere else."""
     with connection.cursor() as cursor:
