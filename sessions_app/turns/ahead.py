@@ -21,7 +21,7 @@ from sessions_app.turns.machine import call_in_time
 
 SECONDS_AT_ONCE = 30.0
 """So long at most, so that what else is swept comes to its turn."""
-UNITS_AT_ONCE = 8
+UNITS_AT_ONCE = 4
 """Few, because the processor is shared with turns and only between two calls it can be left to them."""
 MOST_UNITS = 20_000
 """A larger layer would take hours; of it, what questions meet is derived."""

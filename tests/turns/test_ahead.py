@@ -168,8 +168,8 @@ def test_it_takes_a_while_at_most_and_goes_on_the_next_time(
     moments = iter([0.0, 1.0, 2.0, 40.0])
     with monkeypatch.context() as patched:
         patched.setattr("sessions_app.turns.ahead.time.monotonic", lambda: next(moments))
-        assert derive_ahead() == 16
-    assert derive_ahead() == 4
+        assert derive_ahead() == 8
+    assert derive_ahead() == 12
 
 
 def test_another_process_at_it_is_left_to_it(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
