@@ -71,12 +71,16 @@ def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> Non
     opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."], ["empty.txt", ""]])
     expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
     expect(opened.get_by_role("link", name="pump.txt")).to_be_visible()
-    expect(opened.locator("#upload-status")).to_contain_text("empty.txt: ")
+    status = opened.locator("#upload-status")
+    expect(status).to_contain_text("empty.txt: ")
     expect(opened.get_by_label("File to add")).to_be_focused()
     browser.complaints.clear()  # the browser's own about the answer 400
-    ready(opened).evaluate(DROP, [["pump.txt", "Pump 1 is blue."]])
+    ready(opened).evaluate(DROP, [["copy.txt", "Pump 1 is blue."]])
+    expect(status).to_contain_text("copy.txt: This text is here already, as the source “pump.txt”")
+    browser.complaints.clear()  # about the answer 409
+    opened.evaluate(DROP, [["pump.txt", "Pump 1  is blue."]])
     expect(opened.get_by_text("“pump.txt” was added; the base had all of that.")).to_be_visible()
-    expect(opened.locator("#upload-status")).to_be_empty()
+    expect(status).to_be_empty()
     opened.reload()
     expect(ready(opened).get_by_text("was added")).to_have_count(0)
 
