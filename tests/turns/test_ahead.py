@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from django.core.cache import cache
@@ -167,7 +168,7 @@ def test_it_takes_a_while_at_most_and_goes_on_the_next_time(
     fill(base, 20)
     moments = iter([0.0, 1.0, 2.0, 40.0])
     with monkeypatch.context() as patched:
-        patched.setattr("sessions_app.turns.ahead.time.monotonic", lambda: next(moments))
+        patched.setattr(ahead, "time", SimpleNamespace(monotonic=lambda: next(moments)))
         assert derive_ahead() == 8
     assert derive_ahead() == 12
 
