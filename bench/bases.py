@@ -15,6 +15,8 @@ _OFFICES = 60
 _TURNS_A_SESSION = 20
 _TAKEN_IN_WITHIN_S = 900
 _PACKED_WITHIN_S = 120
+_REPLACED = 4
+"""How often the source of the last base is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +30,18 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base, how many units it shows, and the turns on it."""
+    """A base, how many units it shows, how often its source was replaced, and the turns on it."""
 
     kb_id: str
     unit_count: int
+    replaced_count: int = 0
     requests: Requests = field(default_factory=Requests)
 
 
 def turns_on_bases(server: MeasuredServer, sizes: Sequence[int], turn_count: int) -> list[Base]:
     """Give bases of these numbers of statements, the smallest first, with the turns on them.
 
+    One more is as large as the largest, after its source was replaced some times.
     Every base holds what the smaller ones hold, and only that is asked for, so that each question has its answer in
     all of them. Each is put on every base before the next one is, in changing order, in sessions of their own; what
     opens a session is not measured.
@@ -47,6 +51,7 @@ def turns_on_bases(server: MeasuredServer, sizes: Sequence[int], turn_count: int
     asked = chance.choices(told[: sizes[0]], k=turn_count)
     with server.client(_TAKEN_IN_WITHIN_S) as client:
         bases = [_taken_in(client, told[:size]) for size in sizes]
+        bases.append(_taken_in(client, told[: sizes[-1]], replaced_count=_REPLACED))
         _wait_until_packed()
         for batch in batched(asked, _TURNS_A_SESSION, strict=False):
             sessions = [(base.requests, client.new_session(base.kb_id)) for base in bases]
@@ -76,11 +81,14 @@ def _told(chance: random.Random) -> list[Told]:
     ]
 
 
-def _taken_in(client: Client, told: Sequence[Told]) -> Base:
-    kb_id = json.loads(client.post("/api/kbs", {"name": f"{len(told)} statements"}))["kb_id"]
-    text = "\n\n".join(found.statement for found in told)
-    made = json.loads(client.post(f"/api/kbs/{kb_id}/sources", {"name": "people.txt", "content": text}))
-    return Base(kb_id, made["unitCount"])
+def _taken_in(client: Client, told: Sequence[Told], replaced_count: int = 0) -> Base:
+    name = f"{len(told)} statements, replaced {replaced_count} times"
+    kb_id = json.loads(client.post("/api/kbs", {"name": name}))["kb_id"]
+    for version in range(replaced_count + 1):
+        text = "\n\n".join([f"This is version {version} of the list.", *(found.statement for found in told)])
+        source = {"name": "people.txt", "source_id": "people", "content": text}
+        made = json.loads(client.post(f"/api/kbs/{kb_id}/sources", source))
+    return Base(kb_id, made["unitCount"], replaced_count)
 
 
 def _wait_until_packed() -> None:

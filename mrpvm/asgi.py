@@ -15,7 +15,7 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from django.conf import settings  # noqa: E402
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
 
-from sessions_app.web.body_limit import BodyLimit  # noqa: E402
+from sessions_app.api.body_limit import BodyLimit  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
 from sessions_app.web.warm_threads import WarmThreads  # noqa: E402
 

@@ -304,8 +304,11 @@ class KBRetriever(Protocol):
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
         """Give evidence per intent; `insufficient` when another plugin should look too [BP-31]."""
 
-    def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
-        """Take notice of a change; whatever is derived from it is the plugin's own affair [PL-44]."""
+    def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped", "error"] | PluginError:
+        """Take notice of a change; whatever is derived from it is the plugin's own affair [PL-44].
+
+        A `PluginError` is status `error` with its reason; either is recorded, and stops nothing [T-41].
+        """
 
 
 # -- goal solver -----------------------------------------------------------------------------------------

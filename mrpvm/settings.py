@@ -131,7 +131,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
 # Browsers' built-in lists are for the owner of a domain to ask for, not for a server to offer.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
-# The ASGI wrapper has already refused larger bodies (sessions_app/web/body_limit.py); this one must not refuse earlier.
+# The ASGI wrapper has already refused larger bodies (sessions_app/api/body_limit.py); this one must not refuse earlier.
 DATA_UPLOAD_MAX_MEMORY_SIZE = MRPVM_MAX_BODY_BYTES
 
 CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set [O-25]
@@ -242,26 +242,21 @@ CACHES: dict[str, dict[str, Any]] = {
     }
 }
 if REDIS_URL:
+    _patience = {"socket_connect_timeout": 1, "socket_timeout": 1}  # seconds: Redis that hangs holds up no request
     CHANNEL_LAYERS["default"] = {
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
-        "CONFIG": {"hosts": [REDIS_URL], "prefix": "mrpvm"},
+        "CONFIG": {"hosts": [{"address": REDIS_URL, **_patience}], "prefix": "mrpvm"},
     }
     CACHES["default"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": REDIS_URL,
         "KEY_PREFIX": "mrpvm",
+        "OPTIONS": _patience,
     }
 
 # --- The API --------------------------------------------------------------------------------------------
 
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "sessions_app.api.authentication.ApiKeyAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
-    ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "sessions_app.api.errors.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
@@ -276,6 +271,7 @@ SPECTACULAR_SETTINGS = {
     "PREPROCESSING_HOOKS": ["sessions_app.api.schema_hooks.api_only"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
+        "sessions_app.api.schema_hooks.with_flags",
         "sessions_app.api.schema_hooks.without_sources",
     ],
     "ENUM_NAME_OVERRIDES": {"SessionStatusEnum": ["active", "running", "failed", "expired"]},

@@ -27,13 +27,15 @@ PHASE_SCOPES = ("sd-plugin", "mrp-plan-plugin", "kb-plugin", "gs-plugin", "frame
 KU_TYPES = ("atomic", "composite", "aggregate")
 PLUGIN_TYPES = ("sd-plugin", "kb-plugin", "gs-plugin", "val-plugin", "mrp-plan-plugin")
 """The five families [PL-1]."""
+LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
+    "sd-plugin": frozenset({"success", "unsupported", "error"}),
+    "kb-plugin": frozenset({"success", "insufficient", "error"}),
+    "gs-plugin": frozenset({"success", "no-context", "needs-decomposition", "error"}),
+    "val-plugin": frozenset({"accepted", "rejected", "error"}),
+}
+"""Statuses a family may return; a planner's plan, or None, counts as success [PL-24]."""
 STAGES = ("seed-detector", "planner", "kb", "helper", "goal-solver", "validation")
 """Stages of a frame, in running order [V-28]."""
-STAGE_STATUSES = (
-    "success", "insufficient", "no-context", "unsupported", "error", "needs-decomposition", "accepted", "rejected",
-    "skipped-budget",
-)  # fmt: skip
-"""Every status an execution may end with [PL-22]."""
 
 DEFAULT_ACTS_BY_ROLE: Mapping[str, tuple[str, ...]] = {
     "Comparison": ("compare",),
@@ -51,7 +53,6 @@ DEFAULT_ACTS_BY_ROLE: Mapping[str, tuple[str, ...]] = {
 CHARS_PER_TOKEN = 4
 """Of an estimate, where nobody counted [O-32]."""
 
-KuType = Literal["atomic", "composite", "aggregate"]
 Store = Literal["current-turn", "session", "draft", "kb"]
 AnswerStatus = Literal["answered", "no-context", "failed"]
 
@@ -342,6 +343,7 @@ class TurnRequest:
     """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1].
 
     `skill` is the one that guides the turn, `skill_choice` what a model was offered and chose; both for the record.
+    `spent_ms` and `spent_llm_calls` are what preparing the turn has taken of its limits already.
     """
 
     request_id: str
@@ -360,6 +362,8 @@ class TurnRequest:
     skill: Mapping[str, str] | None = None
     skill_choice: Mapping[str, Any] | None = None
     limits: Limits = field(default_factory=Limits)
+    spent_ms: int = 0
+    spent_llm_calls: int = 0
     utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import datetime
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -62,3 +63,8 @@ def to_wire(value: Any, *, brief: Brief | None = None) -> Any:
     if isinstance(value, Sequence):
         return [to_wire(item, brief=brief) for item in value]
     return str(value)
+
+
+def wire_time(moment: datetime) -> str:
+    """Give a UTC time as it is sent [N-5]."""
+    return moment.isoformat().replace("+00:00", "Z")

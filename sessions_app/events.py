@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 EventKind = Literal[
     "session.created", "session.renamed", "session.expired", "session.deleted", "session.restored",
     "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted", "turn.rated",
-    "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
+    "messages.changed", "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
     "preferences.changed", "model-config.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
     "agent.changed", "persona.changed", "snapshot.reloaded", "memory.updated", "memory.cleared",
     "command.recorded",
@@ -134,9 +134,15 @@ def send(session_pk: int, messages: Sequence[EventMessage]) -> None:
 
 _deliveries: set[asyncio.Task[None]] = set()
 """Deliveries under way: the loop itself would not keep them alive."""
+MOST_DELIVERIES = 1_000
+"""Under way at once; beyond, the layer hangs, and pages read the rows at their next heartbeat."""
+DELIVERY_SECONDS = 5
 
 
 def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage]) -> None:
+    if len(_deliveries) >= MOST_DELIVERIES:
+        logger.warning("%s deliveries are under way, not published: %s", len(_deliveries), _kinds(messages))
+        return
     delivery = asyncio.create_task(_deliver(layer, group, messages))
     _deliveries.add(delivery)
     delivery.add_done_callback(_deliveries.discard)
@@ -144,10 +150,15 @@ def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage]) ->
 
 async def _deliver(layer: Any, group: str, messages: Sequence[EventMessage]) -> None:
     try:
-        for message in messages:
-            await layer.group_send(group, {"type": "session.event", "message": message})
-    except Exception:
-        logger.exception("could not publish %s", ", ".join(message["kind"] for message in messages))
+        async with asyncio.timeout(DELIVERY_SECONDS):
+            for message in messages:
+                await layer.group_send(group, {"type": "session.event", "message": message})
+    except Exception as error:
+        logger.warning("could not publish %s: %r", _kinds(messages), error)
+
+
+def _kinds(messages: Sequence[EventMessage]) -> str:
+    return ", ".join(message["kind"] for message in messages)
 
 
 def layer_answers() -> bool:

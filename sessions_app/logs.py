@@ -2,23 +2,8 @@
 
 import asyncio
 import logging
-import re
 
-SECRET_PATTERN = re.compile(
-    r"""
-      (?P<key>\b(?:mrp|sk)[_-])[A-Za-z0-9_-]{8,}            # API keys, ours and a provider's
-    | (?P<bearer>\bBearer\s+)[^\s'",]+                      # an Authorization header
-    | (?P<query>[?&](?:token|key|api_key|password)=)[^\s&'"]+  # a query string
-    | (?P<account>://[^\s:/@]*:)[^\s/@]+(?=@)               # the password in an address
-    | (?P<link>/login/link/)[^\s/?]+                      # a one-time link
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
-
-
-def without_secrets(line: str) -> str:
-    """Give the line with keys, tokens and passwords replaced by an ellipsis."""
-    return SECRET_PATTERN.sub(lambda match: f"{match[match.lastgroup or 0]}…", line)
+from mrpvm.llm.redaction import without_secrets
 
 
 class PlainFormatter(logging.Formatter):

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -100,6 +101,15 @@ def static_files_when_asked_for() -> None:
 def lessons_at_once() -> None:
     """Let each turn teach planners before it returns: no test ends with a write still to come."""
     settings.MRPVM_LEARN_DELAY_MS = 0
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered() -> None:
+    """Let every test read what is hidden anew: rows that were rolled back leave their keys to others."""
+    if packed := sys.modules.get("sessions_app.search.packed"):
+        packed._hidden_numbers.cache_clear()
+    if chains := sys.modules.get("sessions_app.search.chains"):
+        chains._remembered = chains._Remembered()
 
 
 @pytest.fixture(autouse=True)

@@ -20,12 +20,16 @@ _DATES = ("%I:%M %p on %d %B, %Y", "%Y-%m-%d")
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Something asked, what was said before it, and the names of the units that answer it."""
+    """Something asked, what was said before it, and the names of the units that answer it.
+
+    `rewritten` is the question as somebody put it who knew what was said before; empty where nobody did.
+    """
 
     text: str
     gold: frozenset[str]
     group: str = ""
     history: tuple[HistoryMessage, ...] = ()
+    rewritten: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +80,7 @@ def _conversation(item: Mapping[str, Any]) -> Corpus:
 
 
 def _passages(data: Mapping[str, Any]) -> list[Corpus]:
-    questions = [
-        Question(asked["query"], frozenset(asked["gold"]), asked["set"], _history(asked)) for asked in data["queries"]
-    ]
+    questions = [_follow_up(asked, asked["set"]) for asked in data["queries"]]
     return [Corpus([_unit(name, text) for name, text in data["passages"].items()], data["passages"], questions)]
 
 
@@ -87,10 +89,15 @@ def _personal(data: Mapping[str, Any]) -> list[Corpus]:
         Corpus(
             [_unit(name, text) for name, text in turn["statements"].items()],
             turn["statements"],
-            [Question(turn["query"], frozenset(turn["gold"]), "", _history(turn))],
+            [_follow_up(turn)],
         )
         for turn in data["turns"]
     ]
+
+
+def _follow_up(asked: Mapping[str, Any], group: str = "") -> Question:
+    gold = frozenset(asked["gold"])
+    return Question(asked["query"], gold, group, _history(asked), asked.get("manual", ""))
 
 
 def _documents(data: Mapping[str, Any]) -> list[Corpus]:

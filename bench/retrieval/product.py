@@ -1,6 +1,7 @@
 """The product's own way from a question to ranked units: a base of layers, the KB plugin, its ledger."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 
 from bench.retrieval.collections import Corpus, Question
@@ -21,6 +22,14 @@ DEPTH = 20
 _numbers = count(1)
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Unit names, best first: all that a plugin ranked for a question, and those of them that it gave as evidence."""
+
+    ranked: Sequence[str]
+    returned: Sequence[str]
+
+
 def stored(corpus: Corpus) -> KnowledgeLayer:
     """Give the head of a new base that holds the corpus."""
     base = create_base(ensure_default_project(), f"bench {next(_numbers)}")
@@ -34,8 +43,8 @@ def opened(head: KnowledgeLayer, plugin_id: str) -> CallContext:
     return call_context(SessionKnowledge(EffectiveView.of_layer(head), keep_artifacts).for_plugin(plugin_id))
 
 
-def ranked(plugin: KBRetriever, question: Question, context: CallContext) -> Sequence[str]:
-    """Give the units that the plugin considered for a question, in its order."""
+def asked(plugin: KBRetriever, question: Question, context: CallContext) -> Ranking:
+    """Give what the plugin found for a question."""
     intent = Intent(id="i1", group_number=1, act="identify", target=question.text, output="answer")
     decomposed = decompose(intent)
     request = RetrieveInput(
@@ -45,8 +54,12 @@ def ranked(plugin: KBRetriever, question: Question, context: CallContext) -> Seq
         current_turn_units=(),
         recall=_recall(question),
     )
-    offered = [row for row in plugin.retrieve(request, context).ledger if row.step == "offered"]
-    return [row.unit_id for row in sorted(offered, key=lambda row: row.rank or 0)]
+    retrieval = plugin.retrieve(request, context)
+    offered = [row for row in retrieval.ledger if row.step == "offered"]
+    return Ranking(
+        [row.unit_id for row in sorted(offered, key=lambda row: row.rank or 0)],
+        [entry.unit.id for entry in retrieval.evidence[0].entries],
+    )
 
 
 def _recall(question: Question) -> Recall | None:

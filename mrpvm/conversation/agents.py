@@ -1,7 +1,7 @@
 """Agents: who acts, and with which tools; how it talks is the persona's affair [L-81, L-83, L-107]."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any, Self
 
@@ -11,7 +11,6 @@ from mrpvm.conversation.front_matter import MalformedText, read_mapping, split_f
 from mrpvm.conversation.identifiers import checked_id
 
 DEFAULT_ID = "default"
-SAFE_EVAL = "safe_eval"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +19,6 @@ class Agent:
 
     id: str
     summary: str
-    policy: str
     declared_tools: tuple[str, ...]
     instructions: str
     source: str
@@ -55,11 +53,11 @@ class AgentCatalogue:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """Give the catalogue of a stored record."""
+        """Give the catalogue of a stored record; fields that agents no longer have are passed over."""
+        names = {field.name for field in fields(Agent)}
+        known = [{name: value for name, value in item.items() if name in names} for item in record["agents"]]
         return cls(
-            agents=tuple(
-                Agent(**{**item, "declared_tools": tuple(item["declared_tools"])}) for item in record["agents"]
-            ),
+            agents=tuple(Agent(**{**item, "declared_tools": tuple(item["declared_tools"])}) for item in known),
             diagnostics=tuple(FileDiagnostic(**item) for item in record["diagnostics"]),
         )
 
@@ -72,15 +70,14 @@ def load_agents(roots: Sequence[FileRoot]) -> AgentCatalogue:
 
 @lru_cache(maxsize=256)
 def _agent(source: str, name: str, text: str) -> Agent:
-    fields, body = split_front_matter(text) if name.endswith(".md") else (read_mapping(text), "")
-    if not text_of(fields, "id"):
+    given, body = split_front_matter(text) if name.endswith(".md") else (read_mapping(text), "")
+    if not text_of(given, "id"):
         raise MalformedText("Invalid agent: id is required")
     return Agent(
-        id=checked_id(text_of(fields, "id")),
-        summary=" ".join(text_of(fields, "summary").split()),
-        policy=text_of(fields, "policy") or SAFE_EVAL,
-        declared_tools=tuple(sorted(texts_of(fields, "declared_tools"))),
-        instructions=body or text_of(fields, "instructions"),
+        id=checked_id(text_of(given, "id")),
+        summary=" ".join(text_of(given, "summary").split()),
+        declared_tools=tuple(sorted(texts_of(given, "declared_tools"))),
+        instructions=body or text_of(given, "instructions"),
         source=source,
     )
 

@@ -13,10 +13,6 @@ from mrpvm.conversation.system_prompt import Instruction
 from mrpvm.conversation.window import Window
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
-HEADING = "## Conversation so far"
-USER_TITLE = "## User message"
-USER_TITLE_AFTER = "## User message (latest reply in the conversation above)"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
@@ -93,7 +89,7 @@ def build_context(
         places: the first and last stored message of the window, None for one that is not stored so.
         requests: what preparing the context sent to models, redacted.
     """
-    note = window.note if not summary.text else _summarised(summary)
+    note = "\n".join(filter(None, (_summarised(summary) if summary.text else "", window.note)))
     told = [line for line in (memory, f"Session summary: {summary.text}" if summary.text else "", note) if line]
     lead = (HistoryMessage(role="system", content="\n".join(told)),) if told else ()
     sections = [
@@ -125,14 +121,6 @@ def with_evidence(report: Mapping[str, Any], unit_ids: Sequence[str], chars: int
         "chars": sum(item["chars"] for item in sections),
         "tokens": sum(item["tokens"] for item in sections),
     }
-
-
-def context_pack(history: Sequence[HistoryMessage], message: str, note: str = "") -> str:
-    """Give conversation and message as one text, as a person reads what was sent [H20 to H22]."""
-    if not history:
-        return f"{USER_TITLE}\n\n{message}"
-    said = conversation_text(history)
-    return "\n\n".join([HEADING, *([note] if note else []), said, USER_TITLE_AFTER, message])
 
 
 def conversation_text(messages: Iterable[HistoryMessage]) -> str:

@@ -15,7 +15,8 @@ ALIASES: Mapping[str, str] = {
     "skill_selection_enabled": "enable_skill_selection",
 }
 """Names of the same switches elsewhere."""
-_MOST = {"history_max_turns": 500, "session_memory_ttl_hours": 24 * 365}
+LIMITS: Mapping[str, tuple[float, float]] = {"history_max_turns": (1, 500), "session_memory_ttl_hours": (0.0, 24 * 365)}
+"""The least and the most that a flag with a number may be; where the least is whole, so is the number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +77,8 @@ def _checked(name: str, value: Any) -> Any:
         if isinstance(value, bool):
             return value
         raise InvalidInput(f"{name} must be true or false.")
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if name == "history_max_turns" and isinstance(value, float):
-        is_number = False
-    lowest = 1 if name == "history_max_turns" else 0
-    if is_number and lowest <= value <= _MOST[name]:
+    lowest, highest = LIMITS[name]
+    numbers = int if isinstance(lowest, int) else int | float
+    if isinstance(value, numbers) and not isinstance(value, bool) and lowest <= value <= highest:
         return value
-    raise InvalidInput(f"{name} must be a number from {lowest} to {_MOST[name]}.")
+    raise InvalidInput(f"{name} must be a number from {lowest:g} to {highest}.")

@@ -80,10 +80,11 @@ def _words(text: str) -> frozenset[str]:
 
 
 _VALUE = rf"(?P<value>[^.!?;\n]{{1,{_VALUE_CHARS}}})"
-_FAVOURITE = re.compile(rf"\bmy\s+favou?rite\s+(?P<subject>[\w -]{{1,60}}?)\s+is\s+{_VALUE}", re.IGNORECASE)
-_NAME = re.compile(rf"\bmy\s+name\s+is\s+{_VALUE}", re.IGNORECASE)
-_PREFERENCE = re.compile(rf"\bI\s+prefer\s+{_VALUE}", re.IGNORECASE)
-_TASK = re.compile(rf"^\s*task\s+(?P<subject>[\w.-]{{1,60}})\s*:\s*{_VALUE}", re.IGNORECASE | re.MULTILINE)
+_FAVOURITE = re.compile(rf"\bmy\sfavou?rite\s(?P<subject>[\w -]{{1,60}}?)\sis\s{_VALUE}", re.IGNORECASE)
+_NAME = re.compile(rf"\bmy\sname\sis\s{_VALUE}", re.IGNORECASE)
+_PREFERENCE = re.compile(rf"\bI\sprefer\s{_VALUE}", re.IGNORECASE)
+_TASK = re.compile(rf"^task\s(?P<subject>[\w.-]{{1,60}})\s?:\s?{_VALUE}", re.IGNORECASE | re.MULTILINE)
+_BLANKS = re.compile(r"\s+")
 
 
 def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
@@ -105,6 +106,8 @@ def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
 
 
 def _facts_of(message: str) -> Iterable[tuple[int, Fact]]:
+    message = _BLANKS.sub(lambda run: "\n" if "\n" in run[0] else " ", message.strip())  # repeats of blanks that meet
+    # each other in a pattern would take a run of blanks cubic time
     for match in _FAVOURITE.finditer(message):
         subject, value = _clean(match["subject"]), _clean(match["value"])
         yield match.start(), Fact(content=f"My favorite {subject} is {value}.", domain=USER_PROFILE, confidence=0.8,

@@ -6,7 +6,7 @@ Each sentence keeps the place of the message it was taken from.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heapify, heappop, heappush
@@ -24,6 +24,8 @@ MAX_CHARS = 1_000
 """[K41], about 200 words [K40]."""
 SHOWN_CHARS = 300
 """How much of a message a model gets to summarise [K41]."""
+MODEL_MESSAGES = 40
+"""So many a model gets to summarise at once, the newest; of an imported history the rules take the older ones."""
 FALLBACK_CHARS = 150
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*", re.UNICODE)
 _WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
@@ -103,6 +105,8 @@ def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
 def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_chars: int = MAX_CHARS) -> Summary:
     """Give the summary in a model's words, with the facts that it left out put behind them [K44].
 
+    They take half of the room at most; the note says how many did not fit.
+
     Args:
         reply: what the model wrote; an empty one leaves the rules to it.
     """
@@ -110,13 +114,26 @@ def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_
     by_rules = extend_by_rules(summary, messages, max_chars)
     if not text:
         return by_rules
-    known = f"{summary.text} {' '.join(item.content for item in messages)}"
+    known = " ".join([*filter(None, [summary.text]), *(item.content for item in messages)])
     missing = [fact for fact in facts_in(known) if fact not in text]
-    tail = f" Also: {', '.join(missing)}." if missing else ""
-    room = max(0, max_chars - len(tail))
-    whole = (_cut(text, room) + tail)[:max_chars]
-    note = f"{len(missing)} facts were put behind the model's words" if missing else ""
+    kept = _fitting(missing, max_chars // 2)
+    tail = f" Also: {', '.join(kept)}." if kept else ""
+    whole = _cut(text, max_chars - len(tail)) + tail
+    note = f"{len(kept)} facts were put behind the model's words" if kept else ""
+    if len(kept) < len(missing):
+        note += f"{', ' if note else ''}{len(missing) - len(kept)} more did not fit"
     return Summary(through=by_rules.through, sentences=((by_rules.through, whole),), origin="model", note=note)
+
+
+def _fitting(facts: Sequence[str], max_chars: int) -> list[str]:
+    """Give the newest of the facts whose list fits, in their order: the older ones were told before."""
+    room, kept = max_chars - len(" Also: ."), list[str]()
+    for fact in reversed(facts):
+        room -= len(fact) + 2
+        if room < 0:
+            break
+        kept.insert(0, fact)
+    return kept
 
 
 def _sentences(text: str) -> list[str]:
@@ -187,8 +204,3 @@ def _weights(sentence: str) -> Mapping[str, float]:
 def _stems(text: str) -> list[str]:
     words = (word.lower() for word in _WORD.findall(text))
     return [stem(word) for word in words if word not in _COMMON]
-
-
-def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
-    """Give the numbers, dates and names of these texts that the summary no longer tells."""
-    return [fact for fact in facts_in(" ".join(texts)) if fact not in summary.text]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from mrpvm.documents.plain import BYTE_ORDER_MARKS
 from mrpvm.errors import Unreadable
 
 MediaType = Literal["text/markdown", "text/plain", "text/html", "application/pdf"]
@@ -19,7 +20,6 @@ _BY_ENDING: dict[str, MediaType] = {
 }
 _DECLARED: dict[str, MediaType] = {**{kind: kind for kind in _BY_ENDING.values()}, "application/xhtml+xml": "text/html"}
 _HEAD_BYTES = 1_024
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _CONTROL = bytes(sorted(frozenset(range(0x20)) - frozenset(b"\t\n\r\f\x1b")))
 _CONTROL_SHARE = 0.02
 """A text may have strayed control characters; a NUL, or more of them, make it no text."""
@@ -46,7 +46,7 @@ def media_type_of(data: bytes, name: str, declared: str | None = None) -> MediaT
     head = data[:_HEAD_BYTES]
     if head.lstrip().startswith(b"%PDF-"):
         return "application/pdf"
-    if not head.startswith(_BYTE_ORDER_MARKS) and _is_binary(head):
+    if not head.startswith(tuple(BYTE_ORDER_MARKS)) and _is_binary(head):
         raise Unreadable(
             "The file is not text, and no PDF. Send Markdown, plain text, HTML or PDF.", code="UNSUPPORTED_MEDIA_TYPE"
         )

@@ -18,7 +18,7 @@ _BLOCKS = frozenset(
     )
 )
 _HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### "}
-_SPACE, _TRAILING, _LEADING = re.compile(r"\s+"), re.compile(r"[ \t]+\n"), re.compile(r"\n (?=\S)")
+_SPACE, _TRAILING, _LEADING = re.compile(r"\s+"), re.compile(r"(?<![ \t])[ \t]+\n"), re.compile(r"\n (?=\S)")
 _GAP = re.compile(r"\n{3,}")
 _META_CHARS = 1_024
 _NESTED = 1_000

@@ -5,8 +5,16 @@ import re
 
 from mrpvm.errors import Unreadable
 
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",  # before that of UTF-16, which it begins with
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:+-]{1,40})", re.IGNORECASE)
+_OF_PYTHON = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
+"""Codecs that no file is written in; some take a time that grows with the square of the file."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -16,7 +24,7 @@ def decoded(data: bytes, declared: str | None = None) -> str:
     Raises:
         Unreadable: the bytes are not what they should be, with the place of the first that is not; nothing is guessed.
     """
-    for mark, encoding in _MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return _decode(data[len(mark) :], encoding)
     named = charset_in(declared or "")
@@ -36,6 +44,8 @@ def cleaned(text: str) -> str:
 
 def _decode(data: bytes, encoding: str) -> str:
     try:
+        if codecs.lookup(encoding).name in _OF_PYTHON:
+            raise LookupError
         return data.decode(encoding)
     except LookupError:
         raise Unreadable(f"The text's encoding '{encoding}' is not known.", details={"encoding": encoding}) from None

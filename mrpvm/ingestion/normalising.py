@@ -73,7 +73,7 @@ def chunk_input(read: ReadSource, place: int) -> ChunkInput:
         text=read.chunks[place].text,
         source_id=read.info.source_id,
         source_name=read.info.name,
-        chunk_id=chunk_id_of(read.info.source_id, place),
+        chunk_id=chunk_id_of(read.info.root, place),
         section_title=read.chunks[place].section_title,
     )
 

@@ -15,13 +15,14 @@ from mrpvm.values import KnowledgeUnit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceFile:
-    """A file that is to become a source, as it came."""
+    """A file that is to become a source, as it came; `id_root` as for `SourceInfo`."""
 
     source_id: str
     name: str
     data: bytes
     declared_type: str | None = None
     ingested_at: str | None = None
+    id_root: str = ""
     limits: IngestLimits = field(default_factory=IngestLimits)
 
 
@@ -84,7 +85,8 @@ def read_source(file: SourceFile) -> ReadSource:
     is_markdown = document.is_markdown or info.source_type == "markdown"
     _check_lines(document.text.split("\n"), file.limits.units_per_source if is_markdown else None)
     chunks = chunk_source(document.text, is_markdown=is_markdown, max_chunks=file.limits.chunks_per_source)
-    return ReadSource(info=replace(info, author=document.author or info.author), text=document.text, chunks=chunks)
+    info = replace(info, author=document.author or info.author, id_root=file.id_root)
+    return ReadSource(info=info, text=document.text, chunks=chunks)
 
 
 def _check_lines(lines: Sequence[str], headings_max: int | None) -> None:

@@ -40,11 +40,6 @@ class FailureMemory:
 
     _failed: set[tuple[str, str]] = field(default_factory=set)
 
-    @property
-    def is_empty(self) -> bool:
-        """Tell whether nothing was tried so far."""
-        return not self._failed
-
     def add(self, plugin_id: str, evidence_hash: str) -> None:
         """Remember a failed attempt."""
         self._failed.add((plugin_id, evidence_hash))

@@ -10,10 +10,10 @@ from mrpvm.values import Limits
 class Calls:
     """Model calls that a frame and its children may make; reservations keep two plugins from spending the same call."""
 
-    def __init__(self, limit: int, parent: Self | None = None) -> None:
+    def __init__(self, limit: int, parent: Self | None = None, used: int = 0) -> None:
         self._limit = limit
         self._parent = parent
-        self._reserved = self._used = 0
+        self._reserved, self._used = 0, used
 
     @property
     def remaining(self) -> int:
@@ -54,24 +54,25 @@ class Calls:
 
 
 class Budget:
-    """Milliseconds and calls of one turn."""
+    """Milliseconds and calls of one turn, less what preparing it has spent."""
 
-    def __init__(self, clock: Clock, limits: Limits) -> None:
+    def __init__(self, clock: Clock, limits: Limits, spent_ms: int = 0, spent_calls: int = 0) -> None:
         self._clock = clock
         self._limits = limits
+        self._spent_ms = spent_ms
         self._started_ms = clock.monotonic_ms()
         self.started_at = clock.now().isoformat()
-        self.calls = Calls(limits.max_llm_calls)
+        self.calls = Calls(limits.max_llm_calls, used=spent_calls)
 
     @property
     def elapsed_ms(self) -> int:
-        """Give the milliseconds since the turn started."""
+        """Give the milliseconds since the machine took the turn up; its events count from there."""
         return int(self._clock.monotonic_ms() - self._started_ms)
 
     @property
     def remaining_ms(self) -> int:
         """Give the milliseconds left; zero or less when the turn's time is over [K-19]."""
-        return self._limits.request_timeout_ms - self.elapsed_ms
+        return self._limits.request_timeout_ms - self._spent_ms - self.elapsed_ms
 
     def call_timeout_ms(self, plugin_timeout_ms: int) -> int:
         """Give how long one plugin call may take: its own limit, the setting, or the time left [K-19]."""

@@ -12,17 +12,9 @@ from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, Plugi
 from mrpvm.errors import MRPError
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import StageRecord
+from mrpvm.values import LEGAL_STATUSES, StageRecord
 from mrpvm.wire import to_wire
 from mrpvm.wrappers.wrapper import Wrapper
-
-LEGAL_STATUSES: Mapping[str, frozenset[str]] = {
-    "sd-plugin": frozenset({"success", "unsupported", "error"}),
-    "kb-plugin": frozenset({"success", "insufficient", "error"}),
-    "gs-plugin": frozenset({"success", "no-context", "needs-decomposition", "error"}),
-    "val-plugin": frozenset({"accepted", "rejected", "error"}),
-}
-"""Statuses a family may return; a planner's plan, or None, counts as success [PL-24]."""
 
 SNIPPET_CHARS = 300
 

@@ -99,10 +99,11 @@ def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all:
     return "sufficient" if sufficient or any(answered) else "weak"
 
 
-def criteria_of(
-    answer: Answer, evidence: tuple[Evidence, ...], strength: Strength, llm_calls: int, family_count: int = 1
-) -> dict[str, int]:
-    """Give the comparison criteria of a result [K-39]; length of text is none of them."""
+def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Strength, llm_calls: int) -> dict[str, int]:
+    """Give the comparison criteria of a result [K-39]; length of text is none of them.
+
+    Diversity counts the families of the answer's branches: an answer comes from one branch, so it is 1.
+    """
     sources = {entry.unit.source_id for item in evidence for entry in item.entries}
     return {
         "validation_strength": STRENGTHS.index(strength),
@@ -114,7 +115,7 @@ def criteria_of(
             )
         ),
         "cost": -llm_calls,
-        "diversity": family_count,
+        "diversity": 1,
     }
 
 

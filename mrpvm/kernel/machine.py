@@ -39,7 +39,7 @@ class Machine:
     def __init__(self, registry: Registry, workers: Workers, clock: Clock, model: ModelSource) -> None:
         self.registry = registry
         self._workers = workers
-        self._clock = clock
+        self.clock = clock
         self._model = model
 
     def run_turn(
@@ -63,7 +63,7 @@ class Machine:
             tick: called while the turn waits; may raise `TurnCancelled`.
             model: this turn's snapshot of the model roles [L-5]; the machine's own when None.
         """
-        budget = Budget(self._clock, request.limits)
+        budget = Budget(self.clock, request.limits, request.spent_ms, request.spent_llm_calls)
         run = TurnRun(request, self.registry, budget, knowledge, model or self._model, emit)
         self._started(run)
         try:

@@ -9,7 +9,7 @@ from mrpvm.errors import TooLarge
 from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS, ChunkingLimits
 from mrpvm.knowledge.text import sentence_spans
 
-_HEADING = re.compile(r"^(#{1,3})[ \t]+(\S[^\n]*?)[ \t]*#*[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(r"^#{1,3}[ \t]+(\S)([^\n]*)$", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 
@@ -79,8 +79,13 @@ def _headings(text: str) -> list[tuple[int, int, str]]:
     for match in _HEADING.finditer(text):
         is_inside = bisect_left(fences, match.start()) % 2 == 1
         if not is_inside:
-            found.append((match.start(), match.end(), match[2].strip()))
+            found.append((match.start(), match.end(), match[1] + without_closing_marks(match[2])))
     return found
+
+
+def without_closing_marks(title: str) -> str:
+    """Give a Markdown heading's title without the marks that may close it; by hand, in time linear to its length."""
+    return title.rstrip().rstrip("#").rstrip()
 
 
 def _sections(text: str, headings: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str | None]]:

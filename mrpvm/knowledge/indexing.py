@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -24,6 +25,7 @@ WORD_CHARS = 64
 WORDS_A_UNIT = 10_000
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(f"({UNSPACED.pattern})")
+_WEIGHED = ("topic", "title", "claim", "procedure", "text_body", "condition", "utility_note")
 _SEARCHED = ("topic", "title", "claim", "procedure", "condition", "text_body")
 
 
@@ -113,6 +115,18 @@ def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
         for term, count in counts.items():
             weighted[term] += weight * count
     return weighted
+
+
+def fields_of(unit: KnowledgeUnit, wanted: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Give, for each of the terms, the fields of a unit of evidence that it is found by, in the order of their weight.
+
+    Of texts that say the same the first counts. A term that is in none has none: that of an utterance's neighbours.
+    """
+    said = {text: name for name in reversed(_WEIGHED) if (text := getattr(unit, name))}
+    if unit.unit_type == UTTERANCE:
+        said = {_day(unit.knowledge_date): "day"} | said
+    held = [(name, frozenset(terms(text))) for text, name in reversed(said.items())]
+    return {term: tuple(name for name, inside in held if term in inside) for term in wanted}
 
 
 def _counts(text: str | None) -> Counter[str]:

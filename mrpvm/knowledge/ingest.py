@@ -20,14 +20,14 @@ _LEGAL = re.compile(
     r"\b(?:shall|hereby|herein|pursuant|party|parties|clause|agreement|liability|whereas)\b", re.IGNORECASE
 )
 _LITERARY = re.compile(
-    r"[\u201c\"][^\u201d\"\n]{3,}[\u201d\"]|\b(?:he|she|they) (?:said|asked|replied|whispered|thought)\b", re.I
+    r"[\u201c\"][^\u201c\u201d\"\n]{3,}[\u201d\"]|\b(?:he|she|they) (?:said|asked|replied|whispered|thought)\b", re.I
 )
 _HEADER_CHARS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceInfo:
-    """What is known of a source as a whole."""
+    """What is known of a source as a whole; `id_root` is what its units' ids begin with, the source id where empty."""
 
     source_id: str
     name: str
@@ -35,6 +35,12 @@ class SourceInfo:
     author: str | None = None
     knowledge_date: str | None = None
     ingested_at: str | None = None
+    id_root: str = ""
+
+    @property
+    def root(self) -> str:
+        """Give what the ids of its chunks and units begin with [KU-7]."""
+        return self.id_root or self.source_id
 
 
 def describe_source(source_id: str, name: str, text: str, *, ingested_at: str | None = None) -> SourceInfo:
@@ -80,9 +86,9 @@ def check_source_size(text: str, limits: IngestLimits) -> None:
         )
 
 
-def chunk_id_of(source_id: str, chunk_index: int) -> str:
-    """Give the id of a chunk [KU-7]."""
-    return f"{source_id}::{numbered('chunk', chunk_index)}"
+def chunk_id_of(root: str, chunk_index: int) -> str:
+    """Give the id of a chunk [KU-7]; `root` is as for `SourceInfo`."""
+    return f"{root}::{numbered('chunk', chunk_index)}"
 
 
 def build_unit_tree(
@@ -139,7 +145,7 @@ def _leaves(
 
 
 def _leaf(source: SourceInfo, chunk: Chunk, chunk_index: int, unit_index: int, item: KnowledgeUnit) -> KnowledgeUnit:
-    chunk_id = chunk_id_of(source.source_id, chunk_index)
+    chunk_id = chunk_id_of(source.root, chunk_index)
     return replace(
         item,
         id=f"{chunk_id}::{numbered('unit', unit_index)}",
@@ -177,11 +183,11 @@ def _aggregates(
         if len(sections) == 1 or len(children) < 2:
             tops += children
             continue
-        section_id = f"{source.source_id}::{numbered('section', number)}"
+        section_id = f"{source.root}::{numbered('section', number)}"
         section = _aggregate(source, section_id, "composite", "section-aggregate", title, children)
         found.append(section)
         tops.append(section)
-    summary_id = f"{source.source_id}::source-summary"
+    summary_id = f"{source.root}::source-summary"
     return [*found, _aggregate(source, summary_id, "aggregate", "source-aggregate", source.name, tops)]
 
 

@@ -58,7 +58,7 @@ _SESSION_WIDE = re.compile(
 )
 _KEEP_IN_MIND = re.compile(
     r"^(?:please\s+)?(?:remember|note|keep in mind|be aware|know|bear in mind)"
-    r"(?:\s+(?:this|that))?\s*[:,]?\s+(?=\S+\s+\S)",
+    r"(?:\s+(?:this|that))?(?:\s*[:,])?\s+(?=\S+\s+\S)",
     re.IGNORECASE,
 )
 

@@ -19,10 +19,8 @@ class ChunkingLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IngestLimits:
-    """What one source and one knowledge base may hold [O-33]."""
+    """What one source may hold [O-33]; what a base may hold is a setting of the server."""
 
     source_bytes: int = 20 * 1024 * 1024
     chunks_per_source: int = 5_000
     units_per_source: int = 20_000
-    sources_per_base: int = 500
-    units_per_base: int = 2_000_000

@@ -68,13 +68,22 @@ class Choice:
 
 @dataclass(slots=True)
 class _Ranking:
-    """Candidates of one intent on their way through the gates."""
+    """Candidates of one intent on their way through the gates; `notes_of` says what made each one's score."""
 
     kept: list[tuple[float, Candidate]]
     ledger: list[LedgerEntry] = field(default_factory=list)
+    notes_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def prune(self, rank: int, score: float, candidate: Candidate, reason: str) -> None:
-        self.ledger.append(_row(candidate, "pruned", rank, score, reason))
+    def add(self, step: Step, rank: int, score: float, candidate: Candidate, why: str) -> None:
+        """Add a row: what made the score, then why; of what was left out, first why."""
+        made = ", ".join(self.notes_of[candidate.unit.id])
+        reason = "; ".join(part for part in ((why, made) if step == "pruned" else (made, why)) if part)
+        self.ledger.append(
+            LedgerEntry(
+                unit_id=candidate.unit.id, step=step, store=candidate.store, rank=rank, score=_shown(score),
+                reason=reason,
+            )
+        )  # fmt: skip
 
 
 def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) -> list[Candidate]:
@@ -104,15 +113,25 @@ def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> tuple[floa
             words = candidate.words.get(backend, matched[backend] if backend == "bm25" else 0.0)
             matched[backend] += (IN_USE_BOOST - 1) * words
     score = sum(BACKEND_WEIGHTS.get(backend, 1.0) * value for backend, value in matched.items())
-    score += AGREEMENT_BONUS * max(0, len(matched) - 1)
-    notes = [f"{backend} {value:.2f}" for backend, value in matched.items()]
+    notes = [f"{backend} {value:.2f}{_weighed(backend)}" for backend, value in matched.items()]
+    if len(matched) > 1:
+        bonus = AGREEMENT_BONUS * (len(matched) - 1)
+        score += bonus
+        notes.append(f"{len(matched)} backends agree +{bonus:.2f}")
     if candidate.unit.role in needed_roles:
         score *= ROLE_BOOST
         notes.append(f"role {candidate.unit.role} x{ROLE_BOOST}")
     if candidate.store == "session":
         score *= SESSION_BOOST
         notes.append(f"session x{SESSION_BOOST}")
+    if score > 1:
+        notes.append(f"makes {score:.2f}, shown as 1")
     return score, tuple(notes)
+
+
+def _weighed(backend: str) -> str:
+    weight = BACKEND_WEIGHTS.get(backend, 1.0)
+    return "" if weight == 1 else f" x{weight}"
 
 
 def choose(
@@ -130,32 +149,30 @@ def choose(
     plain_ranks = _ranks_without_boost(candidates, profile.needed_roles)
     ranking = _Ranking([])
     told = {_digest(entry.unit): entry.unit.id for entry in taken}
-    notes_of: dict[str, tuple[str, ...]] = {}
     for rank, (score, notes, candidate) in enumerate(scored, 1):
         if candidate.unit.id in plain_ranks:
             before = plain_ranks[candidate.unit.id]
             notes = (*notes, f"document in use x{IN_USE_BOOST} once: rank {before} without it, {rank} with it")
-        ranking.ledger.append(_row(candidate, "offered", rank, score, candidate.matched))
-        notes_of[candidate.unit.id] = notes
+        ranking.notes_of[candidate.unit.id] = notes
+        ranking.add("offered", rank, score, candidate, candidate.matched)
         reason = _reason_against(candidate, score, told, policy)
         if reason:
-            ranking.prune(rank, score, candidate, reason)
+            ranking.add("pruned", rank, score, candidate, reason)
         else:
             ranking.kept.append((score, candidate))
             told[_digest(candidate.unit)] = candidate.unit.id
     _give_way_to_parts(ranking, profile, policy)
     limit = min(policy.max_results, profile.max_results)
-    chosen = _diverse(ranking, limit, notes_of) if policy.is_diverse else ranking.kept[:limit]
+    chosen = _diverse(ranking, limit) if policy.is_diverse else ranking.kept[:limit]
     taken_ids = {candidate.unit.id for _, candidate in chosen}
     surplus = [item for item in ranking.kept if item[1].unit.id not in taken_ids]
     for rank, (score, candidate) in enumerate(surplus, len(chosen) + 1):
-        ranking.prune(rank, score, candidate, f"over the limit of {limit} results")
+        ranking.add("pruned", rank, score, candidate, f"over the limit of {limit} results")
     for rank, (score, candidate) in enumerate(chosen, 1):
-        reason = "; ".join(part for part in (candidate.matched, ", ".join(notes_of[candidate.unit.id])) if part)
-        ranking.ledger.append(_row(candidate, "selected", rank, score, reason))
+        ranking.add("selected", rank, score, candidate, candidate.matched)
     entries = tuple(
         EvidenceEntry(
-            unit=item.unit, score=_shown(score), store=item.store, notes=(*notes_of[item.unit.id], *item.proof)
+            unit=item.unit, score=_shown(score), store=item.store, notes=(*ranking.notes_of[item.unit.id], *item.proof)
         )
         for score, item in chosen
     )
@@ -198,7 +215,7 @@ def _give_way_to_parts(ranking: _Ranking, profile: ContextProfile, policy: Selec
         parts = [child for child in candidate.unit.child_unit_ids if child in found]
         if parts and _is_replaced(candidate.unit, len(parts), profile, policy):
             ranking.kept.remove((score, candidate))
-            ranking.prune(rank, score, candidate, f"its part {parts[0]} says it more exactly")
+            ranking.add("pruned", rank, score, candidate, f"its part {parts[0]} says it more exactly")
 
 
 def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile, policy: SelectionPolicy) -> bool:
@@ -208,7 +225,7 @@ def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile,
     return gives_way(unit, found_parts, breadth)
 
 
-def _diverse(ranking: _Ranking, limit: int, notes_of: dict[str, tuple[str, ...]]) -> list[tuple[float, Candidate]]:
+def _diverse(ranking: _Ranking, limit: int) -> list[tuple[float, Candidate]]:
     """Give the results in an order that also weighs what each adds to those before it [BP-26]."""
     pool = ranking.kept[: limit * _RERANKED_PER_RESULT]
     if len(pool) < 2:
@@ -220,18 +237,12 @@ def _diverse(ranking: _Ranking, limit: int, notes_of: dict[str, tuple[str, ...]]
         unit_id = pool[pick.place][1].unit.id
         if pick.closest is not None:
             told = f"overlap {pick.overlap:.2f} with {pool[pick.closest][1].unit.id}"
-            notes_of[unit_id] = (*notes_of[unit_id], told)
+            ranking.notes_of[unit_id] = (*ranking.notes_of[unit_id], told)
     return [pool[pick.place] for pick in picks]
 
 
 def _shown(score: float) -> float:
     return round(min(1.0, score), 4)
-
-
-def _row(candidate: Candidate, step: Step, rank: int, score: float, reason: str) -> LedgerEntry:
-    return LedgerEntry(
-        unit_id=candidate.unit.id, step=step, store=candidate.store, rank=rank, score=_shown(score), reason=reason
-    )
 
 
 def is_sufficient(entries: Sequence[EvidenceEntry], profile: ContextProfile) -> bool:

@@ -29,11 +29,14 @@ _ABBREVIATIONS = word_class("dr mr mrs ms prof sr jr st vs no fig e.g i.e etc ap
 _DOTTED_LETTERS = re.compile(r"(?:[a-z]\.)+[a-z]")
 _ALWAYS_PROTECTED = word_class("dr mr mrs ms prof sr jr st vs e.g i.e ca")
 _SENTENCE_END = re.compile(
-    r"[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)"
+    r"(?<![.!?\u2026])[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s|$)"
     r"|[\u3002\uff01\uff1f\uff0e\u061f]+[\"'\u201d\u2019)\]\u300d\u300f\uff09]*"
     r"|\n[ \t]*\n"
 )
-"""In scripts without spaces a full stop of their own ends a sentence, whatever follows."""
+"""In scripts without spaces a full stop of their own ends a sentence, whatever follows.
+
+A run of marks is looked at from its first one only: from each of them would take quadratic time.
+"""
 
 _stemmers = threading.local()
 

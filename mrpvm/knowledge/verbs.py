@@ -59,8 +59,6 @@ COMMON_VERBS = word_class(
     "wash waste watch water wave wear weave weigh welcome whisper whistle win wind wipe wish withdraw wonder work "
     "worry wrap wreck write yell"
 )
-LINKING_VERBS = word_class("be become seem remain appear stay")
-"""Verbs that join a thing and what it is."""
 
 
 def _s_form(base: str) -> str:

@@ -1,7 +1,7 @@
 """One logical call from prompt to answer: model, cache, deadline, retries with back-off, record [L-3, L-6, L-7]."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -127,9 +127,10 @@ class _BoundModel:
         while True:
             attempt += 1
             linked = body if chain is None else body | self._endpoint.dialect.following(chain.previous_id)
-            sent = {name: value for name, value in linked.items() if name not in self._endpoint.refused}
+            sent = {name: item for name, item in linked.items() if (resolved.model, name) not in self._endpoint.refused}
             try:
-                completion = self._attempt(sent, resolved, attempt, None if on_text is None else tell)
+                left_out = sorted(linked.keys() - sent.keys())
+                completion = self._attempt(sent, left_out, resolved, attempt, None if on_text is None else tell)
                 if chain is not None:
                     chain.answered(completion.response_id)
                 return completion
@@ -140,18 +141,22 @@ class _BoundModel:
                     chain.broke()
                     continue
                 if failed.refused in sent:
-                    self._endpoint.refused |= {str(failed.refused)}
+                    self._endpoint.refused |= {(resolved.model, str(failed.refused))}
                     continue
                 if not failed.is_transient or transient_count == self._endpoint.config.max_retries:
                     raise failed.error from None
                 self._wait(max(FIRST_WAIT_MS * 2**transient_count, failed.retry_after_ms), failed.error)
                 transient_count += 1
 
-    def _attempt(self, body: Mapping[str, Any], resolved: Resolved, attempt: int, tell: OnText | None) -> Completion:
+    def _attempt(
+        self, body: Mapping[str, Any], left_out: Sequence[str], resolved: Resolved, attempt: int, tell: OnText | None
+    ) -> Completion:
         remaining_ms = (self._deadline - time.monotonic()) * 1000
         if remaining_ms <= 0 or self._scope.stopped():
             raise AttemptFailed(ModelTimeout("No time was left for the model."))
-        exchange = self._scope.recorder.sent(self._endpoint.url, body, basis=resolved.basis, attempt=attempt)
+        exchange = self._scope.recorder.sent(
+            self._endpoint.url, body, basis=resolved.basis, attempt=attempt, left_out=left_out
+        )
         timeout_ms = min(self._endpoint.config.timeout_ms, remaining_ms)
         try:
             completion = self._endpoint.send(body, timeout_ms, tell, self._is_over)

@@ -79,7 +79,8 @@ class Endpoint:
         self.secrets = (config.api_key,) if config.api_key else ()
         self.cache = ResponseCache() if config.keeps_answers else None
         self.pause = pause
-        self.refused: frozenset[str] = frozenset()
+        self.refused: frozenset[tuple[str, str]] = frozenset()
+        """Models and parameters that they do not take."""
         self._listed: tuple[float, tuple[str, ...]] | None = None
 
     def warm(self) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -73,9 +73,17 @@ class Recorder:
             self.call_count += 1
             self.model, self.role, self._secrets = model, role, secrets
 
-    def sent(self, url: str, body: Mapping[str, Any], *, basis: str, attempt: int) -> Exchange:
-        """Note a request that leaves now; `basis` says why this model was chosen."""
-        exchange = Exchange({"url": url, "body": body, "modelBasis": basis, "attempt": attempt}, time.monotonic())
+    def sent(
+        self, url: str, body: Mapping[str, Any], *, basis: str, attempt: int, left_out: Sequence[str] = ()
+    ) -> Exchange:
+        """Note a request that leaves now.
+
+        Args:
+            basis: why this model was chosen.
+            left_out: parameters that the model has refused before, and that are not sent for that reason.
+        """
+        request = {"url": url, "body": body, "modelBasis": basis, "attempt": attempt}
+        exchange = Exchange(request | ({"leftOut": list(left_out)} if left_out else {}), time.monotonic())
         with self._lock:
             self._exchanges.append(exchange)
         return exchange

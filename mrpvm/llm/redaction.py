@@ -1,4 +1,4 @@
-"""What was said to a model, without what nobody may read [H60 to H64].
+"""What may be kept of a text: what was said to a model, or a log line, without what nobody may read [H60 to H64].
 
 Over the source's rules: keys are known by what they end with, so `openai_api_key`, `access_token` and `secretKey` are
 found; whatever text lies below such a key goes, lists included; a key in a text begins a word, so `task-...` stays;
@@ -18,14 +18,21 @@ _SECRET_KEY = re.compile(
 _SECRET_TEXT = re.compile(
     r"""
       (?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{5,}                              # a provider's API key
-    | (?<![A-Za-z0-9_-])mrp_[A-Za-z0-9_-]{8,}                             # one of ours
+    | (?<![A-Za-z0-9_-])(?:mrp|sk)_[A-Za-z0-9_-]{8,}                      # one of ours, or of a provider's other form
     | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+ # a JSON web token
     | (?<=\bbearer\s)[^\s'",]{8,}                                         # an Authorization header
-    | (?<=://)[^\s:/@]+:[^\s/@]+(?=@)                                     # an account in an address
+    | (?<=://)[^\s:/@]*:[^\s/@]+(?=@)                                     # an account in an address
+    | (?P<query>[?&](?:token|key|api_key|password)=)[^\s&'"]+             # a secret in a query string
+    | (?P<link>/login/link/)[^\s/?]+                                      # a one-time link of ours
     | \bhttps?://(?:[a-z0-9-]+\.)*supabase\.co(?![a-z0-9-]|\.[a-z0-9])(?::\d+)?(?:/[^\s?\#'"<>]*)?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+
+
+def without_secrets(text: str) -> str:
+    """Give a text with `[REDACTED]` in the place of every secret; log lines and stored requests alike."""
+    return _SECRET_TEXT.sub(lambda match: (match[match.lastgroup] if match.lastgroup else "") + REDACTED, text)
 
 
 def redacted(value: Any, secrets: Sequence[str] = ()) -> Any:
@@ -40,7 +47,7 @@ def redacted(value: Any, secrets: Sequence[str] = ()) -> Any:
 
 def _copy(value: Any, known: re.Pattern[str], *, is_secret: bool) -> Any:
     if isinstance(value, str):
-        return REDACTED if is_secret else _SECRET_TEXT.sub(REDACTED, known.sub(REDACTED, value))
+        return REDACTED if is_secret else without_secrets(known.sub(REDACTED, value))
     if isinstance(value, Mapping):
         return {key: _copy(item, known, is_secret=is_secret or _is_secret(key)) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -19,7 +19,7 @@ NO_PREFERENCE = "mrpvm"
 """The model's name by which a client says that it has no wish [O-29]."""
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _NAME_CHARS = 100
-_MODEL_CHARS = 200
+MODEL_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +145,8 @@ def _override(item: Mapping[str, Any], plugin_id: str, roles: Mapping[str, str])
 
 def _model(item: Mapping[str, Any], place: str) -> str:
     model = item.get("model")
-    if not isinstance(model, str) or len(model) > _MODEL_CHARS or not model.isprintable():
-        raise _invalid(f"{place}.model must be a text of at most {_MODEL_CHARS} characters, empty for automatic.")
+    if not isinstance(model, str) or len(model) > MODEL_CHARS or not model.isprintable():
+        raise _invalid(f"{place}.model must be a text of at most {MODEL_CHARS} characters, empty for automatic.")
     return model.strip()
 
 

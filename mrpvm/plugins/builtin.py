@@ -31,8 +31,3 @@ BUILTIN_PLUGINS: tuple[Plugin, ...] = (
     DefaultPlanner(),
     DepthPlanner(),
 )
-
-
-def self_descriptions() -> dict[str, str]:
-    """Give each plugin's control document about itself, by plugin id [PL-3]."""
-    return {plugin.descriptor.id: plugin.about for plugin in BUILTIN_PLUGINS if hasattr(plugin, "about")}

@@ -38,7 +38,17 @@ from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.lang import admit
 from mrpvm.registry import Registry
 from mrpvm.testing.ports import InMemoryKnowledge, call_context, unit
-from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, GuidanceUnits, Intent, KnowledgeUnit, Selection
+from mrpvm.values import (
+    LEGAL_STATUSES,
+    Answer,
+    AnswerGroup,
+    Evidence,
+    EvidenceEntry,
+    GuidanceUnits,
+    Intent,
+    KnowledgeUnit,
+    Selection,
+)
 
 ODD_MESSAGES: tuple[str, ...] = (
     "",
@@ -58,12 +68,6 @@ ODD_MESSAGES: tuple[str, ...] = (
     "- \n- *\n* -",
 )
 """Messages a plugin has to survive."""
-LEGAL_STATUSES: dict[str, frozenset[str]] = {
-    "sd-plugin": frozenset(("success", "unsupported", "error")),
-    "kb-plugin": frozenset(("success", "insufficient", "error")),
-    "gs-plugin": frozenset(("success", "no-context", "needs-decomposition", "error")),
-    "val-plugin": frozenset(("accepted", "rejected", "error")),
-}
 
 
 class NotConforming(AssertionError):

@@ -8,7 +8,7 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 |---|---|
 | turn.started | requestId, sessionId, inputMessage, deliberationLevel, effectiveLevel, grounding, pins, ... |
 | frame.opened | frameId, parentFrameId, purpose, label, depth, openedBy (execution id or null), intentRefs |
-| frame.closed | frameId, status, durationMs, closureReason |
+| frame.closed | frameId, status, closureReason |
 | command.resolved | frameId, name, route, reason, snapshotVersion, snapshotHash |
 | skill.considered | frameId, offered, leftOutCount, skill (name or null), reason, problem |
 | skill.invoked | frameId, name, source, mode, reason; for a tool also provider, tool, status |

@@ -47,10 +47,6 @@ class Wrapper:
             provides=manifest.capabilities,
         )
 
-    def suits(self, act: str, text: str) -> bool:
-        """Tell whether it is for such an intent: by its capabilities, else by a keyword in the text [PL-36]."""
-        return act in self.manifest.capabilities or self.is_named_in(text)
-
     def is_named_in(self, text: str) -> bool:
         """Tell whether one of its keywords occurs in the text."""
         return any(keyword.lower() in text.lower() for keyword in self.manifest.keywords)

@@ -7,10 +7,12 @@ layer, which is swept.
 """
 
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import batched, groupby
 
 from django.db import transaction
+from django.db.models import Count, Exists, OuterRef
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, MRPError
@@ -27,36 +29,65 @@ from sessions_app.models import (
     SourceArtifact,
     UnitArtifact,
 )
-from sessions_app.queries.knowledge import JOURNAL_KIND
 from sessions_app.search.chains import resolve_chain
 from sessions_app.search.index import hide_units, indexed, insert_indexed
 from sessions_app.search.layers import seal_layer
-from sessions_app.search.windows import Place, place_of
 
 DEEPEST = 16
 """Layers below a head that are read without folding; more make a search noticeably slower."""
+FEW_REMOVED = 1_000
+"""Removed units that may stay; beyond them a chain that has removed more than half of what it holds is folded."""
 _KEPT = 8
 """Layers that a fold leaves below the new one at most."""
 
 logger = logging.getLogger(__name__)
 
+_refused: dict[int, tuple[int, object]] = {}
+"""Which head of a base was folded wrongly, and when somebody had asked for that: it would be again [KB-13]."""
+
+
+class FoldedWrongly(Exception):
+    """The folded layer does not hold what the base shows: a defect, for which nothing of it was published."""
+
 
 def compact_long_chains(watch: Callable[[], object] = lambda: None) -> int:
-    """Fold every base whose chain is too long or that somebody wants folded; gives how many were.
+    """Fold every base whose chain is too long, or mostly removed, or that somebody wants folded; gives how many were.
 
-    One that changes meanwhile, or cannot be folded, is left for the next time.
+    One that changes meanwhile, or cannot be folded, is left for the next time; one that was folded wrongly, until its
+    head is another, somebody asks anew or the server starts again.
     """
-    heads = KnowledgeBase.objects.order_by("pk").values_list("pk", "head__ancestry", "compaction_asked_at")
-    wanted = [pk for pk, ancestry, asked_at in heads if len(ancestry) > DEEPEST or asked_at]
+    heads = list(
+        KnowledgeBase.objects.order_by("pk").values_list("pk", "head_id", "head__ancestry", "compaction_asked_at")
+    )
+    layers = {layer for _, head, ancestry, _ in heads for layer in (head, *ancestry)}
+    rows = KnowledgeLayer.objects.filter(pk__in=layers).values_list("pk", "own_unit_count", "removed_unit_count")
+    counts = {pk: (held, removed) for pk, held, removed in rows}
+    wanted = [
+        pk
+        for pk, head, ancestry, asked_at in heads
+        if len(ancestry) > DEEPEST or asked_at or _is_mostly_removed([counts[layer] for layer in (head, *ancestry)])
+    ]
     folded = 0
     for base in KnowledgeBase.objects.select_related("head").filter(pk__in=wanted):
+        attempt = (base.head_id, base.compaction_asked_at)
+        if _refused.get(base.pk) == attempt:
+            continue
         try:
             folded += compact_base(base, watch)
+        except FoldedWrongly:
+            _refused[base.pk] = attempt
+            logger.exception("%s was folded wrongly; its long chain stays", base.kb_id)
         except MRPError as error:
             logger.info("%s was not compacted: %s", base.kb_id, error.message)
         except Exception:
             logger.exception("%s was not compacted", base.kb_id)
     return folded
+
+
+def _is_mostly_removed(counts: Sequence[tuple[int, int]]) -> bool:
+    """Tell so by how many units each layer of a chain holds and removes."""
+    held, removed = (sum(column) for column in zip(*counts, strict=True))
+    return removed > FEW_REMOVED and removed * 2 > held
 
 
 def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None) -> bool:
@@ -65,7 +96,8 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
     The base's revision stays, for nobody sees a difference: units, ranks and scores are those of before.
 
     Raises:
-        Conflict: the base has changed meanwhile, nothing was done.
+        Conflict: the base has changed meanwhile, or one of its sources is just being replaced; nothing was done.
+        FoldedWrongly: a defect; nothing was done.
 
     Effects: one sealed layer in the place of several; costs by their units, never by those of the layers below.
     """
@@ -84,19 +116,30 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
 def _fold_from(head: KnowledgeLayer) -> KnowledgeLayer | None:
     """Give the layer that the folded one shall lie on, None to fold the whole chain.
 
-    It is as large as all above it together, so that a unit is written again few times in its life, and its units are
-    older than those above it: what is copied stays newer than what is not.
+    It is as large as all that is kept above it, so that a unit is written again few times in its life, and its units
+    are older than those above it: what is copied stays newer than what is not. At most half of what lies from there
+    down is removed, so that a fold is followed by no other for that.
     """
     layers = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=head.chain)}
+    removed = _removed_counts(head)
     sizes = [layers[pk].own_unit_count for pk in head.chain]
     first, last = zip(*(_span(pk) for pk in head.chain), strict=True)
     for place in range(2, len(head.chain)):
         newest_below = max(last[place:])
         oldest_above = min((pk for pk in first[:place] if pk), default=newest_below + 1)
-        is_large = sizes[place] >= sum(sizes[:place]) and len(head.chain) - place <= _KEPT
-        if is_large and newest_below < oldest_above:
+        written = sum(size - removed[pk] for pk, size in zip(head.chain[:place], sizes, strict=False))
+        is_large = sizes[place] >= written and len(head.chain) - place <= _KEPT
+        is_alive = sum(removed[pk] for pk in head.chain[place:]) * 2 <= sum(sizes[place:])
+        if is_large and is_alive and newest_below < oldest_above:
             return layers[head.chain[place]]
     return None
+
+
+def _removed_counts(head: KnowledgeLayer) -> Counter[int]:
+    """Give how many units of each layer of a chain are removed."""
+    removed = HiddenUnit.objects.filter(layer_id__in=head.chain, change=HiddenUnit.Change.REMOVED)
+    counted = removed.values_list("unit__layer_id").annotate(Count("pk")).order_by()
+    return Counter(dict(counted))
 
 
 def _span(layer_pk: int) -> tuple[int, int]:
@@ -118,19 +161,14 @@ def _hide(layer: KnowledgeLayer, folded: Sequence[int], watch: Callable[[], obje
 def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, KnowledgeSource]:
     """Give a source row in the layer for each source of the folded ones, by id, in their order.
 
-    Of several rows the newest counts, with its parts in quarantine and its artifacts; what sessions saved of their
-    conversations adds up.
+    Of several rows the newest counts, with its parts in quarantine and its artifacts.
     """
     made: dict[str, KnowledgeSource] = {}
     listed = KnowledgeSource.objects.filter(layer_id__in=folded).order_by("pk").values_list("source_id", "pk")
     newest_of = dict(listed)
     for source_id in sorted(newest_of, key=lambda name: newest_of[name]):
-        rows = list(KnowledgeSource.objects.filter(layer_id__in=folded, source_id=source_id).order_by("pk"))
-        newest = rows[-1].pk
-        copy = rows[-1]
-        if copy.kind == JOURNAL_KIND:
-            copy.unit_count = sum(row.unit_count for row in rows)
-            copy.content = "\n".join(row.content for row in rows)
+        newest = newest_of[source_id]
+        copy = KnowledgeSource.objects.get(pk=newest)
         copy.pk, copy.layer = None, layer
         copy._state.adding = True
         with transaction.atomic():
@@ -179,7 +217,7 @@ def _units(head: KnowledgeLayer, folded: Sequence[int]) -> Iterator[int]:
     kept = LayerUnit.objects.filter(layer_id__in=folded).order_by("pk").values_list("pk", "layer_id")
     doubles: list[tuple[int, int]] = []
     for pk, layer_pk in kept:
-        if pk in hidden:
+        if pk in hidden.of(layer_pk):
             doubles += [] if pk in gone else [(folded.index(layer_pk), pk)]
         else:
             yield pk
@@ -187,23 +225,18 @@ def _units(head: KnowledgeLayer, folded: Sequence[int]) -> Iterator[int]:
 
 
 def _copy(layer: KnowledgeLayer, rows: Sequence[LayerUnit], origin: KnowledgeSource | None) -> None:
+    given = [row.unit_id for row in rows]
+    taken = set(layer.units.filter(unit_id__in=given).values_list("unit_id", flat=True))
+    for row in rows:  # two sessions may have called what they saved the same; a layer has each id once [KU-7]
+        row.unit_id = f"{row.unit_id}-{row.pk}" if row.unit_id in taken else row.unit_id
+        taken.add(row.unit_id)
     units = [row.to_value() for row in rows]
     keys = insert_indexed(layer, indexed(units), origin)
-    moved = [
-        LayerUnit(pk=key, stretch=row.stretch, place=row.place)
-        for row, unit, key in zip(rows, units, keys, strict=True)
-        if place_of(unit) != _place(row)  # a journal was renamed when it was saved
-    ]
-    LayerUnit.objects.bulk_update(moved, ["stretch", "place"])
     copied = {row.pk: key for row, key in zip(rows, keys, strict=True)}
     artifacts = list(UnitArtifact.objects.filter(unit_id__in=copied))
     for artifact in artifacts:
         artifact.pk, artifact.unit_id = None, copied[artifact.unit_id]
     UnitArtifact.objects.bulk_create(artifacts)
-
-
-def _place(row: LayerUnit) -> Place | None:
-    return None if row.stretch is None or row.place is None else Place(row.stretch, row.place)
 
 
 @transaction.atomic
@@ -212,14 +245,32 @@ def _publish(base: KnowledgeBase, layer_pk: int, head: KnowledgeLayer) -> None:
     locked, layer = lock_base(base), locked_staged(layer_pk)
     if locked.head_id != head.pk:
         raise Conflict("The base has changed while it was being compacted.", code="KB_REVISION_CONFLICT")
+    _refuse_replaced(head, layer)
     counts = ("unit_count", "evidence_count", "term_count")
     if any(getattr(layer, name) != getattr(head, name) for name in counts):
-        raise Conflict("The compacted layer does not hold what the base shows; it was thrown away.")
+        held = {name: (getattr(layer, name), getattr(head, name)) for name in counts}
+        raise FoldedWrongly(f"folded and shown: {held}")
     layer.source_count = head.source_count
-    layer.own_source_count = layer.sources.exclude(kind=JOURNAL_KIND).count()
+    layer.own_source_count = layer.sources.exclude(kind=KnowledgeSource.Kind.JOURNAL).count()
     layer.created_at = timezone.now()
     layer.save(update_fields=["source_count", "own_source_count", "created_at"])
     seal_layer(layer)
     locked.head, locked.compaction_asked_at = layer, None
     locked.save(update_fields=["head", "compaction_asked_at"])
     KBRevision.objects.filter(knowledge_base=locked, revision=locked.revision).update(layer=layer)
+
+
+def _refuse_replaced(head: KnowledgeLayer, layer: KnowledgeLayer) -> None:
+    """Refuse to publish copies of sources that are older than what is staged in their place.
+
+    Of several rows of a source the newest counts, so the copies would pass for later uploads.
+
+    Raises:
+        Conflict: there is one; whoever uploads it goes first.
+    """
+    staged = KnowledgeSource.objects.filter(
+        layer__kind=KnowledgeLayer.Kind.STAGED, layer__parent_id__in=head.chain, source_id=OuterRef("source_id"),
+        pk__lt=OuterRef("pk"),
+    )  # fmt: skip
+    if layer.sources.filter(Exists(staged)).exists():
+        raise Conflict("A source of the base is being replaced; its chain is folded later.")

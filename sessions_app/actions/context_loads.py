@@ -15,6 +15,7 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import added_event, known_hashes, remove_from_layers
+from sessions_app.actions.journals import journal_source
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.quarantine import replace_rejections
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
@@ -81,7 +82,8 @@ def add_context(session: Session, material: Material, *, watch: Watch = unwatche
         return waiting_for_slot(wait_ms, lambda: _add_at_once(session, material, fresh))
     top = KnowledgeLayer.objects.get(children=session.journal_id)
     with staging(top) as layer:
-        fill(layer, fresh[: settings.MRPVM_MAX_SESSION_UNITS], watch=watch, entries=material.entries)
+        kept = fresh[: settings.MRPVM_MAX_SESSION_UNITS]
+        fill(layer, kept, journal_source(session, layer), watch, material.entries)
         return waiting_for_slot(wait_ms, lambda: _publish(session, material, layer.pk, len(fresh)))
 
 

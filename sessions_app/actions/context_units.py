@@ -13,14 +13,17 @@ from mrpvm.contracts import LifecycleEvent
 from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
+from sessions_app.actions.journals import saved_units
 from sessions_app.actions.notifications import notify, notify_on_commit
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
 from sessions_app.models.plain_sql import delete_rows, insert_rows, insert_values, select_rows, update_rows
-from sessions_app.search.index import index_units, remove_units
+from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.layers import own_layers
 
 Step = UnitEvent.Step
 State = ContextUnit.State
+_REASON_CHARS = 300
+_UNITS_A_QUERY = 5_000
 
 
 def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str) -> None:
@@ -111,12 +114,18 @@ def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> 
 
 
 def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
-    """Take units out of the session's own layers; must run inside a transaction."""
+    """Take units out of the session's own layers, and hide those that are saved [API-12].
+
+    Must run inside a transaction, while the session still has the units.
+    """
     layers = own_layers(session)
     for layer in layers:
         remove_units(layer, unit_ids)
     if len(layers) > 1:
         session.journal.refresh_from_db()
+    for batch in batched(unit_ids, _UNITS_A_QUERY, strict=False):
+        hashes = session.context_units.filter(unit_id__in=batch).values("hash")
+        hide_units(session.journal, saved_units(session).filter(hash__in=hashes))
 
 
 def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, dict[str, Any]]]) -> None:
@@ -133,10 +142,15 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
          "created_at"),
         [
             (session_pk, turn_pk, row["unitId"], row["step"], row["store"], execution_id, row.get("rank"),
-             row.get("score"), str(row.get("reason") or "")[:300], "", now)
+             row.get("score"), _fitting(str(row.get("reason") or "")), "", now)
             for execution_id, row in judged
         ],
     )  # fmt: skip
+
+
+def _fitting(reason: str) -> str:
+    """Give as much of a reason as a row of the ledger holds, with a mark where it goes on; the trace has all of it."""
+    return reason if len(reason) <= _REASON_CHARS else f"{reason[: _REASON_CHARS - 1]}…"
 
 
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:

@@ -72,7 +72,7 @@ def remove_source(session: Session, source_id: str, *, watch: Watch = unwatched,
 
     Effects: as for `stage_source`.
     """
-    nothing = NewSource(name=source_id, source_id=source_id, kind=KnowledgeSource.REMOVED)
+    nothing = NewSource(name=source_id, source_id=source_id, kind=KnowledgeSource.Kind.REMOVED)
     return _change(session, nothing, replaces=True, watch=watch, wait_ms=wait_ms)[0]
 
 
@@ -94,7 +94,7 @@ def _change(
 
 
 def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
-    if source.kind == KnowledgeSource.REMOVED and not is_listed(earlier):
+    if source.kind == KnowledgeSource.Kind.REMOVED and not is_listed(earlier):
         raise NotFound(f"The draft shows no source '{source.source_id}'.", code="SOURCE_NOT_FOUND")
 
 
@@ -112,7 +112,7 @@ def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> t
     row = insert_source(draft, source)
     hide_units(draft, LayerUnit.objects.filter(origin__in=below))
     index_units(draft, source.units, origin=row)
-    if source.kind == KnowledgeSource.REMOVED and not below:  # nothing is left that it would have to hide
+    if source.kind == KnowledgeSource.Kind.REMOVED and not below:  # nothing is left that it would have to hide
         row.delete()
         own_count -= 1
     _count_sources(draft, own_count + 1, draft.source_count, source, was_listed=was_listed)
@@ -160,7 +160,7 @@ def _count_sources(
         TooLarge: as for `check_base_size`.
     """
     layer.own_source_count = own
-    layer.source_count = below + (source.kind != KnowledgeSource.REMOVED) - was_listed
+    layer.source_count = below + (source.kind != KnowledgeSource.Kind.REMOVED) - was_listed
     layer.save(update_fields=["own_source_count", "source_count"])
     check_base_size(layer)
 

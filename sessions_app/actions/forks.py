@@ -10,8 +10,8 @@ from django.db import transaction
 
 from mrpvm.errors import Conflict
 from sessions_app import events
-from sessions_app.actions.journals import label_journal
-from sessions_app.actions.kb_mounts import draft_facts, mounted_facts, point_at
+from sessions_app.actions.journals import prepare_journal, seal_journal
+from sessions_app.actions.kb_mounts import draft_facts, follow_fold, mounted_facts, point_at
 from sessions_app.actions.knowledge import MAX_NAME_CHARS, base_name, lock_base, move_head, note_revision
 from sessions_app.actions.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.notifications import notify_on_commit
@@ -47,7 +47,8 @@ def fork_session_kb(
 ) -> KnowledgeBase:
     """Give a new base made of what the session sees, draft and journal included, and mount it there [KB-12].
 
-    The mounted base stays as it is. Costs by the journal's units alone.
+    The mounted base stays as it is, and what the session knows stays its own wherever it goes. Costs the same for
+    every size of base.
 
     Raises:
         InvalidInput: as for `create_base`.
@@ -63,6 +64,7 @@ def fork_session_kb(
     def attempt() -> KnowledgeBase:
         return _fork_session(lock_idle_session(session.pk), name, actor, with_journal=True, reason="fork")
 
+    prepare_journal(session)
     return waiting_for_slot(wait_ms, attempt)
 
 
@@ -102,6 +104,8 @@ def save_session_kb(
             return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="save-fork")
         return _save_session(locked, target or locked.mounted_kb, name, actor, with_journal=include_conversation_units)
 
+    if include_conversation_units:
+        prepare_journal(session)
     return waiting_for_slot(wait_ms, attempt)
 
 
@@ -109,6 +113,7 @@ def _fork_session(
     session: Session, name: str | None, actor: User | None, *, with_journal: bool, reason: str
 ) -> KnowledgeBase:
     parent = session.mounted_kb
+    follow_fold(session, parent)
     tip = _seal_workspace(session, with_journal=with_journal)
     fork = _create_fork(parent, tip, name, actor)
     _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
@@ -121,6 +126,7 @@ def _save_session(
     previous = session.mounted_kb
     base = lock_base(target, project_id=session.project_id)
     _check_revision(session, base)
+    follow_fold(session, base)
     if name is not None:
         base.name = base_name(name)
     tip = _seal_workspace(session, with_journal=with_journal)
@@ -153,8 +159,7 @@ def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
     for layer in stack if with_journal else ():
         if not layer.is_empty:
             relink_layer(layer, tip)
-            label_journal(session, layer)
-            seal_layer(layer)
+            seal_journal(session, layer)
             tip = layer
     if session.draft.is_empty:
         place_draft(session.draft, tip)

@@ -14,7 +14,6 @@ from sessions_app import events
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import FrozenContent, Project, Session
 from sessions_app.models.frozen_content import content_key
-from sessions_app.queries.frozen_content import AGENTS, PERSONAS, SKILLS
 from sessions_app.queries.skill_files import current_agents, current_personas, current_skills
 
 Kind = FrozenContent.Kind
@@ -46,9 +45,6 @@ def freeze_files(project: Project) -> dict[str, str]:
     skills = current_skills(project)
     personas, agents = current_personas(project), current_agents(project)
     keys = store(project.pk, [(Kind.SKILLS, skills), (Kind.PERSONAS, personas), (Kind.AGENTS, agents)])
-    SKILLS.keep(keys[0], skills)
-    PERSONAS.keep(keys[1], personas)
-    AGENTS.keep(keys[2], agents)
     return dict(zip(("skills_id", "personas_id", "agents_id"), keys, strict=True))
 
 
@@ -126,14 +122,12 @@ def reload_skills(session: Session) -> Session:
 def point_to_skills(session: Session, skills: SkillSnapshot, version: int) -> None:
     """Store the skills and point the unsaved session to them."""
     session.skills_id = store(session.project_id, [(Kind.SKILLS, skills)])[0]
-    SKILLS.keep(session.skills_id, skills)
     session.snapshot_version = version
 
 
 def point_to_personas(session: Session, personas: PersonaCatalogue) -> None:
     """Store the personas and point the unsaved session to them."""
     session.personas_id = store(session.project_id, [(Kind.PERSONAS, personas)])[0]
-    PERSONAS.keep(session.personas_id, personas)
 
 
 def reloaded(session: Session) -> tuple[events.EventKind, dict[str, object]]:

@@ -4,9 +4,35 @@ from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 
+from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions import Choices, create_session, note_metadata
 from sessions_app.actions.slots import lock_idle_session
-from sessions_app.models import Message, Session
+from sessions_app.models import KnowledgeBase, Message, Project, Session
+
+
+@transaction.atomic
+def begin_session(
+    project: Project,
+    messages: Sequence[Mapping[str, str]] = (),
+    choices: Choices | None = None,
+    *,
+    base: KnowledgeBase | None = None,
+    client_name: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> Session:
+    """Give a new session that begins with `messages` and the client's own notes; all or nothing.
+
+    Raises and effects: those of `create_session` and `import_history`.
+    """
+    session = create_session(project, choices, base=base, client_name=client_name)
+    if metadata:
+        note_metadata(session, metadata)
+    if messages:
+        import_history(session, messages)
+    if metadata or messages:
+        session.refresh_from_db()
+    return session
 
 
 def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> None:
@@ -15,7 +41,7 @@ def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> N
     Raises:
         Conflict: TURN_IN_PROGRESS.
 
-    Effects: message rows without a turn. A session that has messages stays as it is.
+    Effects: message rows without a turn; `messages.changed`. A session that has messages stays as it is.
     """
     with transaction.atomic():
         locked = lock_idle_session(session.pk)
@@ -30,7 +56,7 @@ def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> 
     Raises:
         Conflict: TURN_IN_PROGRESS.
 
-    Effects: message rows without a turn, activity.
+    Effects: message rows without a turn, activity; `messages.changed`.
     """
     locked = lock_idle_session(session.pk)
     touch(locked)
@@ -49,6 +75,7 @@ def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Mess
     )
     locked.message_sequence += len(made)
     locked.save(update_fields=["message_sequence"])
+    events.append(locked, "messages.changed", {"message_count": locked.message_sequence})
     return made
 
 
@@ -59,8 +86,13 @@ def remove_message(session: Session, sequence: int) -> None:
     Raises:
         Conflict: TURN_IN_PROGRESS.
 
-    Effects: the row, and the places from there on by which the conversation was recognised.
+    Effects: the row, the places from there on by which the conversation was recognised, and a summary that tells of
+    the message: the next turn that needs one makes it anew; `messages.changed`.
     """
     locked = lock_idle_session(session.pk)
     locked.messages.filter(sequence=sequence).delete()
     locked.conversation_points.filter(sequence__gte=sequence).delete()
+    if locked.summary and locked.summary["through"] >= sequence:
+        locked.summary = None
+        locked.save(update_fields=["summary"])
+    events.append(locked, "messages.changed", {"message_count": locked.message_sequence})

@@ -1,46 +1,126 @@
-"""What a session's journal becomes when it is saved into a base: one source, named after the session [KB-11]."""
+"""What a session knows of its own, wherever it lies: in its layers, or saved into the base that it has mounted.
 
-import hashlib
+The session's committed units are the truth. Its layers and, in a base, the units of its journal source are what these
+are found by; a mount makes the two agree again [KB-9, KB-11].
+"""
 
-from django.db.models import Sum
+from collections.abc import Sequence
+from itertools import batched
 
-from mrpvm.knowledge.units import numbered
-from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Session
-from sessions_app.queries.knowledge import JOURNAL_KIND
+from django.db import transaction
+from django.db.models import QuerySet
+
+from mrpvm.values import KnowledgeUnit
+from sessions_app.actions.slots import lock_session
+from sessions_app.actions.staging import UNITS_AT_ONCE
+from sessions_app.models import ContextUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.search.chains import resolve_chain
+from sessions_app.search.index import hide_units, index_units, remove_units
+from sessions_app.search.layers import own_layers, seal_layer
 from sessions_app.search.words import note_words
 
-
-def journal_source_id(session: Session) -> str:
-    """Give the id of the session's journal source, the same in every base."""
-    return f"src-journal-{hashlib.sha256(session.session_id.encode()).hexdigest()[:16]}"
+_UNITS_A_QUERY = 5_000
 
 
-def label_journal(session: Session, journal: KnowledgeLayer) -> KnowledgeSource:
-    """Make the journal's units those of the session's journal source, before the layer is sealed.
+def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
+    """Give the row of the session's journal source in one of its layers, making it if there is none [KB-11].
 
-    A journal holds what came since the last save, so its units are numbered on from those that the chain holds
-    already. Effects: one source row, the units' ids, the words they are found by; costs by the number of the journal's
-    units.
+    Whoever calls it holds the session's lock, or the layer alone.
     """
-    source_id = journal_source_id(session)
-    earlier = KnowledgeSource.objects.filter(layer_id__in=journal.ancestry, source_id=source_id)
-    first_number = earlier.aggregate(total=Sum("unit_count"))["total"] or 0
-    units = list(journal.units.order_by("pk"))
-    content = "\n".join(unit.text for unit in units)
-    source = KnowledgeSource.objects.create(
-        layer=journal,
-        source_id=source_id,
+    found = layer.sources.filter(source_id=session.journal_source_id).first()
+    return found or KnowledgeSource.objects.create(
+        layer=layer,
+        source_id=session.journal_source_id,
         name=f"session-{session.session_id}-journal",
-        kind=JOURNAL_KIND,
-        content=content,
-        hash=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
+        kind=KnowledgeSource.Kind.JOURNAL,
         chunk_count=1,
-        unit_count=len(units),
     )
-    chunk_id = f"{source_id}::{numbered('chunk', 0)}"
-    for number, unit in enumerate(units, start=first_number):
-        unit.unit_id = f"{chunk_id}::{numbered('unit', number)}"
-        unit.source_id, unit.chunk_id, unit.origin = source_id, chunk_id, source
-    LayerUnit.objects.bulk_update(units, ["unit_id", "source_id", "chunk_id", "origin"], batch_size=500)
+
+
+def saved_units(session: Session, below: KnowledgeLayer | None = None) -> QuerySet[LayerUnit]:
+    """Give what the chain of `below`, the session's draft when None, holds of the units that the session saved."""
+    chain = (below or session.draft).chain
+    rows = KnowledgeSource.objects.filter(source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL)
+    return LayerUnit.objects.filter(layer_id__in=chain, origin__in=rows.filter(layer_id__in=chain)).order_by()
+
+
+def prepare_journal(session: Session) -> None:
+    """Make the many units of a large journal ready to be sealed, in short transactions.
+
+    Each gets its source and the words that pages find it by; neither is on a turn's path.
+
+    Raises:
+        NotFound, Expired: as for `lock_session`.
+    """
+    is_ready = Session.objects.filter(pk=session.pk, journal__own_unit_count__lte=UNITS_AT_ONCE).exists()
+    while not is_ready:
+        with transaction.atomic():
+            locked = lock_session(session.pk)
+            is_ready = not _enter(locked.journal, journal_source(locked, locked.journal), UNITS_AT_ONCE)
+
+
+def seal_journal(session: Session, layer: KnowledgeLayer) -> None:
+    """Make one of the session's own layers part of a base; costs by what came since `prepare_journal`.
+
+    The units keep their ids: the ledger and plugins know them by these [KU-7].
+    """
+    source = journal_source(session, layer)
+    source.unit_count = session.unit_count
+    source.save(update_fields=["unit_count"])
+    _enter(layer, source)
+    seal_layer(layer)
+
+
+def _enter(layer: KnowledgeLayer, source: KnowledgeSource, limit: int | None = None) -> bool:
+    """Enter units that have no source yet; tells whether there were any."""
+    units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
+    LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
     note_words(units)
-    return source
+    return bool(units)
+
+
+def missing_units(session: Session, below: KnowledgeLayer) -> list[KnowledgeUnit]:
+    """Give those of the session's units that neither its layers hold nor `below` shows as what it saved."""
+    own = own_layers(session)
+    if _held_count(own) == session.unit_count:
+        return []
+    held = LayerUnit.objects.filter(layer__in=own).order_by().values_list("hash", flat=True)
+    there = {*held, *_saved(session, below).values()}
+    return [row.to_value() for row in _committed(session).order_by("pk") if row.hash not in there]
+
+
+def agree_with_units(session: Session) -> None:
+    """Make what the locked session finds as its own the units that it has: its draft may lie on another base now.
+
+    What the base shows of its earlier units is hidden from it; what the base does not show comes into its journal.
+    Effects: rows of the session's layers; none where the two agree.
+    """
+    own, saved = own_layers(session), _saved(session, session.draft)
+    if not saved and _held_count(own) == session.unit_count:
+        return
+    known = set(_committed(session).values_list("hash", flat=True))
+    for layer in own[:-1]:
+        held = layer.units.order_by().values_list("unit_id", "hash")
+        remove_units(layer, [unit_id for unit_id, digest in held if digest not in known])
+    session.journal.refresh_from_db()
+    stale = [pk for pk, digest in saved.items() if digest not in known]
+    for batch in batched(stale, _UNITS_A_QUERY, strict=False):
+        hide_units(session.journal, LayerUnit.objects.filter(pk__in=batch))
+    index_units(session.journal, missing_units(session, session.draft))
+
+
+def _saved(session: Session, below: KnowledgeLayer) -> dict[int, str]:
+    """Give the hashes of what a chain shows of the units that the session saved, by their keys."""
+    found = dict(saved_units(session, below).values_list("pk", "hash"))
+    if not found:
+        return {}
+    hidden = resolve_chain(below.chain).hidden
+    return {pk: digest for pk, digest in found.items() if pk not in hidden}
+
+
+def _held_count(layers: Sequence[KnowledgeLayer]) -> int:
+    return sum(layer.own_unit_count for layer in layers)
+
+
+def _committed(session: Session) -> QuerySet[ContextUnit]:
+    return session.context_units.filter(state=ContextUnit.State.COMMITTED)

@@ -1,21 +1,27 @@
 """Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top [KB-5, KB-8, O-2]."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
+from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.journals import agree_with_units, journal_source, missing_units
 from sessions_app.actions.knowledge import ensure_default_base, lock_base
 from sessions_app.actions.lifecycle import kb_loaded
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.staging import abandon
-from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, Session
+from sessions_app.actions.source_rows import earlier_sources
+from sessions_app.actions.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
+from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.search.index import hide_units
 from sessions_app.search.layers import create_layer, draft_layers, drop_layer, own_layers, place_draft, restack_layer
 
 Kind = KnowledgeLayer.Kind
@@ -54,10 +60,11 @@ def mount_base(
 ) -> KBMount:
     """Mount the head of `base` in the session and give the mount; `mount.session` is the session as it now is.
 
-    Units, messages and preferences of the session stay [KB-9]. Costs the same for every size of base.
+    Units, messages and preferences of the session stay [KB-9]: what it saved into the base that it leaves is written
+    once more for the other one, much of it in short transactions. Costs the same for every size of base.
 
     Args:
-        reason: why, in the words of [PL-43]: `mount-api`, `load-api`, `admin`.
+        reason: why, in the words of [PL-43]: `load-api`, `chat`, `mount-admin`, `unmount-admin`.
         discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount [KB-8].
         wait_ms: how long to wait for a running turn [O-19].
 
@@ -68,7 +75,24 @@ def mount_base(
 
     Effects: the session's pointers and layers, one mount row, `kb.mounted`, activity; afterwards `kb-loaded`.
     """
-    return waiting_for_slot(wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft))
+    with _brought_along(session, base) as brought:
+        return waiting_for_slot(wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft, brought))
+
+
+@contextmanager
+def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None]:
+    """Give a staged layer of the many units that the session would miss on `base`; None where they are few."""
+    found = Session.objects.select_related("journal").filter(pk=session.pk).first()
+    missing: list[KnowledgeUnit] = []
+    if found is not None and found.unit_count - found.journal.own_unit_count > UNITS_AT_ONCE:
+        head = KnowledgeLayer.objects.filter(headed_bases=base).first()
+        missing = missing_units(found, head) if head else []
+    if len(missing) <= UNITS_AT_ONCE:
+        yield None
+        return
+    with staging(head) as layer:
+        fill(layer, missing, journal_source(session, layer))
+        yield layer.pk
 
 
 def unmount_base(
@@ -83,7 +107,9 @@ def unmount_base(
 
 
 @transaction.atomic
-def _mount(session_pk: int, base: KnowledgeBase, reason: str, actor: User | None, discard_draft: bool) -> KBMount:
+def _mount(
+    session_pk: int, base: KnowledgeBase, reason: str, actor: User | None, discard_draft: bool, brought: int | None
+) -> KBMount:
     session = lock_idle_session(session_pk)
     target = lock_base(base, project_id=session.project_id)
     if session.is_dirty and not discard_draft:
@@ -99,8 +125,14 @@ def _mount(session_pk: int, base: KnowledgeBase, reason: str, actor: User | None
         session.draft = create_layer(Kind.DRAFT, target.head)
     else:
         place_draft(session.draft, target.head)
+    if brought is not None:
+        layer = locked_staged(brought)
+        layer.kind = Kind.CONTEXT
+        layer.save(update_fields=["kind"])
+        stack.insert(0, layer)
     for below, layer in pairwise([session.draft, *stack]):
         restack_layer(layer, below)
+    agree_with_units(session)
     mount = point_at(session, target, reason=reason, actor=actor)
     news: list[tuple[events.EventKind, dict[str, object]]] = [("kb.mounted", mounted_facts(mount))]
     if was_dirty:
@@ -109,6 +141,42 @@ def _mount(session_pk: int, base: KnowledgeBase, reason: str, actor: User | None
     events.append_all(session, news)
     notify_on_commit(kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id))
     return mount
+
+
+def follow_fold(session: Session, base: KnowledgeBase) -> None:
+    """Put what the locked session has above its mounted head on the present one, if that is the same folded [KB-13].
+
+    Else a save would put the base back on the long chain; it does where the draft replaces a source that was folded.
+    Costs by the session's own units.
+    """
+    if session.mounted_layer_id == base.head_id:
+        return
+    if not session.mounts.filter(until=None, knowledge_base=base, revision=base.revision).exists():
+        return
+    drafts, stack, below = draft_layers(session), own_layers(session), base.head
+    copies = KnowledgeSource.objects.filter(
+        layer_id__in=base.head.chain, source_id=OuterRef("source_id"), pk__gt=OuterRef("pk")
+    )
+    if KnowledgeSource.objects.filter(Exists(copies), layer__in=drafts).exists():
+        return  # the newest row of a source counts: the fold's copy would pass for a later upload than the draft's
+    for layer in drafts:
+        _restack_draft(layer, below)
+        below = layer
+    session.draft = below
+    for below, layer in pairwise([session.draft, *stack]):
+        restack_layer(layer, below)
+    session.mounted_layer = base.head
+    agree_with_units(session)
+
+
+def _restack_draft(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Put a draft layer on another head that shows the same; what it replaces is other rows there."""
+    source_count = layer.source_count
+    restack_layer(layer, parent)
+    layer.source_count = source_count
+    layer.save(update_fields=["source_count"])
+    for source_id in layer.sources.values_list("source_id", flat=True):
+        hide_units(layer, LayerUnit.objects.filter(origin__in=earlier_sources(parent, source_id)))
 
 
 def point_at(session: Session, base: KnowledgeBase, *, reason: str, actor: User | None) -> KBMount:

@@ -83,7 +83,7 @@ def add_source(
     units: Sequence[KnowledgeUnit],
     *,
     source_id: str | None = None,
-    kind: str = "source",
+    kind: str = KnowledgeSource.Kind.LISTED,
     chunk_count: int = 0,
     replaces: bool = True,
     rejections: Sequence[Rejection] = (),

@@ -18,7 +18,7 @@ from mrpvm.knowledge.arrays import Array, np
 from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
 from sessions_app.models.plain_sql import insert_values
 from sessions_app.search.layers import layers_of_bases
-from sessions_app.search.packed import UNITS_A_PART, VERSION, packed_postings, packed_units
+from sessions_app.search.packed import UNITS_A_PART, VERSION, packed_postings, packed_said, packed_units
 
 _POSTINGS_A_QUERY = 50_000
 _PARTS_A_TRANSACTION = 2_000
@@ -32,16 +32,23 @@ logger = logging.getLogger(__name__)
 
 
 def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
-    """Pack what bases show in large layers and is not packed yet; gives how many layers were.
-
-    A layer that holds utterances stays as it is: what is found of it depends on what was said around it.
-    """
+    """Pack what bases show in large layers and is not packed yet; gives how many layers were."""
     shown = layers_of_bases()
-    said = LayerUnit.objects.filter(layer=OuterRef("pk"), stretch__isnull=False)
     done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=VERSION, is_complete=True)
     large = KnowledgeLayer.objects.filter(own_unit_count__gte=PACKED_FROM, sealed_at__isnull=False)
-    wanted = large.filter(~Exists(done), ~Exists(said)).order_by("pk").values_list("pk", flat=True)
-    return sum(_is_packed(pk, watch) for pk in list(wanted) if pk in shown)
+    wanted = large.filter(~Exists(done)).order_by("pk").values_list("pk", flat=True)
+    packed_count = sum(_is_packed(pk, watch) for pk in list(wanted) if pk in shown)
+    if packed_count:
+        _refresh_statistics()
+    return packed_count
+
+
+def _refresh_statistics() -> None:
+    """Let PostgreSQL know of the new layers now: by itself it looks at a large table only when a tenth has changed."""
+    if connection.vendor == "postgresql":
+        tables = ", ".join(model._meta.db_table for model in (LayerUnit, Posting, PackedPart))
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {tables}")
 
 
 def _is_packed(layer_pk: int, watch: Callable[[], object]) -> bool:
@@ -55,8 +62,8 @@ def _is_packed(layer_pk: int, watch: Callable[[], object]) -> bool:
 def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> bool:
     """Pack a sealed layer's postings; tells whether it was done, which it is not while another process does it.
 
-    Effects: one row a term and one for some hundred units, in short transactions; memory for two numbers a unit and
-    the postings of the most frequent term.
+    Effects: one row or two a term and one for some hundred units, in short transactions; memory for two numbers a unit
+    and the postings of the most frequent term.
     """
     packed = _begun(layer_pk)
     if packed is None:
@@ -68,9 +75,7 @@ def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> boo
             if not PackedLayer.objects.filter(pk=packed.pk).update(worked_at=timezone.now()):
                 return False  # taken for left over, because this took too long
             insert_values(PackedPart, _COLUMNS, batch)
-    first, last = (int(keys.min()), int(keys.max())) if len(keys) else (0, 0)
-    made = PackedLayer.objects.filter(pk=packed.pk)
-    return bool(made.update(unit_count=len(keys), first_unit=first, last_unit=last, is_complete=True))
+    return bool(PackedLayer.objects.filter(pk=packed.pk).update(unit_count=len(keys), is_complete=True))
 
 
 def _begun(layer_pk: int) -> PackedLayer | None:
@@ -87,8 +92,11 @@ def _begun(layer_pk: int) -> PackedLayer | None:
 
 
 def _keys_in_order(layer_pk: int) -> Array:
-    """Give the keys of the layer's evidence units in the order of their unit ids: a unit's place is its number."""
-    units = LayerUnit.objects.filter(layer_id=layer_pk, is_evidence=True)
+    """Give the keys of the layer's evidence units in the order of their unit ids: a unit's place is its number.
+
+    Without what was said in a conversation.
+    """
+    units = LayerUnit.objects.filter(layer_id=layer_pk, is_evidence=True, stretch__isnull=True)
     ordered = units.order_by(Collate("unit_id", _BY_CODE_POINT[connection.vendor])).values_list("pk", flat=True)
     return np.fromiter(ordered.iterator(), np.int64)
 
@@ -97,10 +105,17 @@ def _parts(packed_pk: int, layer_pk: int, keys: Array) -> Iterator[tuple[int, st
     for number, start in enumerate(range(0, len(keys), UNITS_A_PART)):
         yield packed_pk, PackedPart.Kind.UNITS.value, number, packed_units(keys[start : start + UNITS_A_PART])
     order = np.argsort(keys)
-    ordered = keys[order]
-    for term, units, frequencies, lengths in _postings(layer_pk):
-        numbers = order[np.searchsorted(ordered, units)]
-        yield packed_pk, PackedPart.Kind.TERM.value, term, packed_postings(numbers, frequencies, lengths)
+    ordered = np.append(keys[order], np.iinfo(np.int64).max)
+    kind = PackedPart.Kind
+    for term, *columns in _postings(layer_pk):
+        places = ordered.searchsorted(columns[0])
+        has_number = ordered[places] == columns[0]
+        if has_number.any():
+            _, frequencies, lengths = (column[has_number] for column in columns)
+            content = packed_postings(order[places[has_number]], frequencies, lengths)
+            yield packed_pk, kind.TERM.value, term, content
+        if not has_number.all():
+            yield packed_pk, kind.SAID.value, term, packed_said(*(column[~has_number] for column in columns))
 
 
 def _postings(layer_pk: int) -> Iterator[tuple[int, Array, Array, Array]]:

@@ -1,15 +1,18 @@
 """The session that a conversation sent whole belongs to [O-31], and the one after an expiry [O-43]."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+
+from django.db import transaction
 
 from mrpvm.errors import Conflict
 from mrpvm.values import HistoryMessage
-from sessions_app.actions.histories import import_history
+from sessions_app.actions.histories import begin_session
 from sessions_app.actions.memory import carry_memory
 from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.actions.sessions import Choices
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, KnowledgeBase, Project, Session
+from sessions_app.models.plain_sql import get_row
 from sessions_app.models.session import ForkReason
 from sessions_app.queries.conversations import continuation, recognised_point
 
@@ -19,10 +22,15 @@ EXPIRED = "session_expired_restarted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The session to talk in, how it was found, and what the client should know about that."""
+    """The session to talk in, how it was found, and what the client should know about that.
+
+    `continues_at` is the place of the message that the request goes on from, if it goes on from a certain one: another
+    turn may follow that before the request's own does.
+    """
 
     session: Session
     how: str
+    continues_at: int | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -42,30 +50,50 @@ def recognise_session(
         chain: the chain hash of `said`.
 
     Raises:
-        whatever `create_session` and `import_history` raise.
+        whatever `begin_session` raises.
     """
     point, is_ambiguous = recognised_point(chain) if said else (None, False)
     if point is None:
-        session = create_session(project, choices, base=base)
-        if said:
-            import_history(session, [{"role": item.role, "content": item.content} for item in said])
-            session.refresh_from_db()
-            ConversationPoint.objects.create(session=session, chain=chain, sequence=session.message_sequence)
+        session = _begun(project, chain, said, choices, base)
         return Found(session=session, how="imported" if said else "new", warnings=(AMBIGUOUS,) if is_ambiguous else ())
     if point.session.message_sequence != point.sequence:
         return Found(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
     found = resume_session(point.session)
-    return found if found.warnings else Found(session=found.session, how="recognised")
+    return found if found.warnings else Found(session=found.session, how="recognised", continues_at=point.sequence)
+
+
+@transaction.atomic
+def _begun(
+    project: Project,
+    chain: str,
+    said: Sequence[HistoryMessage],
+    choices: Choices | None,
+    base: KnowledgeBase | None,
+) -> Session:
+    session = begin_session(project, [asdict(item) for item in said], choices, base=base)
+    if said:
+        ConversationPoint.objects.create(session=session, chain=chain, sequence=session.message_sequence)
+    return session
 
 
 def resume_session(session: Session) -> Found:
     """Give the session, or if it has expired the one that goes on in its place, made now if need be [O-43]."""
     latest = continuation(session)
+    if latest.is_expired:
+        return Found(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
+    return Found(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
+
+
+@transaction.atomic
+def _restarted(expired: Session) -> Session:
+    """Give the one session that goes on: of two requests at once the second waits at the expired session's row."""
+    get_row(Session, lock=True, pk=expired.pk)
+    latest = continuation(expired)
     if not latest.is_expired:
-        return Found(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
+        return latest
     fork = fork_session(latest, latest.message_sequence, ForkReason.EXPIRED)
     carry_memory(latest, fork)
-    return Found(session=fork, how="restarted", warnings=(EXPIRED,))
+    return fork
 
 
 def continue_after(turn: ExplainabilityTurn) -> Found:
@@ -75,4 +103,5 @@ def continue_after(turn: ExplainabilityTurn) -> Found:
         raise Conflict("What this response said was taken out of its conversation.")
     if turn.session.message_sequence != answered_at:
         return Found(session=fork_session(turn.session, answered_at, ForkReason.EDITED), how="forked")
-    return resume_session(turn.session)
+    found = resume_session(turn.session)
+    return found if found.warnings else replace(found, continues_at=answered_at)

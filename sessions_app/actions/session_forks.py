@@ -4,6 +4,7 @@ from copy import copy
 
 from django.db import transaction
 
+from mrpvm.conversation.summary import summary_of
 from sessions_app import events
 from sessions_app.actions.activity import touch
 from sessions_app.actions.lifecycle import kb_loaded, session_created
@@ -20,15 +21,16 @@ _FRESH = {
     "event_sequence": 0, "message_sequence": 0, "unit_count": 0, "failed_turn_count": 0,
     "remembered_count": 0,
 }  # fmt: skip
-"""What a fork does not take over beside its layers; everything else it does."""
+"""Fields a fork resets; layers are handled separately, all else is copied."""
 
 
 @transaction.atomic
 def fork_session(source: Session, sequence: int, reason: str) -> Session:
     """Give a new session that begins with the messages of `source` up to `sequence`.
 
-    It knows what the session had learnt by then and still knows, has its choices, prompt and mount, and an empty
-    draft: unsaved sources stay where they are. `source` may have expired: it is read alone.
+    It knows what the session had learnt by then and still knows, has its choices, prompt and mount, its summary
+    unless that tells more, and an empty draft: unsaved sources stay where they are. `source` may have expired: it is
+    read alone.
 
     Args:
         reason: a `ForkReason`.
@@ -50,10 +52,12 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
     fork.created_at = fork.last_activity_at
     fork.save()
     _copy_messages(source, fork, sequence)
+    if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
+        fork.summary = None  # it tells what was said after the branch, or of places that are others in the fork
     _copy_units(source, fork, sequence)
     if source.remembered_count:
         _copy_remembered(source, fork, sequence)
-    fork.save(update_fields=["message_sequence", "unit_count", "remembered_count"])
+    fork.save(update_fields=["message_sequence", "unit_count", "remembered_count", "summary"])
     _announce(source, fork, reason)
     return fork
 

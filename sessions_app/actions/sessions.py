@@ -7,11 +7,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm import registry
 from mrpvm.conversation.flags import with_changes
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
+from mrpvm.llm.roles import MODEL_CHARS
 from sessions_app import events
 from sessions_app.actions import kb_mounts, knowledge
 from sessions_app.actions.activity import touch
@@ -20,11 +22,14 @@ from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
+from sessions_app.models.project import Grounding
 from sessions_app.queries.model_roles import shared_config
 
 TITLE_CHARS = 200
 UNDO_PERIOD = timedelta(minutes=10)
 """How long a deleted session can be brought back before it may be purged."""
+TURNS_A_TRANSACTION, ROWS_A_TRANSACTION = 10, 500
+"""How many turns with their traces, or rows of other kinds, are removed at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +54,11 @@ _PLUGIN_TYPES = {
 
 
 def check_choices(choices: Choices) -> None:
-    """Refuse plugins that do not exist and levels outside 0 to 3 [S-26, API-18].
+    """Refuse what cannot be chosen: unknown plugins and groundings, levels outside 0 to 3 [S-26, API-18, O-12].
 
     Raises:
-        InvalidInput: INVALID_*_PLUGIN with the known ids, or INVALID_DELIBERATION_LEVEL.
+        InvalidInput: INVALID_*_PLUGIN with the known ids, INVALID_DELIBERATION_LEVEL; another grounding; a
+            name that no model has.
     """
     for name, (plugin_type, code) in _PLUGIN_TYPES.items():
         plugin_id = getattr(choices, name)
@@ -66,6 +72,11 @@ def check_choices(choices: Choices) -> None:
     level = choices.deliberation_level
     if level is not None and level not in range(4):
         raise InvalidInput("deliberation_level must be a whole number from 0 to 3.", code="INVALID_DELIBERATION_LEVEL")
+    if choices.grounding not in (None, "", *Grounding.values):
+        raise InvalidInput(f"grounding must be one of {', '.join(Grounding.values)}.")
+    model = choices.model or ""
+    if len(model) > MODEL_CHARS or not model.isprintable():
+        raise InvalidInput(f"model must be a name of at most {MODEL_CHARS} printable characters.")
 
 
 @transaction.atomic
@@ -185,6 +196,18 @@ def choose_flags(session: Session, given: Mapping[str, Any]) -> Session:
 
 
 @transaction.atomic
+def change_session(session: Session, named: Mapping[str, Any]) -> None:
+    """Change what is named, `flags` and `title`, or nothing at all.
+
+    Raises and effects: those of `choose_flags` and `rename_session`.
+    """
+    if named.get("flags"):
+        choose_flags(session, named["flags"])
+    if "title" in named:
+        rename_session(session, named["title"])
+
+
+@transaction.atomic
 def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
     """Replace the client's own notes on the session, which no turn reads."""
     locked = lock_session(session.pk)
@@ -256,9 +279,40 @@ def purge_deleted_sessions() -> int:
     return sum(_purge(pk) for pk in list(gone.values_list("pk", flat=True)))
 
 
-@transaction.atomic
 def _purge(session_pk: int) -> bool:
-    session = Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
+    """Remove a deleted session, a batch of rows a transaction: SQLite's one writer is never held for long."""
+    while _purge_batch(session_pk):
+        pass
+    return _purge_rest(session_pk)
+
+
+@transaction.atomic
+def _purge_batch(session_pk: int) -> bool:
+    """Remove some of the rows that a session may have very many of; tells whether there were any."""
+    session = _deleted(session_pk)
+    if session is None:
+        return False
+    if remove_turns(session.turns.all()):
+        return True
+    for rows in (session.unit_events, session.messages, session.context_units, session.events):
+        pks = list(rows.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
+        if pks:
+            rows.filter(pk__in=pks).delete()
+            return True
+    return False
+
+
+def remove_turns(turns: QuerySet[ExplainabilityTurn]) -> int:
+    """Remove the oldest few of these turns with their traces and ledger rows; gives how many that were."""
+    pks = list(turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
+    if pks:
+        ExplainabilityTurn.objects.filter(pk__in=pks).delete()
+    return len(pks)
+
+
+@transaction.atomic
+def _purge_rest(session_pk: int) -> bool:
+    session = _deleted(session_pk)
     if session is None:
         return False
     release = kb_mounts.layers_of(session)
@@ -266,6 +320,10 @@ def _purge(session_pk: int) -> bool:
     session.delete()
     kb_mounts.release_layers(release)
     return True
+
+
+def _deleted(session_pk: int) -> Session | None:
+    return Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
 
 
 def _make_room() -> None:

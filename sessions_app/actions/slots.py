@@ -38,7 +38,7 @@ def relock_session(session: Session) -> None:
     [S-14].
 
     Raises:
-        NotFound, Expired: as for `lock_session`; expired is what the sweep has marked.
+        NotFound, Expired: as for `lock_session`; a session counts as expired once the sweep has marked it.
     """
     found = select_rows(Session, _CHANGE_DURING_TURNS, lock=True, pk=session.pk)
     if not found:

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,9 +15,9 @@ from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.quarantine import keep_rejections
 from sessions_app.models import KnowledgeLayer, KnowledgeSource
-from sessions_app.queries.knowledge import LISTED_KIND
 
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+_CONTEXT_ID = re.compile(r"ctx-[0-9a-f]{32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +33,7 @@ class NewSource:
     units: Sequence[KnowledgeUnit] = ()
     entries: Mapping[str, IndexEntry] = field(default_factory=dict)
     chunk_count: int = 0
-    kind: str = LISTED_KIND
+    kind: str = KnowledgeSource.Kind.LISTED
     rejections: Sequence[Rejection] = ()
 
     @property
@@ -51,6 +52,12 @@ def check_source(source: NewSource) -> None:
     if not source.name.strip():
         raise InvalidInput("A source needs a name.")
     check_source_id(source.source_id)
+    if _CONTEXT_ID.fullmatch(source.source_id):
+        raise InvalidInput(
+            f"'{source.source_id}' is what a session's memory calls something that was loaded into it, and the ids of "
+            "its units begin with it. Give the source another id.",
+            code="INVALID_SOURCE_ID",
+        )
     size = len(source.content.encode("utf-8", "surrogatepass"))
     for what, value, limit, code in (
         ("bytes", size, settings.MRPVM_MAX_UPLOAD_BYTES, "KB_VALIDATION_TOO_LARGE"),
@@ -58,6 +65,11 @@ def check_source(source: NewSource) -> None:
         ("units", len(source.units), settings.MRPVM_MAX_SOURCE_UNITS, "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
     ):
         check_limit("The source", what, value, limit, code)
+
+
+def new_context_id() -> str:
+    """Give an id for what is loaded into a session's memory; no source of a base or draft has one like it [KB-3]."""
+    return f"ctx-{secrets.token_hex(16)}"
 
 
 def check_source_id(source_id: str) -> None:
@@ -112,7 +124,7 @@ def earlier_sources(layer: KnowledgeLayer, source_id: str) -> list[KnowledgeSour
 
 def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
     """Tell whether the chain shows a source of this id: the newest row decides."""
-    return bool(earlier) and earlier[-1].kind != KnowledgeSource.REMOVED
+    return bool(earlier) and earlier[-1].kind == KnowledgeSource.Kind.LISTED
 
 
 def refuse_taken(
@@ -145,4 +157,4 @@ def _shown_text(layer: KnowledgeLayer, digest: str) -> KnowledgeSource | None:
     """Give a source with this text that the layer's chain shows: the newest row of its id."""
     rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
     newer = rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
-    return rows.filter(~Exists(newer), hash=digest, kind=LISTED_KIND).only("source_id", "name").first()
+    return rows.filter(~Exists(newer), hash=digest, kind=KnowledgeSource.Kind.LISTED).only("source_id", "name").first()

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 
 from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.queries.sessions import overdue
 
 
 def known_values(field: str, values: Iterable[str]) -> type[admin.SimpleListFilter]:
@@ -45,7 +45,7 @@ class StateFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Session]) -> QuerySet[Session]:
         """Give the sessions in the chosen state."""
-        expired = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
+        expired = overdue()
         present = queryset.filter(deleted_at=None)
         match self.value():
             case "live":

@@ -20,7 +20,6 @@ from sessions_app.models import (
     SourceArtifact,
     UnitArtifact,
 )
-from sessions_app.queries.knowledge import JOURNAL_KIND, LISTED_KIND
 
 _UNIT_LARGE = ("procedure", "text_body", "provenance")
 _SHOWN_HIDINGS = 20
@@ -61,7 +60,7 @@ class KnowledgeSourceAdmin(ReadOnlyAdmin):
     """Texts that units were made from."""
 
     list_display = ("name", "source_id", "kind", "layer_link", "chunk_count", "unit_count", "added_at")
-    list_filter = (known_values("kind", (LISTED_KIND, JOURNAL_KIND)),)
+    list_filter = (known_values("kind", KnowledgeSource.Kind.values),)
     list_select_related = ("layer",)
     deferred = ("content", "layer__ancestry")
     search_fields = ("name", "=source_id")
@@ -240,7 +239,7 @@ class PackedLayerAdmin(ReadOnlyAdmin):
     deferred = ("layer__ancestry",)
     search_fields = ("=layer__id",)
     ordering = ("-id",)
-    fields = ("layer", "unit_count", "first_unit", "last_unit", "version", "is_complete", "worked_at", "part_list")
+    fields = ("layer", "unit_count", "version", "is_complete", "worked_at", "part_list")
 
     @admin.display(description="layer")
     def layer_link(self, packed: PackedLayer) -> SafeString:

@@ -46,5 +46,5 @@ class MessageAdmin(ReadOnlyAdmin):
 
     @admin.display(description="payload")
     def data(self, message: Message) -> SafeString:
-        """Give the response document behind an answer."""
+        """Give what went into a tool and came out of it."""
         return shown_json(message.payload)

@@ -28,6 +28,8 @@ def action_links(
     request: HttpRequest, row: Model, actions: Iterable[type[ActionForm]], *, in_list: bool = False
 ) -> list[tuple[str, str]]:
     """Give those of a row's actions that make sense for it and that the user may do, as `(label, address)`."""
+    if not admin.site.get_model_admin(type(row)).has_view_permission(request, row):
+        return []
     stem = f"admin:{row._meta.app_label}_{row._meta.model_name}"
     return [
         (action.short if in_list else action.label, reverse(f"{stem}_{action.slug}", args=[row.pk]))
@@ -108,10 +110,10 @@ class ActionAdmin(ReadOnlyAdmin):
         """Show or perform an object action.
 
         Raises:
-            PermissionDenied: it is not for this user.
+            PermissionDenied: it, or seeing such rows, is not for this user.
             Http404: there is no such row.
         """
-        if not action.is_allowed(request):
+        if not (self.has_view_permission(request) and action.is_allowed(request)):
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
         if row is None:

@@ -14,7 +14,6 @@ from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, continu
 from sessions_app.api.completion import completion
 from sessions_app.api.live_answer import LiveAnswer
 from sessions_app.api.requests import ChatRequest, choices_of
-from sessions_app.api.running_turns import running_turns
 from sessions_app.api.sse import Feed
 from sessions_app.api.throttling import ChatThrottle
 from sessions_app.api.turn_stream import TurnStream
@@ -24,6 +23,7 @@ from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import check_call
+from sessions_app.turns.running_turns import running_turns
 
 if TYPE_CHECKING:
     from sessions_app.models import Session
@@ -41,10 +41,10 @@ class ChatCompletions(ApiView):
         call = self._call(body)
         check_call(call)
         shutdown.refuse_new_turns()
+        running_turns.refuse_if_full()
         if body["stream"]:
             return self._stream(body, call)
-        with running_turns.place():
-            result = run_turn(self._session(body, call), call, wait_ms=body["wait_ms"])
+        result = run_turn(self._session(body, call), call, wait_ms=body["wait_ms"])
         self.request_id = result.turn.request_id
         return Response(completion(result, body.get("include", ())))
 

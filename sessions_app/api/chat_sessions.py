@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from django.db import IntegrityError
 
 from mrpvm.errors import InvalidInput, NotFound
-from sessions_app.actions.histories import import_history
+from sessions_app.actions.histories import begin_session
 from sessions_app.actions.recognition import continue_after
-from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.actions.sessions import Choices
 from sessions_app.api.response_ids import request_id_of
 from sessions_app.queries.conversations import response_turn
 from sessions_app.queries.sessions import session_reference
@@ -45,13 +45,10 @@ def chat_session(
                 raise
             check_client_name(session_id)
     try:
-        session = create_session(project, choices, base=base, client_name=session_id)
+        return begin_session(project, history or (), choices, base=base, client_name=session_id)
     except IntegrityError:
         # Another request used the name first, or the name belongs to a session that was deleted.
         return session_reference(project, session_id or "")
-    if history:
-        import_history(session, history)
-    return session
 
 
 def continued_session(project: "Project", previous: str, named: str | None) -> "Session":

@@ -7,7 +7,7 @@ from mrpvm.conversation.answers import response_markdown
 from mrpvm.trace.graph import Record
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
-from sessions_app.api.errors import wire_time
+from mrpvm.wire import wire_time
 from sessions_app.api.response_ids import response_id
 from sessions_app.queries.diagnostics import outbound_of, sent_requests, tool_messages
 from sessions_app.queries.entries import structure, with_details
@@ -88,13 +88,19 @@ def answer_events(
     text = result.outcome.answer_text
     if not sent:
         yield "response.meta", head(result.turn, result.outcome.used)
-    unsent = len(sent) if text.startswith(sent) else len(text)
-    for start in range(unsent, max(1, len(text)), DELTA_CHARS):
-        yield "response.delta", {"delta": text[start : start + DELTA_CHARS]}
+    for piece in unsent(text, sent) if text else [""]:
+        yield "response.delta", {"delta": piece}
     whole = completion(result, include)
     if whole["expires_at"] is not None:
         whole["expires_at"] = wire_time(whole["expires_at"])
     yield "response.completed", whole
+
+
+def unsent(text: str, sent: str) -> Iterator[str]:
+    """Give an answer's text in pieces, without `sent`, its beginning that has gone out; nothing if that is another."""
+    start = len(sent) if text.startswith(sent) else len(text)
+    for place in range(start, len(text), DELTA_CHARS):
+        yield text[place : place + DELTA_CHARS]
 
 
 def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:

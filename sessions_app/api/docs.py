@@ -14,7 +14,7 @@ from drf_spectacular.views import SpectacularSwaggerSplitView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from sessions_app.api.authentication import MemberAuthentication
+from sessions_app.api.authentication import PROJECT_HEADER, MemberAuthentication
 from sessions_app.api.views import ApiView
 
 
@@ -41,7 +41,8 @@ class LoginScheme(OpenApiAuthenticationExtension):
             "type": "apiKey",
             "in": "cookie",
             "name": settings.SESSION_COOKIE_NAME,
-            "description": "A browser's login; writes also need the header X-CSRFToken.",
+            "description": "A browser's login; writes also need the header X-CSRFToken. The header"
+            f" {PROJECT_HEADER} names the project by its slug; without it the default one is meant.",
         }
 
 

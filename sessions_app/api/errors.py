@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
@@ -13,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
+from mrpvm.wire import wire_time
 from sessions_app.turns.closing import TurnError
 
 logger = logging.getLogger(__name__)
@@ -67,11 +67,6 @@ _DEFECT = "The server has a defect; the request was not carried out. Its log say
 def status_of(code: str) -> int:
     """Give the HTTP status of a code."""
     return STATUS_BY_CODE.get(code, 500)
-
-
-def wire_time(moment: datetime) -> str:
-    """Give a UTC time as it goes over the wire [N-5]."""
-    return moment.isoformat().replace("+00:00", "Z")
 
 
 def error_type(status: int) -> str:

@@ -1,5 +1,8 @@
 """Probes: whether the process lives, and whether it can work [API-9, O-25, D-66]."""
 
+import time
+from threading import Lock
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -7,6 +10,28 @@ from sessions_app.api import schemas
 from sessions_app.api.authentication import Access
 from sessions_app.api.views import ApiView
 from sessions_app.turns.readiness import checks
+
+KEPT_SECONDS = 1.0
+"""Anybody may ask, and each look writes a row and asks Redis: more often than this one answer serves all."""
+
+
+class _Kept:
+    """The latest results, found out by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._results: dict[str, bool] = {}
+        self._until = 0.0
+
+    def __call__(self) -> dict[str, bool]:
+        with self._lock:
+            if time.monotonic() >= self._until:
+                self._results = checks()
+                self._until = time.monotonic() + KEPT_SECONDS
+            return self._results
+
+
+_latest = _Kept()
 
 
 class Health(ApiView):
@@ -29,7 +54,7 @@ class Ready(ApiView):
     @schemas.ready
     def get(self, request: Request) -> Response:
         """Try everything that a turn needs; callers with access are told what failed, others only whether."""
-        results = checks()
+        results = _latest()
         is_ready = all(results.values())
         answer: dict[str, object] = {"ready": is_ready}
         if isinstance(request.auth, Access):

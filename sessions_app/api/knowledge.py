@@ -115,7 +115,8 @@ class Restore(ApiView):
     def post(self, request: Request, kb_id: str) -> Response:
         """Make a new revision that shows what an earlier one showed [KB-13]."""
         base, body = knowledge_base(self.project, kb_id), self.body(RestoreRequest)
-        restored = restore_revision(base, body["revision"], expected=body.get("expected_revision"))
+        expected = body.get("expected_revision")
+        restored = restore_revision(base, body["revision"], actor=self.access.actor, expected=expected)
         return Response(repository(restored))
 
 

@@ -108,9 +108,9 @@ session_read = _operation(
     404,
 )
 session_patch = _operation(
-    "rename_session",
+    "change_session",
     "sessions",
-    "Gives the session a title, or takes it away.",
+    "Gives the session a title, or takes it away, and sets flags for its later turns.",
     {200: skill_responses.SessionRecord},
     404,
     409,

@@ -1,6 +1,5 @@
 """What a session does with knowledge bases: mount one, save what it learned, fork [API-9, KB-8, KB-10, KB-12]."""
 
-from django.contrib.auth.models import User
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,13 +13,10 @@ from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.sessions import session
 
 
-def _actor(request: Request) -> User | None:
-    """Give the person who asks; a client with an API key is none."""
-    return request.user if isinstance(request.user, User) else None
-
-
 class LoadKB(ApiView):
     """Mounting a base."""
+
+    reason = "load-api"
 
     @schemas.kb_load
     def post(self, request: Request, session_id: str) -> Response:
@@ -28,14 +24,16 @@ class LoadKB(ApiView):
         body = self.body(KBMountRequest)
         found, base = session(self.project, session_id), knowledge_base(self.project, body["kb_id"])
         mount_base(
-            found, base, reason="load-api", discard_draft=body["discard_draft"], wait_ms=body["wait_ms"],
-            actor=_actor(request),
+            found, base, reason=self.reason, discard_draft=body["discard_draft"], wait_ms=body["wait_ms"],
+            actor=self.access.actor,
         )  # fmt: skip
         return Response(read_metadata(self.project, session_id))
 
 
 class MountKB(LoadKB):
-    """The same under its other name."""
+    """The same under its other name, which is the reason that plugins hear [PL-43]."""
+
+    reason = "mount-api"
 
     @schemas.kb_mount
     def post(self, request: Request, session_id: str) -> Response:
@@ -58,7 +56,7 @@ class SaveKB(ApiView):
             fork=body["fork"],
             include_conversation_units=body["include_conversation_units"],
             wait_ms=body["wait_ms"],
-            actor=_actor(request),
+            actor=self.access.actor,
         )
         return Response(read_metadata(self.project, session_id))
 
@@ -72,6 +70,6 @@ class ForkKB(ApiView):
         body = self.body(KBForkRequest)
         fork_session_kb(
             session(self.project, session_id), body.get("name"), wait_ms=body["wait_ms"],
-            actor=_actor(request),
+            actor=self.access.actor,
         )  # fmt: skip
         return Response(read_metadata(self.project, session_id))

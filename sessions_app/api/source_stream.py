@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.db import connections
@@ -13,14 +12,15 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from sessions_app.api.errors import body_of, error_body
 from sessions_app.api.sse import Feed, event_stream
+from sessions_app.api.stream_threads import StreamThreads
 from sessions_app.api.views import ApiView
 from sessions_app.turns.ingest import OnStage
 
-SOURCES_AT_ONCE = 4
-"""Streamed sources that are worked on at a time; others wait, as those that are not streamed do."""
+SOURCES_AT_ONCE = 8
+"""Streamed sources that are worked on at a time, each held in memory; one more is refused."""
 _TELL_SECONDS = 0.1
 
-_threads = ThreadPoolExecutor(SOURCES_AT_ONCE, thread_name_prefix="source")
+_threads = StreamThreads("source", SOURCES_AT_ONCE)
 
 
 def source_answer(
@@ -31,12 +31,13 @@ def source_answer(
     The work goes on when the client of a stream has gone.
 
     Raises:
+        Unavailable: SERVER_BUSY, as many are streamed as may be.
         Exception: whatever refused the source before anything was told of it.
     """
     if not streams:
         return Response(work(lambda stage, done, of: None), status=status)
     feed, refused = Feed(), list[Exception]()
-    _threads.submit(_run, view, work, feed, refused)
+    _threads.start(lambda: _run(view, work, feed, refused))
     if feed.first() is None:
         raise refused[0]
 
@@ -60,8 +61,10 @@ def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, r
         else:
             refused.append(error)
     finally:
-        connections.close_all()  # such a thread is seldom used: it keeps none
-        feed.end()
+        try:
+            connections.close_all()  # such a thread is seldom used: it keeps none
+        finally:
+            feed.end()
 
 
 def _telling(feed: Feed) -> OnStage:

@@ -3,17 +3,23 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
+from django.conf import settings
+from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 
 from sessions_app.api.errors import body_of, error_body
-from sessions_app.api.running_turns import running_turns
 from sessions_app.api.sse import Encode, Feed, StreamEvent, event_stream, frame
+from sessions_app.api.stream_threads import StreamThreads
 from sessions_app.api.views import ApiView
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnResult, run_turn
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, Session
+
+
+_threads = StreamThreads("turn", 4 * settings.MRPVM_MAX_RUNNING_TURNS)
+"""More than may run, because some wait for their session."""
 
 
 class Answer(Protocol):
@@ -47,12 +53,8 @@ class TurnStream:
         Raises:
             Exception: whatever refused the turn before it told anything.
         """
-
-        def prepare() -> Callable[[], None]:
-            session, call = find()
-            return lambda: self._run(session, call, wait_ms)
-
-        running_turns.start(prepare)
+        session, call = find()
+        _threads.start(lambda: self._run(session, call, wait_ms))
         first = self.feed.first()
         if first is None:
             raise self._refused[0]
@@ -66,6 +68,7 @@ class TurnStream:
     def _run(self, session: "Session", call: TurnCall, wait_ms: int) -> None:
         """Put the turn's events into the feed, on the turn's thread; an error is the last of them."""
         try:
+            close_old_connections()
             result = run_turn(session, call, wait_ms=wait_ms, listen=self._answer.listen, read=self._answer.read)
             for event in self._answer.rest(result):
                 self.feed.put(*event)
@@ -76,7 +79,10 @@ class TurnStream:
             else:
                 self._refused.append(error)
         finally:
-            self.feed.end()
+            try:
+                close_old_connections()  # one that still works is kept for the next turn
+            finally:
+                self.feed.end()
 
     def _interrupted(self) -> dict[str, Any]:
         return error_body(

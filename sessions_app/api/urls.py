@@ -1,8 +1,8 @@
 """The addresses below `/api`, without trailing slashes [O-6]."""
 
 from django.urls import path, re_path, register_converter
-from django.urls.converters import StringConverter
 
+from sessions_app.addresses import IdConverter
 from sessions_app.api import (
     docs,
     health,
@@ -19,13 +19,6 @@ from sessions_app.api import (
 )
 from sessions_app.api.chat import ChatCompletions
 from sessions_app.api.views import UnknownPath
-
-
-class IdConverter(StringConverter):
-    """An id: anything without a slash or a control character; ids of clients may hold spaces."""
-
-    regex = r"[^/\x00-\x1f\x7f]{1,500}"
-
 
 register_converter(IdConverter, "id")
 

@@ -8,7 +8,7 @@ from sessions_app.actions.api_keys import create_key, ensure_key
 from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.actions.staging import sweep_staged
 from sessions_app.management.demo import load_demo
-from sessions_app.queries.projects import default_project
+from sessions_app.queries.projects import api_keys
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
 
 
@@ -29,17 +29,18 @@ def bootstrap(api_key: str | None, demo: bool, *, alone: bool) -> Bootstrapped:
         demo: load the demo on the first start.
         alone: no other process serves this database, so running turns and loads are left over from a crash [T-38].
     """
-    first_start = default_project() is None
     project = ensure_default_project()
     admin = ensure_first_admin(project)
+    # The key comes last: a start that was broken off before it is done again, and only then the key is shown.
+    first_start = not api_keys(project).exists()
+    recover_all_running() if alone else recover_abandoned()
+    sweep_staged(alone=alone)
+    if first_start and demo:
+        load_demo(project)
     generated = None
     if api_key is not None:
         ensure_key(project, "From MRPVM_API_KEY", api_key, "admin")
     elif first_start:
         _, generated = create_key(project, "First key", "admin", admin)
-    recover_all_running() if alone else recover_abandoned()
-    sweep_staged(alone=alone)
-    if first_start and demo:
-        load_demo(project)
     path = reverse("login-link", args=[create_login_link(admin)])
     return Bootstrapped(login_url_path=path, api_key=generated, first_start=first_start)

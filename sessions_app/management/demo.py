@@ -6,12 +6,14 @@ from mrpvm.errors import MRPError
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
+from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.sessions import sessions
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.turns.pipeline import run_turn
 
 if TYPE_CHECKING:
-    from sessions_app.models import Project, Session
+    from sessions_app.models import KnowledgeBase, Project
 
 HANDBOOK = """\
 # Ferry handbook
@@ -50,18 +52,34 @@ FERRY = (
 )
 
 
+HANDBOOK_NAME = "Ferry handbook"
+FORK_NAME = "Ferry handbook, winter"
+PETS_TITLE = "Pets and a car"
+FERRY_TITLE = "Questions about the ferry"
+
+
 def load_demo(project: "Project") -> None:
-    """Make two sessions with turns and commands, and a knowledge base with a fork."""
-    handbook = create_base(project, "Ferry handbook")
-    load_source(handbook, Upload(name="ferry-handbook.md", data=HANDBOOK.encode()))
-    handbook.refresh_from_db()
-    fork_base(handbook, "Ferry handbook, winter")
-    _talk(create_session(project, title="Pets and a car"), PETS)
-    _talk(create_session(project, base=handbook, title="Questions about the ferry"), FERRY)
+    """Make two sessions with turns and commands, and a knowledge base with a fork.
+
+    What a start that was broken off has made already is gone on with. A project in which somebody else has talked
+    gets no demo.
+    """
+    if sessions(project).exclude(title__in=(PETS_TITLE, FERRY_TITLE)).exists():
+        return
+    bases = knowledge_bases(project)
+    handbook = bases.filter(name=HANDBOOK_NAME).first() or create_base(project, HANDBOOK_NAME)
+    if handbook.source_count == 0:
+        load_source(handbook, Upload(name="ferry-handbook.md", data=HANDBOOK.encode()))
+        handbook.refresh_from_db()
+    if not bases.filter(name=FORK_NAME).exists():
+        fork_base(handbook, FORK_NAME)
+    _talk(project, PETS_TITLE, None, PETS)
+    _talk(project, FERRY_TITLE, handbook, FERRY)
 
 
-def _talk(session: "Session", messages: tuple[str, ...]) -> None:
-    for message in messages:
+def _talk(project: "Project", title: str, base: "KnowledgeBase | None", messages: tuple[str, ...]) -> None:
+    session = sessions(project).filter(title=title).first() or create_session(project, base=base, title=title)
+    for message in messages[session.turns.exclude(status="interrupted").count() :]:
         try:
             run_turn(session, TurnCall(message=message))
         except MRPError:

@@ -17,8 +17,8 @@ import uvicorn
 from django.conf import settings
 from django.db import DatabaseError
 
+from mrpvm.llm.redaction import without_secrets
 from sessions_app.environment import NOT_SHOWN
-from sessions_app.logs import without_secrets
 from sessions_app.turns import shutdown
 
 # After the running turns' grace: what their streams get to say goodbye, and then the process its end.

@@ -17,6 +17,7 @@ from sessions_app.models.knowledge import (
 from sessions_app.models.message import Message
 from sessions_app.models.model_roles import ModelRoles
 from sessions_app.models.packed_layer import PACKED_FROM, PackedLayer, PackedPart
+from sessions_app.models.plugin_failure import PluginFailure
 from sessions_app.models.plugin_statistics import PluginStatistics
 from sessions_app.models.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.quarantine import QuarantinedChunk
@@ -47,6 +48,7 @@ __all__ = [
     "ModelRoles",
     "PackedLayer",
     "PackedPart",
+    "PluginFailure",
     "PluginStatistics",
     "Posting",
     "Project",

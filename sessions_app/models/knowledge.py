@@ -99,14 +99,23 @@ class KnowledgeBase(models.Model):
 
 
 class KnowledgeSource(models.Model):
-    """A text that units were made from [KB-3]; one of the kind REMOVED says that there is none of this id any more."""
+    """A text that units were made from [KB-3].
 
-    REMOVED = "removed"
+    One of the kind JOURNAL stands for what a session knew when it was saved; it has no text, and `unit_count` is how
+    much that was [KB-11].
+    """
+
+    class Kind(models.TextChoices):
+        """What the source is."""
+
+        LISTED = "source"  # a base lists and counts it
+        JOURNAL = "conversation-journal"  # what a session saved of its conversation; not listed [KB-11]
+        REMOVED = "removed"  # there is no source of this id any more
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="sources")
     source_id = models.CharField(max_length=128)
     name = models.CharField(max_length=300)
-    kind = models.CharField(max_length=24, default="source")
+    kind = models.CharField(max_length=24, default=Kind.LISTED)
     content = models.TextField()
     hash = models.CharField(max_length=64)
     chunk_count = models.PositiveIntegerField(default=0)

@@ -10,19 +10,17 @@ PACKED_FROM = 1_000
 
 
 class PackedLayer(models.Model):
-    """That a sealed layer's postings are packed, and how; `worked_at` tells whether somebody still packs them.
+    """The packed postings of one sealed layer; `worked_at` tells whether somebody is still packing them.
 
     The rows of `Posting` stay what they are. These are derived from them, complete once `is_complete`, and stale when
     their `version` is not the code's: then the rows are read. Units with postings have numbers here, counted from 0 in
-    the order of their unit ids, so that equal scores are put in order by number; `first_unit` and `last_unit` are the
-    lowest and the highest of their keys.
+    the order of their unit ids, so that equal scores are put in order by number; `unit_count` says how many. What was
+    said in a conversation has none: its postings keep the units' keys.
     """
 
     layer = models.OneToOneField(KnowledgeLayer, on_delete=models.CASCADE, related_name="packed")
     version = models.CharField(max_length=40)
     unit_count = models.PositiveIntegerField(default=0)
-    first_unit = models.BigIntegerField(default=0)
-    last_unit = models.BigIntegerField(default=0)
     is_complete = models.BooleanField(default=False)
     worked_at = models.DateTimeField(default=timezone.now)
 
@@ -34,12 +32,16 @@ class PackedLayer(models.Model):
 
 
 class PackedPart(models.Model):
-    """One piece of a packed layer: all postings of the term `key`, or the keys of the units of one run of numbers."""
+    """One piece of a packed layer: the postings of the term `key`, or the keys of the units of one run of numbers.
+
+    A term has one piece for what was said in a conversation and one for all else, as far as it has such postings.
+    """
 
     class Kind(models.TextChoices):
         """What the piece holds."""
 
         TERM = "term"
+        SAID = "said"
         UNITS = "units"
 
     packed = models.ForeignKey(PackedLayer, on_delete=models.CASCADE, db_index=False, related_name="parts")

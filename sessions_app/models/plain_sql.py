@@ -104,7 +104,6 @@ def select_rows(
     highest: str | None = None,
     limit: int = 0,
     lock: bool = False,
-    binary: bool = False,
     **where: Any,
 ) -> list[tuple[Any, ...]]:
     """Give these columns of the rows that meet every condition; none for an empty collection.
@@ -113,32 +112,20 @@ def select_rows(
         highest: give `limit` rows, those with the highest values of this column, the highest first; without it all
             rows are given, in no order.
         lock: hold the rows until the end of the transaction, where the database knows that.
-        binary: let values come as they are stored, where the driver else has them written out: bytes take half then.
     """
-    shape, values = _condition(where)
+    shape, values = condition(where)
     if values is None:
         return []
     statement, converters = _select(model, tuple(columns), shape, highest, lock, connection.vendor)
     with connection.cursor() as cursor:
-        if binary and connection.vendor == "postgresql":
-            _take_binary(cursor)
         cursor.execute(statement, values if highest is None else [*values, limit])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
-    return [_converted(row, converters) for row in rows] if converters else rows
-
-
-def _take_binary(cursor: Any) -> None:
-    """Make the driver's cursor one that takes binary results, which the one Django chooses refuses."""
-    from psycopg import Cursor
-    from psycopg.pq import Format
-
-    cursor.cursor = Cursor(connection.connection)
-    cursor.cursor.format = Format.BINARY
+    return converted(rows, converters)
 
 
 def update_rows(model: type[Model], changes: dict[str, Any], **where: Any) -> int:
     """Set columns of the rows that meet every condition; gives how many there were."""
-    shape, values = _condition(where)
+    shape, values = condition(where)
     if values is None:
         return 0
     statement, adapters = _update(model, tuple(changes), shape, connection.vendor)
@@ -162,15 +149,15 @@ def add_to_row(row: Model, **increments: int) -> None:
 
 def delete_rows(model: type[Model], **where: Any) -> int:
     """Delete the rows that meet every condition; what refers to them must be gone already."""
-    shape, values = _condition(where)
+    shape, values = condition(where)
     if values is None:
         return 0
     with connection.cursor() as cursor:
-        cursor.execute(f"DELETE FROM {_table(model)} WHERE {_where(model, shape)}", values)  # noqa: S608
+        cursor.execute(f"DELETE FROM {table_name(model)} WHERE {where_clause(model, shape)}", values)  # noqa: S608
         return int(cursor.rowcount)
 
 
-def _condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
+def condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
     """Give the condition's shape and its values; None for values where nothing can meet it."""
     shape: list[tuple[str, str]] = []
     values: list[Any] = []
@@ -194,7 +181,7 @@ def _condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
     return tuple(shape), values
 
 
-def _where(model: type[Model], shape: Shape) -> str:
+def where_clause(model: type[Model], shape: Shape) -> str:
     return " AND ".join(test.format(_column(model, name)) for name, test in shape)
 
 
@@ -203,17 +190,17 @@ def _marks(count: int) -> str:
     return ", ".join(["%s"] * count)
 
 
-def _table(model: type[Model]) -> str:
+def table_name(model: type[Model]) -> str:
     return connection.ops.quote_name(model._meta.db_table)
 
 
-def _field(model: type[Model], name: str) -> "Field[Any, Any]":
+def field_named(model: type[Model], name: str) -> "Field[Any, Any]":
     options = model._meta
     return cast("Field[Any, Any]", options.pk if name == "pk" else options.get_field(name))
 
 
 def _column(model: type[Model], name: str) -> str:
-    return connection.ops.quote_name(str(_field(model, name).column))
+    return connection.ops.quote_name(str(field_named(model, name).column))
 
 
 @_remembered
@@ -229,9 +216,9 @@ def _written(model: type[Model]) -> tuple[str, ...]:
 
 @_remembered
 def _insert_columns(model: type[Model], columns: tuple[str, ...], vendor: str) -> tuple[str, Sequence["_Place"]]:
-    fields = [_field(model, name) for name in columns]
+    fields = [field_named(model, name) for name in columns]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
-    return f"INSERT INTO {_table(model)} ({names}) VALUES ({_marks(len(fields))})", _places(fields)  # noqa: S608
+    return f"INSERT INTO {table_name(model)} ({names}) VALUES ({_marks(len(fields))})", _places(fields)  # noqa: S608
 
 
 @_remembered
@@ -242,33 +229,38 @@ def _names(model: type[Model]) -> tuple[str, ...]:
 @_remembered
 def _select(
     model: type[Model], columns: tuple[str, ...], shape: Shape, highest: str | None, lock: bool, vendor: str
-) -> tuple[str, Sequence["_ReadPlace"]]:
-    fields = [_field(model, name) for name in columns]
-    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+) -> tuple[str, Sequence["ReadPlace"]]:
+    names, converters = selected(model, columns)
     locking = " FOR UPDATE" if lock and connection.features.has_select_for_update else ""
     order = f" ORDER BY {_column(model, highest)} DESC LIMIT %s" if highest else ""
-    statement = f"SELECT {names} FROM {_table(model)} WHERE {_where(model, shape)}{order}{locking}"  # noqa: S608
-    return statement, [(place, read) for place, field in enumerate(fields) for read in _converters(field)]
+    return f"SELECT {names} FROM {table_name(model)} WHERE {where_clause(model, shape)}{order}{locking}", converters  # noqa: S608
+
+
+def selected(model: type[Model], columns: Sequence[str]) -> tuple[str, Sequence["ReadPlace"]]:
+    """Give the names of columns as a statement has them, and what the values of some go through when they are read."""
+    fields = [field_named(model, name) for name in columns]
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+    return names, [(place, read) for place, field in enumerate(fields) for read in _converters(field)]
 
 
 @_remembered
 def _update(model: type[Model], columns: tuple[str, ...], shape: Shape, vendor: str) -> tuple[str, Sequence["_Place"]]:
-    fields = [_field(model, name) for name in columns]
+    fields = [field_named(model, name) for name in columns]
     settings = ", ".join(f"{connection.ops.quote_name(str(field.column))} = %s" for field in fields)
-    return f"UPDATE {_table(model)} SET {settings} WHERE {_where(model, shape)}", _places(fields)  # noqa: S608
+    return f"UPDATE {table_name(model)} SET {settings} WHERE {where_clause(model, shape)}", _places(fields)  # noqa: S608
 
 
 @_remembered
 def _add(model: type[Model], columns: tuple[str, ...], vendor: str) -> str:
     names = [_column(model, name) for name in columns]
     return (
-        f"UPDATE {_table(model)} SET {', '.join(f'{name} = {name} + %s' for name in names)}"  # noqa: S608
+        f"UPDATE {table_name(model)} SET {', '.join(f'{name} = {name} + %s' for name in names)}"  # noqa: S608
         f" WHERE {_column(model, 'pk')} = %s RETURNING {', '.join(names)}"
     )
 
 
 type _Place = tuple[int, Adapter]
-type _ReadPlace = tuple[int, Converter]
+type ReadPlace = tuple[int, Converter]
 """A column's place in a row, and what its values go through."""
 
 
@@ -314,8 +306,12 @@ def _adapted(rows: Iterable[Iterable[Any]], adapters: Sequence[_Place]) -> list[
     return found
 
 
-def _converted(row: tuple[Any, ...], converters: Sequence[_ReadPlace]) -> tuple[Any, ...]:
-    values = list(row)
-    for place, convert in converters:
-        values[place] = convert(values[place])
-    return tuple(values)
+def converted(rows: list[tuple[Any, ...]], converters: Sequence["ReadPlace"]) -> list[tuple[Any, ...]]:
+    """Give rows as the models' fields know them; `converters` as of `selected`."""
+    if not converters:
+        return rows
+    found = [list(row) for row in rows]
+    for values in found:
+        for place, convert in converters:
+            values[place] = convert(values[place])
+    return [tuple(values) for values in found]

@@ -1,5 +1,7 @@
 """A conversation and the numbered events that tell browsers what happened to it."""
 
+import hashlib
+
 from django.db import models
 from django.utils import timezone
 
@@ -97,6 +99,11 @@ class Session(models.Model):
     def label(self) -> str:
         """Give what pages call the session: its title, else how it began, else its id [O-16]."""
         return self.title or self.first_message or self.session_id
+
+    @property
+    def journal_source_id(self) -> str:
+        """Give the id of the source that the session's own units are saved as, the same in every base [KB-11]."""
+        return f"src-journal-{hashlib.sha256(self.session_id.encode()).hexdigest()[:16]}"
 
     @property
     def is_dirty(self) -> bool:

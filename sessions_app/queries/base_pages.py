@@ -1,6 +1,6 @@
 """What the page of one knowledge base reads: its family, its units, and who used them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,7 +20,7 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
-from sessions_app.queries.knowledge import JOURNAL_KIND, knowledge_bases, sources
+from sessions_app.queries.knowledge import knowledge_bases, newest_sources, sources
 
 SESSIONS_LOOKED_AT = 200
 _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
@@ -72,8 +72,8 @@ def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
 
 def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
     """Give how many `sessions` saved what they learned into the base, and how many `units` that were [KB-11]."""
-    journals = KnowledgeSource.objects.filter(layer_id__in=base.head.chain, kind=JOURNAL_KIND)
-    found = journals.aggregate(sessions=Count("source_id", distinct=True), units=Sum("unit_count"))
+    journals = newest_sources(base.head).filter(kind=KnowledgeSource.Kind.JOURNAL)
+    found = journals.aggregate(sessions=Count("pk"), units=Sum("unit_count"))
     return {name: value or 0 for name, value in found.items()}
 
 
@@ -110,7 +110,7 @@ class BaseUnit:
     children: Sequence[LayerUnit]
 
 
-def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: frozenset[int], limit: int, after: int = 0) -> BaseUnit:
+def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limit: int, after: int = 0) -> BaseUnit:
     """Give a unit that the base shows, with at most `limit` of its children, from the one at place `after` on.
 
     Three queries.
@@ -148,7 +148,7 @@ def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
     return found
 
 
-def roots_of(source: KnowledgeSource, hidden: frozenset[int], limit: int) -> list[LayerUnit]:
+def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> list[LayerUnit]:
     """Give the highest units of a source's tree, at most `limit`; one query for each level that it lacks, and one."""
     for kind in ("aggregate", "composite", "atomic"):
         rows = source.units.filter(ku_type=kind).order_by("pk").iterator()

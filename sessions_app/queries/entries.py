@@ -1,6 +1,6 @@
 """How the registry's entries leave: one turn with its trace, and the payloads behind the trace's nodes [T-25, G-13]."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.turns import Detail, all_details
@@ -42,12 +42,19 @@ def structure(execution_trace: dict[str, Any]) -> dict[str, Any]:
     return execution_trace
 
 
-def with_details(entries: Iterable[tuple["ExplainabilityTurn", dict[str, Any]]]) -> None:
-    """Put the payloads into the traces' graphs, under the keys that the nodes refer to [G-13]."""
+def with_details(
+    entries: Iterable[tuple["ExplainabilityTurn", dict[str, Any]]],
+    shown: Callable[[Detail], dict[str, Any]] | None = None,
+) -> None:
+    """Put the payloads into the traces' graphs, under the keys that the nodes refer to [G-13].
+
+    Args:
+        shown: how a payload is given; as far as it goes inline unless said otherwise.
+    """
     pairs = list(entries)
     details: dict[int, dict[str, Any]] = {turn.pk: {} for turn, _ in pairs}
     for turn_pk, detail in all_details([turn for turn, _ in pairs]):
-        details[turn_pk][detail.ref] = inline_detail(detail)
+        details[turn_pk][detail.ref] = (shown or inline_detail)(detail)
     for turn, execution_trace in pairs:
         execution_trace["graph"]["details"] = details[turn.pk]
 
@@ -58,12 +65,21 @@ def inline_detail(detail: Detail) -> dict[str, Any]:
     `text` is that part, null when nothing is missing; `cutBytes` is what storage had to cut, `pruned` says that
     retention removed the payload [O-5].
     """
-    parts = (None if detail.is_truncated else detail.payload) or {}
+    return _shown(detail, detail.inline_text if detail.is_truncated else None)
+
+
+def whole_detail(detail: Detail) -> dict[str, Any]:
+    """Give a payload as it was stored; `text` only where storage had to cut it, and it is no JSON any more."""
+    return _shown(detail, detail.text if detail.payload is None and detail.text else None)
+
+
+def _shown(detail: Detail, text: str | None) -> dict[str, Any]:
+    parts = (detail.payload if text is None else None) or {}
     return {
         "ref": detail.ref,
         **{key: parts.get(key) for key in ("input", "output", "error", "meta")},
-        "text": detail.inline_text if detail.is_truncated else None,
-        "truncated": detail.is_truncated,
+        "text": text,
+        "truncated": text is not None,
         "size": detail.size,
         "cutBytes": detail.cut_bytes,
         "pruned": detail.is_pruned,

@@ -150,7 +150,7 @@ KEYS: Mapping[str, Key] = {
     "before": Key(meaning="before that day (UTC)", example="before:2026-11-01", read=_moment),
     "rating": Key(meaning="thumbs on the answer", example="rating:down", read=_one_of(*RATINGS), values=RATINGS),
     "error": Key(meaning="the code of the failure", example="error:VALIDATION_REJECTED", read=_text),
-    "model": Key(meaning="the model that was wished for", example="model:large", read=_text),
+    "model": Key(meaning="the model the client requested", example="model:large", read=_text),
     "session": Key(meaning="one session, by its id", example="session:sess-…", read=_text),
     "in": Key(meaning="only one kind of result", example="in:units", read=_one_of(*KINDS), values=KINDS),
 }

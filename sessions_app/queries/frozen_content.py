@@ -1,6 +1,7 @@
 """What sessions have frozen: skills, personas, agents; read once a process, because it never changes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.conversation.agents import AgentCatalogue
@@ -14,44 +15,41 @@ if TYPE_CHECKING:
 KEPT_COUNT = 256
 """How many contents of each kind a process keeps at hand."""
 
-
-class _Kept[Content]:
-    """Contents by their keys; a key stands for its content for ever, so nothing here can be out of date."""
-
-    def __init__(self, of_record: Callable[[Mapping[str, Any]], Content]) -> None:
-        self._of_record = of_record
-        self._kept: dict[str, Content] = {}
-
-    def __getitem__(self, key: str) -> Content:
-        found = self._kept.get(key)
-        return self.keep(key, self._of_record(FrozenContent.objects.get(pk=key).content)) if found is None else found
-
-    def keep(self, key: str, content: Content) -> Content:
-        """Keep a content at hand; the one that came first makes room."""
-        while len(self._kept) >= KEPT_COUNT:
-            self._kept.pop(next(iter(self._kept), ""), None)
-        self._kept[key] = content
-        return content
+# A key stands for its content for ever, so nothing here can be out of date.
 
 
-SKILLS = _Kept(SkillSnapshot.of_record)
-PERSONAS = _Kept(PersonaCatalogue.of_record)
-AGENTS = _Kept(AgentCatalogue.of_record)
+@lru_cache(maxsize=KEPT_COUNT)
+def _skills(key: str) -> SkillSnapshot:
+    return SkillSnapshot.of_record(_record(key))
+
+
+@lru_cache(maxsize=KEPT_COUNT)
+def _personas(key: str) -> PersonaCatalogue:
+    return PersonaCatalogue.of_record(_record(key))
+
+
+@lru_cache(maxsize=KEPT_COUNT)
+def _agents(key: str) -> AgentCatalogue:
+    return AgentCatalogue.of_record(_record(key))
+
+
+def _record(key: str) -> Mapping[str, Any]:
+    return FrozenContent.objects.get(pk=key).content
 
 
 def skills_of(session: "Session") -> SkillSnapshot:
     """Give the session's skills."""
-    return SKILLS[session.skills_id]
+    return _skills(session.skills_id)
 
 
 def personas_of(session: "Session") -> PersonaCatalogue:
     """Give the session's personas."""
-    return PERSONAS[session.personas_id]
+    return _personas(session.personas_id)
 
 
 def agents_of(session: "Session") -> AgentCatalogue:
     """Give the session's agents."""
-    return AGENTS[session.agents_id]
+    return _agents(session.agents_id)
 
 
 def active_persona_of(session: "Session") -> Persona:

@@ -18,9 +18,6 @@ from sessions_app.models import (
 BASES_OFFERED = 200
 """Bases that a field offers at most."""
 _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
-LISTED_KIND, JOURNAL_KIND = "source", "conversation-journal"
-"""Kind of the sources that a base lists and counts, and of those that sessions saved of their conversations, which it
-does not [KB-11]."""
 
 
 def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
@@ -70,10 +67,13 @@ def sources(base: KnowledgeBase) -> QuerySet[KnowledgeSource]:
 
 
 def _sources_of(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
-    chain = layer.chain
-    newer = KnowledgeSource.objects.filter(layer_id__in=chain, source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
-    listed = KnowledgeSource.objects.filter(layer_id__in=chain, kind=LISTED_KIND).exclude(Exists(newer))
-    return listed.defer("content").prefetch_related(_COUNTED)
+    return newest_sources(layer).filter(kind=KnowledgeSource.Kind.LISTED).defer("content").prefetch_related(_COUNTED)
+
+
+def newest_sources(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
+    """Give the newest row of each source id in the layer's chain: the one that counts."""
+    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
+    return rows.exclude(Exists(rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))))
 
 
 def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:

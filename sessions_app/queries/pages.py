@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Prefetch, Q, QuerySet
 
@@ -29,16 +30,21 @@ SESSIONS_SHOWN = 25
 SESSIONS_SHOWN_MAX = 200
 
 
+class Entry(NamedTuple):
+    """Messages without a turn, and the turn that came after them, None at the end."""
+
+    messages: list[Message]
+    turn: ExplainabilityTurn | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A window of the conversation: turns with their messages, oldest first.
+    """A window of the conversation: turns with their messages, messages without a turn among them, oldest first.
 
-    `imported` holds messages without a turn, which came before all turns; it is filled when nothing older is left.
     `older_before` is the turn index to ask for what came before, None at the beginning.
     """
 
-    turns: list[ExplainabilityTurn]
-    imported: list[Message]
+    entries: list[Entry]
     imported_left_out: bool
     older_before: int | None
 
@@ -52,15 +58,46 @@ def conversation(session: Session, before: int | None = None, count: int | None 
     said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))
     newest = list(found.prefetch_related(said)[: limit + 1])
     shown = newest[:limit][::-1]
-    if len(newest) > limit:
-        return Conversation(turns=shown, imported=[], imported_left_out=False, older_before=shown[0].turn_index)
-    imported = list(session.messages.filter(turn__isnull=True).order_by("-sequence")[: IMPORTED_SHOWN + 1])
+    has_older = len(newest) > limit
+    imported = _without_turn(session, shown if has_older else None, before)
     return Conversation(
-        turns=shown,
-        imported=imported[:IMPORTED_SHOWN][::-1],
+        entries=_in_order(shown, imported[:IMPORTED_SHOWN][::-1]),
         imported_left_out=len(imported) > IMPORTED_SHOWN,
-        older_before=None,
+        older_before=shown[0].turn_index if has_older else None,
     )
+
+
+def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, before: int | None) -> list[Message]:
+    """Give the newest messages without a turn, the newest first, one more than is shown if there are more.
+
+    Args:
+        after: turns of which the first that said something comes before them; None for no such bound.
+        before: the turn index below which they were said.
+    """
+    found = session.messages.filter(turn__isnull=True).order_by("-sequence")
+    if after is not None:
+        first = next((place for turn in after if (place := _place(turn)) is not None), None)
+        found = found.none() if first is None else found.filter(sequence__gt=first)
+    if before is not None:
+        later = session.messages.filter(turn__turn_index__gte=before).order_by("turn__turn_index", "sequence").first()
+        found = found if later is None else found.filter(sequence__lt=later.sequence)
+    return list(found[: IMPORTED_SHOWN + 1])
+
+
+def _place(turn: ExplainabilityTurn) -> int | None:
+    """Give the sequence of the first message of a turn, whose messages have been read; None if it said nothing."""
+    return next((message.sequence for message in turn.messages.all()), None)
+
+
+def _in_order(turns: list[ExplainabilityTurn], messages: list[Message]) -> list[Entry]:
+    """Give both in the order of the conversation; a turn that said nothing stays behind the one before it."""
+    entries: list[Entry] = []
+    for turn in turns:
+        place = _place(turn)
+        earlier = [message for message in messages if place is not None and message.sequence < place]
+        messages = messages[len(earlier) :]
+        entries.append(Entry(earlier, turn))
+    return [*entries, Entry(messages, None)]
 
 
 def _window(asked: int | None, usual: int) -> int:

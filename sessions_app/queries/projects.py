@@ -1,5 +1,7 @@
 """Who may see what."""
 
+from collections.abc import Collection
+
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
@@ -11,17 +13,25 @@ def membership_of(user: User, project_slug: str | None = None) -> Membership | N
     memberships = Membership.objects.filter(user=user).select_related("project")
     if project_slug is not None:
         return memberships.filter(project__slug=project_slug).first()
-    return memberships.order_by("-project__is_default", "project_id").first()
+    return memberships.order_by(*_SHOWN_FIRST).first()
 
 
-def default_project() -> Project | None:
-    """Give the project that exists from the first start."""
-    return Project.objects.filter(is_default=True).first()
+_SHOWN_FIRST = ("-project__is_default", "project_id")
+
+
+def shown_projects(user_pks: Collection[int]) -> dict[int, int]:
+    """Give for each active user the key of the project that the pages show, as `membership_of` chooses it."""
+    found = Membership.objects.filter(user_id__in=user_pks, user__is_active=True).order_by(*_SHOWN_FIRST)
+    return dict(reversed(found.values_list("user_id", "project_id")))
 
 
 def api_keys(project: Project) -> QuerySet[ApiKey]:
     """Give the project's keys, newest first, revoked ones last."""
     return project.api_keys.select_related("created_by").order_by("revoked_at", "-created_at", "-id")
+
+
+ROLES = Role.choices
+"""Each role with what it may do, in words, the least first."""
 
 
 def role_of(user: User, project: Project) -> Role | None:

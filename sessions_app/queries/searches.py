@@ -6,10 +6,10 @@ from operator import or_
 
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 from django.db.models.lookups import Exact
-from django.utils import timezone
 
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Project, Session
 from sessions_app.queries.filter_language import Filter, Term
+from sessions_app.queries.sessions import overdue
 
 _SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
 _PLUGIN_COLUMNS = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin")
@@ -61,7 +61,7 @@ def _of_place(term: Term, prefix: str, moment: str) -> Q:
 
 
 def _session_status(status: str) -> Q:
-    expired = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
+    expired = overdue()
     if status == "expired":
         return expired
     running = Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status="running"))
@@ -83,8 +83,8 @@ def session_turns(session: Session, wanted: Filter) -> QuerySet[ExplainabilityTu
 
 
 def _turns_of(among: Q, terms: Iterable[Term]) -> QuerySet[ExplainabilityTurn]:
-    only_errors = [Q(error__isnull=False) for term in terms if (term.key, term.value) == ("in", "errors")]
-    return ExplainabilityTurn.objects.filter(among, *only_errors, *_conditions(ExplainabilityTurn, terms, _of_turn))
+    errors = [Q(error__isnull=term.is_negated) for term in terms if (term.key, term.value) == ("in", "errors")]
+    return ExplainabilityTurn.objects.filter(among, *errors, *_conditions(ExplainabilityTurn, terms, _of_turn))
 
 
 def _of_turn(term: Term) -> Q:
@@ -113,9 +113,8 @@ def _of_turn(term: Term) -> Q:
 def _turn_status(status: str) -> Q:
     if status in _TURN_STATUSES:
         return Q(status=status)
-    if status == "expired":
-        return Q(session__expired_at__isnull=False) | Q(session__expires_at__lt=timezone.now())
-    return Q(session__expired_at__isnull=True)
+    expired = overdue("session__")
+    return expired if status == "expired" else ~expired
 
 
 def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
@@ -171,8 +170,10 @@ def _conditions(model: type[Model], terms: Iterable[Term], condition: Callable[[
     """Give what each term demands of the model's rows.
 
     A term that is taken away is looked for in a query of its own: NOT over a column without a value would be neither
-    true nor false.
+    true nor false. The term `in` names the kinds that are searched, and demands nothing of a row.
     """
     for term in terms:
+        if term.key == "in":
+            continue
         wanted = condition(term)
         yield Q(~Exists(model._default_manager.filter(wanted, pk=OuterRef("pk")))) if term.is_negated else wanted

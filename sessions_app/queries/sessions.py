@@ -20,6 +20,7 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.models.plain_sql import get_row
+from sessions_app.queries.projects import shown_projects
 
 
 def sessions(project: Project) -> QuerySet[Session]:
@@ -98,7 +99,6 @@ def filtered_sessions(
         found = found.filter(mounted_kb__kb_id=kb_id)
     if status is None:
         return found
-    overdue = Q(expired_at__isnull=False) | Q(expires_at__lt=timezone.now())
     # `isnull` first: a session without turns has no status, and NOT over nothing finds nothing.
     ended_badly = Q(latest_turn_status__isnull=False, latest_turn_status__in=_FAILED)
     running = Q(latest_turn_status__isnull=False, latest_turn_status=ExplainabilityTurn.Status.RUNNING)
@@ -106,8 +106,13 @@ def filtered_sessions(
         return found.filter(running)
     found = found.exclude(running)
     if status == "expired":
-        return found.filter(overdue)
-    return found.exclude(overdue).filter(ended_badly if status == "failed" else ~ended_badly)
+        return found.filter(overdue())
+    return found.exclude(overdue()).filter(ended_badly if status == "failed" else ~ended_badly)
+
+
+def overdue(prefix: str = "") -> Q:
+    """Say that a session has expired, whether or not the sweep has marked it; `prefix` is the way to the session."""
+    return Q(**{f"{prefix}expired_at__isnull": False}) | Q(**{f"{prefix}expires_at__lt": timezone.now()})
 
 
 _FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPTED)
@@ -184,18 +189,17 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
     logins = set(
         Login.objects.filter(session_key__in=keys, expire_date__gt=timezone.now()).values_list("session_key", flat=True)
     )
+    projects = shown_projects({reader.user_pk for reader in readers if reader.login_key in logins})
     found = Session.objects.filter(
         session_id__in={reader.session_id for reader in readers},
         deleted_at__isnull=True,
-        project__memberships__user_id__in={reader.user_pk for reader in readers},
-        project__memberships__user__is_active=True,
-    ).order_by("-pk")
-    sessions = {
-        (user_pk, session_id): pk
-        for user_pk, session_id, pk in found.values_list("project__memberships__user_id", "session_id", "pk")
-    }
-    return {
-        reader: sessions[reader.user_pk, reader.session_id]
+        project_id__in=set(projects.values()),
+    )
+    # A client's own name of a session is known in its project alone.
+    pks = {(project, name): pk for project, name, pk in found.values_list("project_id", "session_id", "pk")}
+    visible = {
+        reader: pks.get((projects[reader.user_pk], reader.session_id))
         for reader in readers
-        if reader.login_key in logins and (reader.user_pk, reader.session_id) in sessions
+        if reader.login_key in logins and reader.user_pk in projects
     }
+    return {reader: pk for reader, pk in visible.items() if pk is not None}

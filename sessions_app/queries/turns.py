@@ -155,7 +155,7 @@ def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail
 def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, Detail]]:
     """Give every payload of the turns with the turn's key; two queries for any number of them [G-13]."""
     stored: set[tuple[int, str]] = set()
-    for row in TurnDetail.objects.filter(turn__in=turns).order_by("turn_id", "id"):
+    for row in TurnDetail.objects.filter(turn__in=turns).order_by("turn_id", "id").iterator():
         stored.add((row.turn_id, row.ref))
         yield row.turn_id, _stored(row)
     for turn_pk, found in all_records(turns).items():

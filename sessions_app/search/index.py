@@ -23,8 +23,6 @@ UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
 """No entries: they are made from the units."""
 _COLUMNS = ("layer_id", "origin_id", "stretch", "place", "length", "is_evidence", "is_guidance", *UNIT_COLUMNS)
 _ROWS_A_QUERY = 10_000
-_UNLISTED = (KnowledgeLayer.Kind.JOURNAL, KnowledgeLayer.Kind.CONTEXT)
-"""Layers whose units no page searches by words: they are a conversation's own until they are saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     _check_unsealed(layer)
     layer_pk, origin_pk = layer.pk, origin.pk if origin else None
     keys = insert_keyed_at_once(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
-    if layer.kind not in _UNLISTED:
+    if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
         insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
     _add_postings(
         (layer_pk, term, key, frequency, entry.length)

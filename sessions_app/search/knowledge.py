@@ -5,16 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import batched
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
 from mrpvm.values import Store
-from sessions_app.models import KnowledgeLayer, LayerUnit, Posting, Session
+from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
+from sessions_app.models.look_up import look_up_rows
 from sessions_app.models.plain_sql import select_rows
 from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of
 from sessions_app.search.artifacts import Keep, PluginKnowledge
-from sessions_app.search.chains import Packing, resolve_chain
+from sessions_app.search.chains import Hidden, Packing, resolve_chain
 from sessions_app.search.ranking import Ranked, Scale
 from sessions_app.search.windows import TermPostings, windows_around
 
@@ -23,24 +24,28 @@ if TYPE_CHECKING:
 
 _IDS_A_QUERY = 10_000
 _LEVEL_READ_ALONG = 16
+_GIVEN = ("pk", "layer_id", "origin_id", "unit_id", *UNIT_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
 class EffectiveView:
     """What a chain of layers shows, resolved once: the chain, its counts and the units in it that are hidden.
 
-    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `conversations` are
-    the layers that hold utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the
-    highest first.
+    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `shown` are the
+    layers that show units of their own: in the others there is nothing to find. `conversations` are those that hold
+    utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
+    `own_sources` are the rows of sources that stand for what the session itself saved [KB-11].
     """
 
     chain: tuple[int, ...]
     evidence_count: int
     term_count: int
-    hidden: frozenset[int]
+    hidden: Hidden
+    shown: tuple[int, ...]
     conversations: frozenset[int] = frozenset()
     packings: tuple[Packing, ...] = ()
     drafts: tuple[int, ...] = ()
+    own_sources: frozenset[int] = frozenset()
 
     @property
     def session_layers(self) -> tuple[int, ...]:
@@ -56,22 +61,33 @@ class EffectiveView:
             layer.evidence_count,
             layer.term_count,
             found.hidden,
+            found.shown,
             found.conversations,
             found.packings,
         )
 
     @classmethod
     def of_session(cls, session: Session) -> Self:
-        """Give the session's view: its own layers, mounted chain [KB-7]; one query beside the one for its journal."""
+        """Give the session's view: its own layers over the mounted chain [KB-7]; its journal's query, and one.
+
+        One more where not all that it knows lies in its journal.
+        """
         chain = session.journal.chain
         drafts = chain[chain.index(session.draft_id) : chain.index(session.mounted_layer_id)]
-        return replace(cls.of_layer(session.journal), drafts=tuple(drafts))
+        saved: frozenset[int] = frozenset()
+        if session.journal.own_unit_count != session.unit_count:
+            rows = select_rows(
+                KnowledgeSource, ("pk",),
+                layer_id=chain, source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL,
+            )  # fmt: skip
+            saved = frozenset(pk for (pk,) in rows)
+        return replace(cls.of_layer(session.journal), drafts=tuple(drafts), own_sources=saved)
 
-    def store_of(self, layer_id: int) -> Store:
-        """Give where the session has a unit of this layer from."""
-        if layer_id in self.drafts:
-            return "draft"
-        return "session" if layer_id in self.session_layers else "kb"
+    def store_of(self, layer_id: int, source: int | None) -> Store:
+        """Give where the session has a unit of this layer and source row from: its own stays its own when saved."""
+        if layer_id in self.session_layers or source in self.own_sources:
+            return "session"
+        return "draft" if layer_id in self.drafts else "kb"
 
 
 class SessionKnowledge:
@@ -121,8 +137,8 @@ class SessionKnowledge:
         view = self.view
         plain = Scale.of(view.evidence_count, view.term_count)
         names = {term: speaker_term(term) for term in wanted} if self.view.conversations else {}
-        found, uttered = self._postings([*wanted, *names.values()])
         packed = self._packed.search(wanted, names) if self._packed else None
+        found, uttered = self._postings([*wanted, *names.values()], packed.said if packed else {})
         if not names:
             return Ranked.of(found, wanted, plain, packed=packed)
         speakers = {
@@ -135,7 +151,7 @@ class SessionKnowledge:
         postings = {term: found[term] for term in asked}
         alone = Ranked.of(postings, asked, plain, packed=packed).scores()
         windows = windows_around(
-            view.chain, view.hidden, sorted(uttered & alone.keys(), key=lambda unit: (-alone[unit], unit))
+            view.shown, view.hidden, sorted(uttered & alone.keys(), key=lambda unit: (-alone[unit], unit))
         )
         spread = {term: windows.spread(rows) for term, rows in postings.items()}
         return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed)
@@ -143,16 +159,12 @@ class SessionKnowledge:
     @cached_property
     def _unpacked(self) -> Sequence[int]:
         """The layers of the view that are read row by row: none where all there is to find is packed."""
-        if not self._packed:
-            return self.view.chain
-        if self._packed.evidence_count == self.view.evidence_count:
-            return ()
-        packed = self._packed.layer_ids
-        return [layer for layer in self.view.chain if layer not in packed]
+        packed = self._packed.layer_ids if self._packed else ()
+        return [layer for layer in self.view.shown if layer not in packed]
 
     @cached_property
     def _packed(self) -> "PackedView | None":
-        """What of the view is packed; None where nothing is, which so never loads numpy."""
+        """Give what of the view is packed. None if nothing is packed, so numpy is not imported."""
         if not self.view.packings:
             return None
         from sessions_app.search.packed import PackedView
@@ -167,18 +179,14 @@ class SessionKnowledge:
         return list(self._found[asked])
 
     def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
-        newest = select_rows(
-            LayerUnit, ("pk",), highest="pk", limit=max(limit, 0) + len(self.view.hidden),
-            layer_id=self.view.chain, is_guidance=True,
-        )  # fmt: skip
-        pks = [pk for (pk,) in newest if pk not in self.view.hidden][: max(limit, 0)]
-        return self._scored(pks, {}, {})
+        found = self._last(limit, self.view.shown, is_guidance=True)
+        return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Give the evidence units that came last, newest first: of the whole view where it has at most `limit`.
 
         Of a larger one only what the session itself holds, so that it never costs by the size of a base; two queries,
-        none when asked before.
+        one more where some of that is saved, none when asked before.
         """
         asked = ("newest", limit)
         if asked not in self._found:
@@ -187,23 +195,43 @@ class SessionKnowledge:
 
     def _newest(self, limit: int) -> list[ScoredUnit]:
         view = self.view
-        layers = view.chain if view.evidence_count <= limit else view.session_layers
-        rows = select_rows(
-            LayerUnit, ("pk",), highest="pk", limit=max(limit, 0) + len(view.hidden), layer_id=layers, is_evidence=True
-        )
-        return self._scored([pk for (pk,) in rows if pk not in view.hidden][: max(limit, 0)], {}, {})
+        if view.evidence_count <= limit:
+            found = self._last(limit, view.shown, is_evidence=True)
+        else:
+            found = self._last(limit, [layer for layer in view.shown if layer in view.session_layers], is_evidence=True)
+            if view.own_sources:
+                found |= self._last(limit, view.shown, is_evidence=True, origin_id=view.own_sources)
+        return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
 
-    def _postings(self, terms: Iterable[str]) -> tuple[dict[str, TermPostings], set[int]]:
-        """Give the visible postings that are not packed, and their units in layers that hold utterances."""
+    def _last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
+        """Give the keys of at least the newest `limit` visible units of these layers that meet a condition."""
+        limit, hidden = max(limit, 0), self.view.hidden
+        rows = select_rows(
+            LayerUnit, ("pk", "layer_id"), highest="pk", limit=limit + hidden.count(layers), layer_id=layers, **where
+        )
+        return {pk for pk, layer in rows if pk not in hidden.of(layer)}
+
+    def _postings(
+        self, terms: Iterable[str], said: Mapping[int, TermPostings]
+    ) -> tuple[dict[str, TermPostings], set[int]]:
+        """Give the visible postings to be looked at one by one, and which of their units may be utterances.
+
+        Args:
+            said: what packed layers have of them, by the numbers of the terms.
+        """
         by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
-        hidden, conversations = self.view.hidden, self.view.conversations
+        hidden, conversations = {layer: self.view.hidden.of(layer) for layer in self._unpacked}, self.view.conversations
         columns = ("layer_id", "term", "unit_id", "frequency", "length")
         uttered: set[int] = set()
-        for layer, term, unit, frequency, length in select_rows(Posting, columns, layer_id=self._unpacked, term=by_id):
-            if unit not in hidden:
+        found = look_up_rows(Posting, columns, {"term": by_id}, layer_id=self._unpacked)
+        for layer, term, unit, frequency, length in found:
+            if unit not in hidden[layer]:
                 by_id[term].append((unit, frequency, length))
                 if layer in conversations:
                     uttered.add(unit)
+        for term, postings in said.items():
+            by_id[term] += postings
+            uttered.update(unit for unit, _, _ in postings)
         return {term: by_id[term_id(term)] for term in terms}, uttered
 
     def _scored(
@@ -216,14 +244,14 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row[0]: row for row in select_rows(LayerUnit, ("pk", "layer_id", "unit_id", *UNIT_COLUMNS), pk=pks)}
+        rows = {row[0]: row for row in select_rows(LayerUnit, _GIVEN, pk=pks)}
         if limit is not None and len(pks) > limit:
-            pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], rows[pk][2]))
+            pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], rows[pk][3]))
         found = [
             ScoredUnit(
-                unit=unit_of(rows[pk][3:]),
+                unit=unit_of(rows[pk][4:]),
                 score=scores.get(pk, 0.0),
-                store=self.view.store_of(rows[pk][1]),
+                store=self.view.store_of(rows[pk][1], rows[pk][2]),
                 term_scores=parts.get(pk, {}),
                 highest_score=highest_score,
             )

@@ -53,16 +53,21 @@ def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Put an unsealed layer on top of another, or bring it up to date with the one below [KB-9].
 
     Costs by the layer's own units, never by what lies below. What lies above is left to the caller. Effects: the
-    layer's parent, ancestry, counts and the rows that say which duplicates it hides.
+    layer's parent, ancestry, counts and the rows that say which duplicates it hides; what it removed and is not below
+    it any more is forgotten.
     """
     layer.parent = parent
     layer.ancestry = parent.chain
+    if layer.removed_unit_count:
+        removed = layer.hidden_units.filter(change=HiddenUnit.Change.REMOVED)
+        gone_count, _ = removed.exclude(unit__layer_id__in=parent.chain).delete()
+        layer.removed_unit_count -= gone_count
     layer.hidden_units.exclude(change=HiddenUnit.Change.REMOVED).delete()
     settled = settle(layer, _own_hashes(layer))
     shown = Totals(parent.unit_count, parent.evidence_count, parent.term_count) + settled.after - settled.below
     layer.unit_count, layer.evidence_count, layer.term_count = shown.units, shown.evidence, shown.terms
     layer.source_count = parent.source_count
-    layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count"])
+    layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count", "removed_unit_count"])
 
 
 def restack_above(layer: KnowledgeLayer) -> None:

@@ -4,24 +4,32 @@ A term's postings of one layer lie in one value: the pairs of frequency and leng
 and for each number which pair is its. What a posting gives to a score depends on its pair alone, so it is computed once
 for each pair, by the operations and in the order in which `sessions_app.search.ranking` computes it for rows: scores
 are equal to the last bit, whatever part of a view is packed.
+
+What was said in a conversation is found by its neighbours' words too, so its postings are packed apart and come out as
+the rows that they were: a layer that holds some of it is read no slower for all else.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from functools import lru_cache
+from typing import Self
 
 from mrpvm.knowledge.arrays import Array, np
 from mrpvm.knowledge.indexing import term_id
 from mrpvm.knowledge.text import STEMMER_VERSION
 from sessions_app.models import PackedPart
-from sessions_app.models.plain_sql import select_rows
-from sessions_app.search.chains import Packing
+from sessions_app.models.look_up import look_up_rows
+from sessions_app.search.chains import Hidden, Packing
 from sessions_app.search.ranking import Ranked, Scale
+from sessions_app.search.windows import TermPostings
 
-VERSION = f"1/{STEMMER_VERSION}"[:40]
+VERSION = f"2/{STEMMER_VERSION}"[:40]
 UNITS_A_PART = 512
 _READ_AHEAD = 4
 """A layer of so many runs of units is small enough to read their keys with the postings, whatever is found."""
+_MASKS_REMEMBERED = 16
+"""Of so many packed layers a process remembers what is hidden: a byte for each of their units."""
 _NUMBER, _KEY = np.dtype("<u4"), np.dtype("<i8")
 _SMALL_CODE = np.dtype("<u2")
 
@@ -35,6 +43,17 @@ def packed_postings(numbers: Array, frequencies: Array, lengths: Array) -> bytes
     tables = (pairs >> np.uint64(32)).astype(_NUMBER), (pairs & np.uint64(0xFFFFFFFF)).astype(_NUMBER)
     parts = (head, *tables, numbers[order].astype(_NUMBER), codes.astype(_code_type(len(pairs))))
     return b"".join(part.tobytes() for part in parts)
+
+
+def packed_said(units: Array, frequencies: Array, lengths: Array) -> bytes:
+    """Give the postings of one term in what was said as bytes; `units` are keys."""
+    return bytes(np.column_stack((units, frequencies, lengths)).astype(_KEY).tobytes())
+
+
+def said_postings(content: bytes) -> TermPostings:
+    """Read what `packed_said` gave."""
+    table = np.frombuffer(content, _KEY).reshape(-1, 3)
+    return [(unit, frequency, length) for unit, frequency, length in table.tolist()]
 
 
 def packed_units(keys: Array) -> bytes:
@@ -145,6 +164,8 @@ class PackedSearch:
     """What the packed layers of a view hold of one search's terms."""
 
     segments: Sequence[Segment] = ()
+    said: Mapping[int, TermPostings] = field(default_factory=dict)
+    """The visible postings of what was said in a conversation, by the numbers of their terms."""
     units: dict[tuple[int, int], Array] = field(default_factory=dict)
     """Keys of units by packing and run, as far as they were read."""
     chosen: dict[int, Mapping[str, float]] = field(default_factory=dict)
@@ -186,58 +207,64 @@ class PackedView:
     layers: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     """Units of a packed layer and the layer's id, by the key of its packing."""
     hidden: Mapping[int, Array] = field(default_factory=dict)
+    """Of each number of a packing, by its key, whether it is hidden; nothing where none is."""
+    unseen: Hidden = field(default_factory=Hidden)
 
     @classmethod
-    def of(cls, packings: Iterable[Packing], hidden: frozenset[int]) -> Self:
-        """Give what of a chain is packed as the code reads it; one query, where units of packed layers are hidden."""
+    def of(cls, packings: Iterable[Packing], hidden: Hidden) -> Self:
+        """Give what of a chain is packed as the code reads it.
+
+        One query for each packed layer of which something is hidden, none where the same was the last time.
+        """
         read = [packing for packing in packings if packing.version == VERSION]
-        touched = [
-            packing.pk for packing in read if any(packing.first_unit <= unit <= packing.last_unit for unit in hidden)
-        ]  # fmt: skip
         layers = {packing.pk: (packing.unit_count, packing.layer) for packing in read}
-        return cls(layers, _hidden_numbers(touched, hidden) if touched else {})
+        touched = {packing: keys for packing in read if (keys := hidden.of(packing.layer))}
+        return cls(layers, {packing.pk: _hidden_numbers(packing, keys) for packing, keys in touched.items()}, hidden)
 
     @property
     def layer_ids(self) -> frozenset[int]:
         """Give the layers that need not be read row by row."""
         return frozenset(layer for _, layer in self.layers.values())
 
-    @property
-    def evidence_count(self) -> int:
-        """Give how many evidence units of these layers are visible."""
-        hidden = sum(int(found.sum()) for found in self.hidden.values())
-        return sum(count for count, _ in self.layers.values()) - hidden
-
     def search(self, terms: Iterable[str], names: Mapping[str, str]) -> PackedSearch:
-        """Give the postings of terms, and of who said something by name; `names` gives each name's term. One query."""
+        """Give the postings of terms, and of who said something by name; one query.
+
+        Args:
+            names: each name's term; none where nothing was said, for which is not looked then.
+        """
         if not self.layers:
             return PackedSearch()
         wanted = {term_id(term): term for term in terms}
         called = {term_id(term): name for name, term in names.items()}
         found: dict[int, tuple[dict[str, Postings], dict[str, Postings]]] = {key: ({}, {}) for key in self.layers}
+        said: defaultdict[int, TermPostings] = defaultdict(list)
         units: dict[tuple[int, int], Array] = {}
-        for packed, kind, key, content in self._parts([*wanted, *called]):
+        for packed, kind, key, content in self._parts([*{**wanted, **called}], was_said=bool(names)):
             if kind == PackedPart.Kind.UNITS:
                 units[packed, key] = np.frombuffer(bytes(content), _KEY)
-                continue
-            postings = Postings.of(bytes(content))
-            if packed in self.hidden:
-                postings = postings.without(self.hidden[packed])
-            if key in wanted:
-                found[packed][0][wanted[key]] = postings
+            elif kind == PackedPart.Kind.SAID:
+                hidden = self.unseen.of(self.layers[packed][1])
+                said[key] += [row for row in said_postings(bytes(content)) if row[0] not in hidden]
+            elif key in wanted:
+                found[packed][0][wanted[key]] = self._visible(packed, content)
             else:
-                found[packed][1][called[key]] = postings
-        return PackedSearch([Segment(key, self.layers[key][0], *found[key]) for key in self.layers], units)
+                found[packed][1][called[key]] = self._visible(packed, content)
+        return PackedSearch([Segment(key, self.layers[key][0], *found[key]) for key in self.layers], said, units)
 
-    def _parts(self, keys: Sequence[int]) -> list[tuple[int, str, int, bytes]]:
+    def _visible(self, packed: int, content: bytes) -> Postings:
+        postings = Postings.of(bytes(content))
+        return postings.without(self.hidden[packed]) if packed in self.hidden else postings
+
+    def _parts(self, keys: Sequence[int], *, was_said: bool) -> list[tuple[int, str, int, bytes]]:
         """Give the parts of these terms, and all keys of units where they are few."""
-        few = [-(-count // UNITS_A_PART) for count, _ in self.layers.values() if count <= _READ_AHEAD * UNITS_A_PART]
-        kinds = [PackedPart.Kind.TERM.value, *([PackedPart.Kind.UNITS.value] if few else [])]
-        asked = {*keys, *range(max(few, default=0))}
+        few = [_runs(count) for count, _ in self.layers.values() if count <= _READ_AHEAD * UNITS_A_PART]
+        runs = range(max(few, default=0))
+        kind = PackedPart.Kind
+        of_terms = [kind.TERM, kind.SAID] if was_said else [kind.TERM]
+        asked = [*((each.value, key) for each in of_terms for key in keys), *((kind.UNITS.value, run) for run in runs)]
+        kinds, places = zip(*asked, strict=True)
         columns = ("packed_id", "kind", "key", "content")
-        rows = select_rows(PackedPart, columns, binary=True, packed_id=self.layers, kind=kinds, key=asked)
-        wanted = set(keys)
-        return [row for row in rows if row[1] != PackedPart.Kind.TERM or row[2] in wanted]
+        return look_up_rows(PackedPart, columns, {"kind": kinds, "key": places}, binary=True, packed_id=self.layers)
 
 
 def _cut(candidates: Array, scores: Array, limit: int) -> Array:
@@ -254,21 +281,24 @@ def _highest(values: Array, place: int) -> float:
     return float(np.partition(values, len(values) - place)[len(values) - place])
 
 
-def _units_of(packed: Collection[int], runs: Collection[int] | None = None) -> dict[tuple[int, int], Array]:
-    """Give runs of units' keys by packing and number, all of them unless some are named."""
-    where: dict[str, Any] = {"packed_id": list(packed), "kind": PackedPart.Kind.UNITS}
-    if runs is not None:
-        where["key"] = list(runs)
-    rows = select_rows(PackedPart, ("packed_id", "key", "content"), binary=True, **where)
+def _units_of(packed: Collection[int], runs: Collection[int]) -> dict[tuple[int, int], Array]:
+    """Give runs of units' keys by packing and number."""
+    columns, kind = ("packed_id", "key", "content"), PackedPart.Kind.UNITS
+    rows = look_up_rows(PackedPart, columns, {"key": runs}, binary=True, packed_id=packed, kind=kind)
     return {(key, run): np.frombuffer(bytes(content), _KEY) for key, run, content in rows}
 
 
-def _hidden_numbers(packed: Collection[int], hidden: frozenset[int]) -> dict[int, Array]:
-    """Give, for each packing, which of its numbers are hidden."""
-    keys = np.fromiter(hidden, np.int64, len(hidden))
-    runs = _units_of(packed)
-    whole = {key: np.concatenate([runs[found] for found in sorted(runs) if found[0] == key]) for key in packed}
-    return {key: np.isin(units, keys) for key, units in whole.items()}
+@lru_cache(maxsize=_MASKS_REMEMBERED)
+def _hidden_numbers(packing: Packing, hidden: frozenset[int]) -> Array:
+    """Give of each number of a packing whether its unit is hidden."""
+    runs = _units_of([packing.pk], range(_runs(packing.unit_count)))
+    units = [runs[packing.pk, number] for number in range(len(runs))]
+    numbers: Array = np.isin(np.concatenate([np.array([], _KEY), *units]), np.fromiter(hidden, np.int64, len(hidden)))
+    return numbers
+
+
+def _runs(unit_count: int) -> int:
+    return -(-unit_count // UNITS_A_PART)
 
 
 def _code_type(pairs: int) -> "np.dtype[np.generic]":

@@ -13,7 +13,9 @@ from hashlib import blake2b
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import LayerUnit
+from sessions_app.models.look_up import look_up_rows
 from sessions_app.models.plain_sql import PRESENT, select_rows
+from sessions_app.search.chains import Hidden
 
 SHARES = (10, 5, 3, 2, 1)
 """What an utterance gets of the words said 0, 1, 2, 3 and 4 places away, in tenths: whole numbers add up exactly."""
@@ -23,6 +25,7 @@ STRETCH = 16
 """Places a stretch: neighbours and their neighbours lie in two of them."""
 SPREAD_LIMIT = 1_000
 """How many matching utterances of a search are looked at with their neighbours, the best first."""
+_UNITS_A_QUERY = 10_000
 _REACH = len(SHARES) - 1
 _HALF, _WHOLE = 1 << 63, 1 << 64
 type TermPostings = list[tuple[int, int, float]]
@@ -68,15 +71,31 @@ class Windows:
         return [(unit, frequencies[unit], lengths[unit]) for unit in sorted(frequencies)]
 
 
-def windows_around(chain: Sequence[int], hidden: frozenset[int], units: Sequence[int]) -> Windows:
-    """Give the windows of those of these units that were said in a conversation; at most two queries."""
-    own = select_rows(LayerUnit, ("stretch", "place"), pk=units[:SPREAD_LIMIT], stretch=PRESENT)
-    near = {_wrapped(stretch + step) for stretch, place in own for step in _steps(place)}
-    rows = select_rows(LayerUnit, ("pk", "stretch", "place", "length"), layer_id=chain, stretch=near, is_evidence=True)
+def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) -> Windows:
+    """Give the windows of those of these units that were said in a conversation; two queries for few units.
+
+    More where other units stand before `SPREAD_LIMIT` utterances; `units` are the best first.
+    """
+    near = {_wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
+    columns = ("pk", "stretch", "place", "length", "layer_id")
+    rows = look_up_rows(LayerUnit, columns, {"stretch": near}, layer_id=layers, is_evidence=True)
     # Two bases may hold the same conversation; what is hidden of it is left out, and one unit stands at each place.
-    seen = sorted(row for row in rows if row[0] not in hidden)
-    at = {(_wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length in seen}
+    seen = sorted(row for row in rows if row[0] not in hidden.of(row[4]))
+    at = {(_wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, _ in seen}
     return _windows(at)
+
+
+def _first_said(units: Sequence[int]) -> list[tuple[int, int]]:
+    """Give stretch and place of the first of these units that were said, at most `SPREAD_LIMIT`."""
+    said: list[tuple[int, int]] = []
+    start, end = 0, SPREAD_LIMIT
+    while start < len(units) and len(said) < SPREAD_LIMIT:
+        batch = units[start:end]
+        rows = select_rows(LayerUnit, ("pk", "stretch", "place"), pk=batch, stretch=PRESENT)
+        found = {pk: (stretch, place) for pk, stretch, place in rows}
+        said += [found[unit] for unit in batch if unit in found]
+        start, end = end, min(2 * end, end + _UNITS_A_QUERY)
+    return said[:SPREAD_LIMIT]
 
 
 def _windows(at: Mapping[tuple[int, int], tuple[int, int]]) -> Windows:

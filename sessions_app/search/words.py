@@ -8,11 +8,11 @@ its own, `sessions_app_unitwords`, that Django's models know nothing of:
 
 A migration makes it, with triggers that remove a row with its unit, whoever deletes that. **A migration that has SQLite
 write the table of units anew drops the trigger there and must make it again**; a test sees to that. A session's journal
-and context layers are left out, as they are on the path of a turn; a save adds what it seals.
+is left out, as it is on the path of a turn; a save adds what it seals.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.db import connection
@@ -66,14 +66,14 @@ def insert_words(entries: Iterable[tuple[int, int, str]]) -> None:
 
 def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
     """Give the units of a view that hold all the words and phrases asked for, in the order they came in."""
-    keys = _found(view.chain, view.hidden, asked, limit)
+    keys = _found(view.shown, view.hidden, asked, limit)
     rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
     return [rows[key] for key in keys]
 
 
-def _found(chain: Sequence[int], hidden: Collection[int], asked: Asked, limit: int) -> list[int]:
+def _found(layers: Sequence[int], hidden: Container[int], asked: Asked, limit: int) -> list[int]:
     found: list[int] = []
-    for key in _matching(chain, asked):
+    for key in _matching(layers, asked):
         if key not in hidden:
             found.append(key)
         if len(found) == limit:
@@ -81,10 +81,10 @@ def _found(chain: Sequence[int], hidden: Collection[int], asked: Asked, limit: i
     return found
 
 
-def _matching(chain: Sequence[int], asked: Asked) -> Iterator[int]:
-    if not asked.phrases:
+def _matching(layers: Sequence[int], asked: Asked) -> Iterator[int]:
+    if not asked.phrases or not layers:
         return
-    wanted, after = _QUERY[connection.vendor](chain, asked), 0
+    wanted, after = _QUERY[connection.vendor](layers, asked), 0
     while True:
         with connection.cursor() as cursor:
             cursor.execute(_SELECT[connection.vendor], [wanted, after, _ROWS_A_QUERY])

@@ -5,8 +5,10 @@ plugin derive what the question meets.
 """
 
 import logging
+import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from django.core.cache import cache
@@ -27,8 +29,17 @@ MOST_UNITS = 20_000
 """A larger layer would take hours; of it, what questions meet is derived."""
 _CLAIM = "ahead"
 
-_gone_through: set[tuple[str, str, int]] = set()
-"""Plugin, version and layer; after a start each is looked at once more."""
+
+@dataclass(slots=True)
+class _Progress:
+    """Which layers a plugin has gone through since the start, and at which it failed: those come last the next time."""
+
+    gone_through: set[int] = field(default_factory=set)
+    failed: set[int] = field(default_factory=set)
+
+
+_progress: dict[tuple[str, str], _Progress] = {}
+"""By plugin and version; after a start each layer is looked at once more."""
 
 logger = logging.getLogger(__name__)
 
@@ -37,9 +48,10 @@ def derive_ahead(watch: Callable[[], object] = lambda: None) -> int:
     """Have every plugin that reads units derive what is missing of the bases' layers; gives how many units it was.
 
     Of several processes with one cache one does it at a time. Effects: artifacts, a transaction for some units. A
-    plugin that fails or is late is noted in the log and asked again at the next time.
+    plugin that fails or is late is noted in the log; the next time it is asked again, after all that is new to it.
     """
-    if not cache.add(_CLAIM, 1, timeout=2 * SECONDS_AT_ONCE):
+    token = secrets.token_hex(8)
+    if not cache.add(_CLAIM, token, timeout=2 * SECONDS_AT_ONCE):
         return 0
     until, done = time.monotonic() + SECONDS_AT_ONCE, 0
     try:
@@ -47,7 +59,8 @@ def derive_ahead(watch: Callable[[], object] = lambda: None) -> int:
             if isinstance(plugin, UnitReader):
                 done += _derived(plugin.descriptor, plugin, until, watch)
     finally:
-        cache.delete(_CLAIM)
+        if cache.get(_CLAIM) == token:  # it may have run out, and be another process's by now
+            cache.delete(_CLAIM)
     return done
 
 
@@ -56,24 +69,35 @@ def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Ca
     if version is None:
         return 0
     small = KnowledgeLayer.objects.filter(own_unit_count__range=(1, MOST_UNITS), sealed_at__isnull=False)
+    layers = list(small.order_by("-pk").values_list("pk", flat=True))
+    progress = _progress.setdefault((descriptor.id, version), _Progress())
+    progress.gone_through.intersection_update(layers)
+    progress.failed.intersection_update(layers)
     shown = layers_of_bases()
-    try:
-        for layer in small.order_by("-pk").values_list("pk", flat=True):
-            known = (descriptor.id, version, layer)
-            if layer not in shown or known in _gone_through:
-                continue
-            for rows in _missing(*known):
+    for layer in sorted(layers, key=progress.failed.__contains__):
+        if layer not in shown or layer in progress.gone_through:
+            continue
+        try:
+            for rows in _missing(descriptor.id, version, layer):
                 if time.monotonic() >= until:
                     return done
                 watch()
-                made = call_in_time(descriptor, partial(reader.artifacts_of, [row.to_value() for row in rows]))
-                keys = {row.unit_id: row.pk for row in rows}
-                keep_artifacts(descriptor.id, version, {keys[unit_id]: content for unit_id, content in made.items()})
-                done += len(made)
-            _gone_through.add(known)
-    except Exception:
-        logger.exception("plugin %s failed on units", descriptor.id)
+                done += _kept(descriptor, version, reader, rows)
+        except Exception:
+            logger.exception("plugin %s failed on units", descriptor.id)
+            progress.failed.add(layer)
+        else:
+            progress.gone_through.add(layer)
+            progress.failed.discard(layer)
     return done
+
+
+def _kept(descriptor: Descriptor, version: str, reader: UnitReader, rows: Sequence[LayerUnit]) -> int:
+    """Have some units derived and keep what that gave; gives for how many units it was."""
+    made = call_in_time(descriptor, partial(reader.artifacts_of, [row.to_value() for row in rows]))
+    keys = {row.unit_id: row.pk for row in rows}
+    keep_artifacts(descriptor.id, version, {keys[unit_id]: content for unit_id, content in made.items()})
+    return len(made)
 
 
 def _missing(plugin_id: str, version: str, layer: int) -> Iterator[Sequence[LayerUnit]]:

@@ -23,7 +23,8 @@ class TurnCall:
     answer. `chain` is the chain hash of all that, where the conversation shall be recognised again [O-31];
     `client_request` is kept with the turn as it is.
     `flags` are the request's own choices of policies. `skill_choice` is what a model was offered and chose, where it
-    was asked [L-114].
+    was asked [L-114]. `continues_at` is the place of the last message that the request goes on from, where it
+    goes on from a certain one: if the session holds more by the time of the turn, that runs in a fork [O-31].
     """
 
     message: str
@@ -41,6 +42,7 @@ class TurnCall:
     sampling: Sampling = field(default_factory=Sampling)
     flags: Mapping[str, Any] = field(default_factory=dict)
     skill_choice: SkillChoice | None = None
+    continues_at: int | None = None
 
     @property
     def commanded_skill(self) -> Orchestration | None:

@@ -9,10 +9,15 @@ from django.utils import timezone
 
 from mrpvm.errors import MRPError
 from mrpvm.trace.graph import Record, fold_graph
+from mrpvm.values import Selection
 from sessions_app import events
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import discard_pending
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
 from sessions_app.queries.turns import records as stored_records
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.skills import skill_failure
+from sessions_app.turns.trace_head import ROOT, trace_head
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +28,9 @@ EVENT_OF_ENDING: dict[str, events.EventKind] = {
     Status.CANCELLED: "turn.cancelled",
     Status.INTERRUPTED: "turn.interrupted",
 }
+
+
+NOTHING_USED = Selection()
 
 
 def ending(error: Mapping[str, Any]) -> ExplainabilityTurn.Status:
@@ -69,7 +77,7 @@ def _phase_of(code: str) -> str | None:
     return "tool" if code in _OF_PLUGINS else None
 
 
-def undone(turn: ExplainabilityTurn, defect: Exception, phase: str | None = None) -> TurnError:
+def undone(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, phase: str | None = None) -> TurnError:
     """Close a turn that failed outside the machine; gives the error to raise.
 
     Effects: those of `close_turn`.
@@ -78,15 +86,19 @@ def undone(turn: ExplainabilityTurn, defect: Exception, phase: str | None = None
     if not isinstance(error, MRPError):
         logger.error("turn %s failed on a defect", turn.request_id, exc_info=defect)
         error = MRPError(f"The server has a defect ({type(defect).__name__}); the turn was undone.")
-    close_turn(turn.pk, error.as_record())
-    return TurnError(turn, error.as_record(), phase=phase)
+    command = skill_failure(call.commanded_skill, error.code)
+    close_turn(turn.pk, error.as_record(), command)
+    return TurnError(turn, error.as_record(), command, phase=phase)
 
 
 @transaction.atomic
-def close_turn(turn_pk: int, error: Mapping[str, Any]) -> bool:
+def close_turn(turn_pk: int, error: Mapping[str, Any], command: Mapping[str, Any] | None = None) -> bool:
     """End a running turn with what its stored trace holds; False if it is not running any more.
 
-    Effects: pending units gone, the finished entry, a whole trace; `turn.failed` or its kin.
+    Args:
+        command: the envelope of the skill that was asked for, where whoever ends the turn knows of one.
+
+    Effects: a whole trace, and those of `end_failed`.
     """
     turn = ExplainabilityTurn.objects.filter(pk=turn_pk).only("session_id").first()
     if turn is None:
@@ -97,16 +109,47 @@ def close_turn(turn_pk: int, error: Mapping[str, Any]) -> bool:
         return False
     turn.session = session
     close_trace(turn, error)
-    discarded = discard_pending(turn, session, error["code"])
-    turn.status, turn.answer_status, turn.error = ending(error), "failed", dict(error)
-    turn.finished_at, turn.lease_until = timezone.now(), None
-    turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
-    turn.save()
-    session.failed_turn_count += 1
-    session.save(update_fields=["failed_turn_count"])
-    news = {"request_id": turn.request_id, "turn_index": turn.turn_index}
-    events.append(session, EVENT_OF_ENDING[turn.status], {**news, "code": error["code"]})
+    end_failed(turn, session, error, command=command)
     return True
+
+
+def end_failed(
+    turn: ExplainabilityTurn,
+    session: Session,
+    error: Mapping[str, Any],
+    used: Selection = NOTHING_USED,
+    command: Mapping[str, Any] | None = None,
+) -> None:
+    """Store the end of a turn that did not succeed; turn and session are locked, the trace is stored already [T-28].
+
+    Effects: pending units gone, the finished entry, activity; `turn.failed` or its kin, `units.discarded`.
+    """
+    discarded = discard_pending(turn, session, error["code"])
+    turn.error = dict(error)
+    turn.command_result = dict(command) if command else None
+    turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
+    fill_end(turn, ending(error), "failed", used)
+    turn.save()
+    told = {"request_id": turn.request_id}
+    news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
+        (EVENT_OF_ENDING[turn.status], {**told, "turn_index": turn.turn_index, "code": error["code"]})
+    ]
+    if discarded:
+        news.append(("units.discarded", {**told, "count": len(discarded)}))
+    session.failed_turn_count += 1
+    touch(session)
+    events.append_to_locked(session, news)
+    session.save(update_fields=["failed_turn_count", "event_sequence", *ACTIVITY_FIELDS])
+
+
+def fill_end(turn: ExplainabilityTurn, status: str, answer_status: str | None, used: Selection) -> None:
+    """Fill in the end of the unsaved entry."""
+    now = timezone.now()
+    turn.status, turn.answer_status = status, answer_status
+    turn.planner_plugin, turn.seed_detector_plugin = used.planner, used.seed_detector
+    turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
+    turn.finished_at, turn.lease_until = now, None
+    turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
 
 
 def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
@@ -116,9 +159,8 @@ def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
     at_ms = max((record[1] for record in records), default=0)
     closing: list[Record] = []
     if graph["rootFrameId"] is None:
-        closing.append(["turn.started", 0, _head(turn)])
-        closing.append(["frame.opened", 0, _ROOT_FRAME])
-        closing.append(["frame.closed", at_ms, _closed("frame-0", error)])
+        closing += trace_head(turn, "chat-turn", "chat-turn")
+        closing.append(["frame.closed", at_ms, _closed(ROOT, error)])
     for execution in graph["pluginExecutions"]:
         if execution["status"] == "running":
             ended = {
@@ -134,24 +176,6 @@ def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
     TurnEvents.objects.create(turn=turn, first_sequence=len(records), events=closing)
 
 
-_ROOT_FRAME: dict[str, Any] = {
-    "frameId": "frame-0", "parentFrameId": None, "purpose": "chat-turn", "label": "chat-turn", "depth": 0,
-    "openedBy": None, "intentRefs": [],
-}  # fmt: skip
-
-
 def _closed(frame_id: str, error: Mapping[str, Any]) -> dict[str, str]:
     reason = "frontier_exhausted" if ending(error) == Status.FAILED else "budget_exhausted"
     return {"frameId": frame_id, "status": "failed", "closureReason": reason}
-
-
-def _head(turn: ExplainabilityTurn) -> dict[str, Any]:
-    return {
-        "requestId": turn.request_id,
-        "sessionId": turn.session.session_id,
-        "inputMessage": turn.user_message[:500],
-        "deliberationLevel": turn.deliberation_level,
-        "effectiveLevel": 0,
-        "plannerCandidates": [],
-        "seedDetectorCandidates": [],
-    }

@@ -3,11 +3,10 @@
 from typing import Any
 
 from mrpvm.conversation.commands import Outcome, Resolved, SessionFacts
-from mrpvm.kernel.machine import INPUT_MESSAGE_CHARS
 from mrpvm.trace.graph import Record
 from sessions_app.models import ExplainabilityTurn
+from sessions_app.turns.trace_head import ROOT, trace_head
 
-ROOT = "frame-0"
 ANSWERED = "command_answered"
 """Why the frame of a command is closed."""
 _LABEL_CHARS = 60
@@ -22,37 +21,12 @@ def trace_of(turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, fac
         "snapshotVersion": facts.snapshot_version, "snapshotHash": facts.skills.content_hash,
     }  # fmt: skip
     return [
-        ["turn.started", 0, _head(turn)],
-        ["frame.opened", 0, _frame(resolved)],
+        *trace_head(turn, "command", f"command /{resolved.name[:_LABEL_CHARS]}"),
         ["command.resolved", 0, meant],
         *([["skill.invoked", 0, _skill(resolved, outcome)]] if resolved.skill is not None else []),
         ["frame.closed", at_ms, {"frameId": ROOT, "status": status, "closureReason": ANSWERED}],
         ["turn.finished", at_ms, {"status": "succeeded", "answerStatus": None, "error": None}],
     ]
-
-
-def _head(turn: ExplainabilityTurn) -> dict[str, Any]:
-    return {
-        "requestId": turn.request_id,
-        "sessionId": turn.session.session_id,
-        "inputMessage": turn.user_message[:INPUT_MESSAGE_CHARS],
-        "deliberationLevel": turn.deliberation_level,
-        "effectiveLevel": 0,
-        "plannerCandidates": [],
-        "seedDetectorCandidates": [],
-    }
-
-
-def _frame(resolved: Resolved) -> dict[str, Any]:
-    return {
-        "frameId": ROOT,
-        "parentFrameId": None,
-        "purpose": "command",
-        "label": f"command /{resolved.name[:_LABEL_CHARS]}",
-        "depth": 0,
-        "openedBy": None,
-        "intentRefs": [],
-    }
 
 
 def _skill(resolved: Resolved, outcome: Outcome) -> dict[str, Any]:

@@ -32,10 +32,11 @@ from sessions_app.models import ExplainabilityTurn, Message, Session, TurnDetail
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions import newest_of_user
 from sessions_app.queries.skill_files import current_personas, current_skills, evidence_text, tools
-from sessions_app.turns.command_trace import ROOT, trace_of
+from sessions_app.turns.command_trace import trace_of
 from sessions_app.turns.commit import trim_registry
 from sessions_app.turns.language_model import is_configured
 from sessions_app.turns.skills import unavailable
+from sessions_app.turns.trace_head import ROOT
 from sessions_app.turns.trace_writer import detail_row
 
 type News = list[tuple[events.EventKind, Mapping[str, Any]]]

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.utils import timezone
 
 from mrpvm.conversation.answers import preview, response_document
 from mrpvm.conversation.chain import extend_chain
@@ -16,16 +15,15 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import (
     Promotion,
     announce_promotion,
-    discard_pending,
     promote_units,
     record_ledger,
 )
-from sessions_app.actions.sessions import preference_changes
+from sessions_app.actions.sessions import TURNS_A_TRANSACTION, preference_changes, remove_turns
 from sessions_app.actions.slots import relock_session
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.closing import EVENT_OF_ENDING, ending
+from sessions_app.turns.closing import end_failed, fill_end
 from sessions_app.turns.context import report_evidence
 from sessions_app.turns.recall import remember
 from sessions_app.turns.skills import skill_answer, skill_failure
@@ -58,7 +56,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     report_evidence(turn, outcome)
     remember(turn, call, outcome)
-    _finish(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
+    fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
     _add_messages(session, turn, call, outcome)
     if call.chain is not None:
@@ -115,23 +113,8 @@ def fail_turn(
     if not turn.is_running:
         return
     turn.session, turn.context_report = session, report
-    discarded = discard_pending(turn, session, error["code"])
     trace.finish()
-    turn.error = dict(error)
-    turn.command_result = skill_failure(call.commanded_skill, error["code"])
-    turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
-    status = ending(error)
-    _finish(turn, status, "failed", used)
-    turn.save()
-    news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
-        (EVENT_OF_ENDING[status], {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": error["code"]})
-    ]
-    if discarded:
-        news.append(("units.discarded", {"request_id": turn.request_id, "count": len(discarded)}))
-    session.failed_turn_count += 1
-    touch(session)
-    events.append_to_locked(session, news)
-    session.save(update_fields=["failed_turn_count", "event_sequence", *ACTIVITY_FIELDS])
+    end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)
 
 
@@ -190,21 +173,13 @@ def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]
     ]
 
 
-def _finish(turn: ExplainabilityTurn, status: str, answer_status: str | None, used: Selection) -> None:
-    """Fill in the end of the unsaved entry."""
-    now = timezone.now()
-    turn.status, turn.answer_status = status, answer_status
-    turn.planner_plugin, turn.seed_detector_plugin = used.planner, used.seed_detector
-    turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
-    turn.finished_at, turn.lease_until = now, None
-    turn.duration_ms = max(0, round((now - turn.created_at).total_seconds() * 1000))
-
-
 def trim_registry(turn: ExplainabilityTurn) -> None:
     """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5].
 
-    Of a large registry several at once, up to a fiftieth of it late: that costs a turn much less than one by one.
+    Of a large registry some at once, a few late: that costs a turn much less than one by one. They are never more than
+    one transaction may remove, so a limit that was lowered is reached little by little.
     """
-    oldest_kept = turn.turn_index - settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
-    if oldest_kept > 0 and oldest_kept % max(1, settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES // 50) == 0:
-        turn.session.turns.filter(turn_index__lte=oldest_kept).delete()
+    limit = settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
+    oldest_kept, step = turn.turn_index - limit, max(1, min(TURNS_A_TRANSACTION // 2, limit // 50))
+    if oldest_kept > 0 and oldest_kept % step == 0:
+        remove_turns(turn.session.turns.filter(turn_index__lte=oldest_kept))

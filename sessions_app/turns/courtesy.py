@@ -1,4 +1,4 @@
-"""Work in the background steps back while turns run: of the processor and of SQLite's one writer they get half.
+"""Work in the background steps back while turns run: turns get half of the CPU and of SQLite's single writer.
 
 A turn asks for both many times and for a short while each, so what it loses by waiting adds up.
 """
@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 LONGEST_PAUSE_SECONDS = 0.25
-_LOOK_SECONDS = 0.002
 
 _running_count = 0
-_lock = threading.Lock()
+_all_ended = threading.Condition()
 
 
 @contextmanager
@@ -27,8 +26,10 @@ def turn_running() -> Iterator[None]:
 
 def _count(change: int) -> None:
     global _running_count
-    with _lock:
+    with _all_ended:
         _running_count += change
+        if not _running_count:
+            _all_ended.notify_all()
 
 
 class Courtesy:
@@ -39,8 +40,7 @@ class Courtesy:
 
     def step_back(self) -> None:
         """Wait while turns run, at most as long as the work went on since the last time, and never long."""
-        began = time.monotonic()
-        until = began + min(began - self._resumed, LONGEST_PAUSE_SECONDS)
-        while _running_count and time.monotonic() < until:
-            time.sleep(_LOOK_SECONDS)
+        worked = time.monotonic() - self._resumed
+        with _all_ended:
+            _all_ended.wait_for(lambda: not _running_count, min(worked, LONGEST_PAUSE_SECONDS))
         self._resumed = time.monotonic()

@@ -4,7 +4,6 @@ What costs time happens outside of every transaction, and as far as it can in a 
 on meanwhile.
 """
 
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,11 +29,12 @@ from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.knowledge import add_source, free_source_id
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_idle_session
-from sessions_app.actions.source_rows import NewSource, check_source_id
+from sessions_app.actions.source_rows import NewSource, check_source_id, new_context_id
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session
 from sessions_app.queries.model_roles import shared_config
 from sessions_app.turns import reading_slots, shutdown
 from sessions_app.turns.courtesy import Courtesy
+from sessions_app.turns.derivation import derive_summaries
 from sessions_app.turns.language_model import is_configured, model_source
 from sessions_app.turns.normalisation import Normaliser, normalise_chunks
 from sessions_app.turns.source_hooks import tell_readers
@@ -83,9 +83,11 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
     """
     with transaction.atomic():  # a session that is busy or over is refused before the work, and once more after it
         lock_idle_session(session.pk)
-    source_id = upload.source_id or f"ctx-{secrets.token_hex(16)}"
+    source_id = upload.source_id or new_context_id()
     told = _told(session, upload)
-    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, told)
+    # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same [KU-7].
+    id_root = f"session::{upload.source_id}" if upload.source_id else ""
+    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, told, id_root)
     found = work.ingested()
     material = Material(
         units=found.units,
@@ -206,6 +208,7 @@ class _Work:
         preference: str | None,
         roles: Mapping[str, Any],
         told: OnStage = lambda stage, done, of: None,
+        id_root: str = "",
     ) -> None:
         """Refuse what needs no work to be refused."""
         shutdown.refuse_new_turns()
@@ -221,6 +224,7 @@ class _Work:
             data=upload.data,
             declared_type=upload.declared_type,
             ingested_at=timezone.now().isoformat(),
+            id_root=id_root,
             limits=IngestLimits(
                 source_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
                 chunks_per_source=settings.MRPVM_MAX_SOURCE_CHUNKS,
@@ -229,7 +233,7 @@ class _Work:
         )
 
     def watch(self) -> bool:
-        """Give False; raises when the ingest must not go on.
+        """Give False as long as the ingest may go on.
 
         Raises:
             TurnInterrupted: the server stops.
@@ -269,10 +273,11 @@ class _Work:
                 read = self._process().read(self._file)
         else:
             read = read_source(self._file)
-        work = Normaliser(
-            detector=detector, models=model_source(self._roles), watch=self.watch, progress=self._progress
-        )
-        return finish_source(read, normalise_chunks(work, read), self._file.limits)
+        models = model_source(self._roles)
+        work = Normaliser(detector=detector, models=models, watch=self.watch, progress=self._progress)
+        found = finish_source(read, normalise_chunks(work, read), self._file.limits)
+        is_by_model = detector.descriptor.uses_llm and models.available
+        return derive_summaries(found, models, self.watch) if is_by_model else found
 
     def _progress(self, done: int, of: int) -> None:
         self._told("reading", done, of)

@@ -4,6 +4,7 @@ import functools
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from queue import Empty, SimpleQueue
@@ -103,16 +104,15 @@ class _Run:
 
     def _next(self) -> tuple[int, "Future[Normalisation]"]:
         while True:
-            try:
+            self._work.watch()  # also while chunks return faster than anybody could wait for them
+            if self._returned.empty():
+                self._give_up_if_late()
+            with suppress(Empty):
                 place, future = self._returned.get(timeout=_PATIENCE_SECONDS)
-            except Empty:
-                self._look_at_the_clock()
-                continue
-            self._running.pop(place)
-            return place, future
+                self._running.pop(place)
+                return place, future
 
-    def _look_at_the_clock(self) -> None:
-        self._work.watch()
+    def _give_up_if_late(self) -> None:
         now = time.monotonic()
         late = [place for place, (until, _) in self._running.items() if until <= now]
         if late:

@@ -1,7 +1,6 @@
 """The spine: one turn from call to commit."""
 
 import logging
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,13 +9,15 @@ from django.conf import settings
 
 from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.commands import is_command
-from mrpvm.errors import MRPError, TurnCancelled
+from mrpvm.errors import MRPError
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from mrpvm.values import TurnOutcome
 from sessions_app.actions.context_units import stage_units
+from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models.session import ForkReason
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
 from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
@@ -27,10 +28,12 @@ from sessions_app.turns.commit import commit_turn, fail_turn, mark_conversation
 from sessions_app.turns.courtesy import turn_running
 from sessions_app.turns.lessons import lessons
 from sessions_app.turns.machine import machine
-from sessions_app.turns.prepare import Prepared, check_call, prepare
+from sessions_app.turns.prepare import Prepared, SessionMovedOn, check_call, prepare
 from sessions_app.turns.progress import progress_of
-from sessions_app.turns.skills import guided_call
+from sessions_app.turns.running_turns import running_turns
+from sessions_app.turns.skills import guided_call, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
+from sessions_app.turns.watch import Watch
 
 logger = logging.getLogger(__name__)
 
@@ -77,29 +80,35 @@ def run_turn(
     shutdown.refuse_new_turns()
     check_call(call)
     if call.takes_commands and is_command(call.message):
-        answered = waiting_for_slot(wait_ms, lambda: answer_command(session, call.message))
+        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message))
         if isinstance(answered, CommandTurn):
             if call.chain is not None:
                 mark_conversation(answered.turn.session, call.chain, call.message, answered.outcome.answer_text)
             return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
         call = guided_call(call, answered)
-    return _run_chat(session, call, wait_ms, listen, read)
+    with running_turns.place() as take_place:
+        return _run_chat(session, call, wait_ms, listen, read, take_place)
 
 
 def _run_chat(
-    session: Session, call: TurnCall, wait_ms: int, listen: Listener | None, read: Reader | None
+    session: Session,
+    call: TurnCall,
+    wait_ms: int,
+    listen: Listener | None,
+    read: Reader | None,
+    take_place: Callable[[], None],
 ) -> TurnResult:
-    prepared = waiting_for_slot(wait_ms, lambda: prepare(session, call))
+    prepared = _in_slot(wait_ms, lambda: _prepared(session, call, take_place))
     call = prepared.call
     trace = TraceWriter(prepared.turn)
     try:
         outcome = _run_machine(prepared, trace, listen, read)
-    except Exception as defect:  # the trace cannot be written: the machine has no place of its own for that
-        raise undone(prepared.turn, defect) from defect
-    outcome, finish_reason = _bounded(outcome, call, trace)
-    if finish_reason != "stop" and prepared.turn.client_request is not None:
-        prepared.turn.client_request["finish_reason"] = finish_reason
-    report_chain(prepared.turn, prepared.chain)
+        outcome, finish_reason = _bounded(outcome, call, trace)
+        if finish_reason != "stop" and prepared.turn.client_request is not None:
+            prepared.turn.client_request["finish_reason"] = finish_reason
+        report_chain(prepared.turn, prepared.chain)
+    except Exception as defect:  # the trace cannot be written, say: the machine has no place of its own for that
+        raise undone(prepared.turn, call, defect) from defect
     error = outcome.error or _commit(prepared.turn, call, outcome, trace)
     if error is None:
         keep_chain(prepared.turn, prepared.chain)
@@ -109,6 +118,25 @@ def _run_chat(
     if error is not None:
         raise TurnError(prepared.turn, error, prepared.turn.command_result, outbound=_outbound(prepared.turn, trace))
     return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records, finish_reason=finish_reason)
+
+
+def _prepared(session: Session, call: TurnCall, take_place: Callable[[], None]) -> Prepared:
+    """Prepare the turn; in a fork if the session has moved on from where the call does, while it waited, say [O-31]."""
+    try:
+        return prepare(session, call, take_place)
+    except SessionMovedOn:
+        fork = fork_session(session, call.continues_at or 0, ForkReason.EDITED)
+        return prepare(fork, replace(call, continues_at=None), take_place)
+
+
+def _in_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
+    """Give what `attempt` gives once the slot is free; whoever still waits when the server ends is refused [O-19]."""
+
+    def unless_over() -> Result:
+        shutdown.refuse_new_turns()
+        return attempt()
+
+    return waiting_for_slot(wait_ms, unless_over)
 
 
 def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any] | None:
@@ -123,7 +151,7 @@ def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any]
 
 def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:
     turn = prepared.turn
-    watch = _Watch(turn)
+    watch = Watch(turn)
 
     def emit(event: Event) -> None:
         trace.add(event)
@@ -137,7 +165,6 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
 
     def tick() -> None:
         trace.flush_if_due()
-        shutdown.interrupt_if_over()
         watch.look()
 
     return machine().run_turn(prepared.request, prepared.knowledge, emit, tick, prepared.models)
@@ -156,21 +183,6 @@ def _bounded(outcome: TurnOutcome, call: TurnCall, trace: TraceWriter) -> tuple[
     has_counted = any(item.stage == "goal-solver" and item.llm_calls for item in outcome.stages)
     text, reason = cut_answer(outcome.answer_text, None if has_counted else asked.max_tokens, asked.stop)
     return replace(outcome, answer_text=text), reason
-
-
-class _Watch:
-    """Looks now and then whether somebody asked for the turn's end, in whichever process that was [O-19]."""
-
-    def __init__(self, turn: ExplainabilityTurn) -> None:
-        self._row = ExplainabilityTurn.objects.filter(pk=turn.pk, cancel_requested_at__isnull=False)
-        self._looked_at = time.monotonic()
-
-    def look(self) -> None:
-        if (time.monotonic() - self._looked_at) * 1000 < settings.MRPVM_TRACE_FLUSH_MS:
-            return
-        self._looked_at = time.monotonic()
-        if self._row.exists():
-            raise TurnCancelled("The turn was stopped.")
 
 
 def _commit(
@@ -195,7 +207,7 @@ def _fail(
         fail_turn(turn, call, error, outcome.used, trace)
     except Exception:
         logger.exception("the failure of turn %s could not be stored whole", turn.request_id)
-        close_turn(turn.pk, error)
+        close_turn(turn.pk, error, skill_failure(call.commanded_skill, error["code"]))
 
 
 _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")

@@ -1,5 +1,6 @@
 """Prepare: take the slot, clear leftovers, resolve selections, freeze what the turn may see [T-2 to T-6]."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -10,7 +11,7 @@ from django.utils.text import Truncator
 
 from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.system_prompt import system_prompt
-from mrpvm.errors import InvalidInput, TooLarge
+from mrpvm.errors import Conflict, InvalidInput, TooLarge
 from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.chain import Chain
 from mrpvm.llm.port import ModelSource
@@ -33,12 +34,17 @@ from sessions_app.turns.context import conversation_context
 from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
+from sessions_app.turns.preparation_model import PreparationModel
 from sessions_app.turns.recall import earlier_memory, recall_of
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skill_choice import consider_skills
 from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
+
+
+class SessionMovedOn(Conflict):
+    """Another turn has added to the conversation that the call goes on from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,24 +82,28 @@ def check_call(call: TurnCall) -> None:
     check_choices(call.choices)
 
 
-def prepare(session: Session, call: TurnCall) -> Prepared:
+def prepare(session: Session, call: TurnCall, take_place: Callable[[], None] = lambda: None) -> Prepared:
     """Give the turn with everything it may look at.
+
+    Args:
+        take_place: called once the slot is free; what it raises leaves no turn behind.
 
     Raises:
         NotFound, Expired, Conflict: there is no such session any more, or it is busy, or its draft is dirty.
+        SessionMovedOn: it holds more than what the call goes on from.
         TurnError: what it may look at could not be read; the turn is closed [T-32].
 
-    Effects: an abandoned turn is recovered; another base is mounted if asked for; then in one transaction: the
+    Effects: an abandoned turn is recovered; then in one transaction: another base is mounted if asked for, the
     running row, leftovers gone, activity, `turn.started`.
     """
-    if call.base is not None and call.base.pk != session.mounted_kb_id:
-        recover_abandoned(session)
-        kb_mounts.mount_base(session, call.base, reason="chat")
-    turn = _take_slot(session, call)
+    turn = _take_slot(session, call, take_place)
+    model = PreparationModel(turn)
     chain = chain_of(turn.session, call)
     try:
-        call, asked_for_skill = consider_skills(turn, call)
-        request = freeze_request(turn, call)
+        call, asked_for_skill = consider_skills(turn, call, model)
+        request = freeze_request(turn, call, model)
+        if model.ended is not None:
+            raise model.ended
         if asked_for_skill and turn.context_report is not None:
             turn.context_report["requests"] = [*asked_for_skill, *turn.context_report.get("requests", ())]
             if call.skill is not None:
@@ -108,25 +118,37 @@ def prepare(session: Session, call: TurnCall) -> Prepared:
             chain=chain,
         )
     except Exception as defect:
-        raise undone(turn, defect, "context-pack") from defect
+        raise undone(turn, call, defect, "context-pack") from defect
 
 
-def _take_slot(session: Session, call: TurnCall) -> ExplainabilityTurn:
+def _take_slot(session: Session, call: TurnCall, take_place: Callable[[], None]) -> ExplainabilityTurn:
     """Give the running row; the database's constraint on it says whether the slot was free [T-3]."""
     while True:
         try:
-            return _insert_turn(session, call)
+            return _insert_turn(session, call, take_place)
         except IntegrityError as error:
+            if not _is_slot_taken(error):
+                raise
             if not recover_abandoned(session):
                 raise turn_in_progress(running_turn(session)) from error
 
 
+def _is_slot_taken(error: IntegrityError) -> bool:
+    """Tell whether the constraint of one running turn a session was hurt: PostgreSQL names it, SQLite its column."""
+    text = str(error)
+    return "turn_one_running_a_session" in text or text.endswith("explainabilityturn.session_id")
+
+
 @transaction.atomic
-def _insert_turn(named: Session, call: TurnCall) -> ExplainabilityTurn:
+def _insert_turn(named: Session, call: TurnCall, take_place: Callable[[], None]) -> ExplainabilityTurn:
     limits = turn_limits()
+    if call.base is not None and call.base.pk != named.mounted_kb_id:
+        kb_mounts.mount_base(named, call.base, reason="chat")
     session = lock_session(named.pk)
     if "project" in named._state.fields_cache:
         session.project = named.project  # whoever called has read it
+    if call.continues_at is not None and session.message_sequence != call.continues_at:
+        raise SessionMovedOn("The conversation has gone on since.")
     session.turn_sequence += 1
     level = call.choices.deliberation_level
     turn = ExplainabilityTurn(
@@ -139,6 +161,7 @@ def _insert_turn(named: Session, call: TurnCall) -> ExplainabilityTurn:
         client_request=call.client_request,
     )
     insert_keyed_rows([turn])
+    take_place()
     delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)
     if not session.first_message:
         session.first_message = Truncator(" ".join(call.message.split())).chars(FIRST_MESSAGE_CHARS)
@@ -149,13 +172,18 @@ def _insert_turn(named: Session, call: TurnCall) -> ExplainabilityTurn:
     return turn
 
 
-def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
-    """Give everything a turn may look at, as it stands now [T-2]; reads only."""
+def freeze_request(turn: ExplainabilityTurn, call: TurnCall, model: PreparationModel | None = None) -> TurnRequest:
+    """Give everything a turn may look at, as it stands now [T-2]; reads only.
+
+    Args:
+        model: None for a turn that is only imagined, which asks none.
+    """
     session, choices = turn.session, call.choices
     instructions = told_before(session, call.message, call.system_prompt, call.skill)
     flags = flags_of(session, call.flags)
     memory = earlier_memory(turn, flags)
-    context = conversation_context(turn, call, flags, instructions, memory)
+    context = conversation_context(turn, call, flags, instructions, memory, model)
+    recall = recall_of(turn, call, flags, context.history, memory, model)
     return TurnRequest(
         request_id=turn.request_id,
         message=call.message,
@@ -163,7 +191,7 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
         skill=skill_use(call.skill),
         skill_choice=call.skill_choice.as_record() if call.skill_choice else None,
         history=context.history,
-        recall=recall_of(turn, call, flags, context.history, memory),
+        recall=recall,
         pins=Selection(
             planner=choices.planner, seed_detector=choices.seed_detector, kb=choices.kb, goal_solver=choices.goal_solver
         ),
@@ -187,5 +215,7 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall) -> TurnRequest:
             deliberation_level=session.preferred_deliberation_level,
         ),
         limits=turn_limits(),
+        spent_ms=model.spent_ms if model else 0,
+        spent_llm_calls=model.call_count if model else 0,
         utilities=utilities(session.project_id),
     )

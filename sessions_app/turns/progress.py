@@ -5,6 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from mrpvm.trace.events import Event
+from mrpvm.wire import wire_time
 from sessions_app.models import ExplainabilityTurn
 
 
@@ -47,7 +48,7 @@ def _payload(
 ) -> dict[str, Any]:
     frame_id = data.get("frameId", "frame-0")
     return {
-        "timestamp": timezone.now().isoformat().replace("+00:00", "Z"),  # [N-5]
+        "timestamp": wire_time(timezone.now()),
         "requestId": turn.request_id,
         "sessionId": turn.session.session_id,
         "frameId": frame_id,

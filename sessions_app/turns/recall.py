@@ -19,8 +19,8 @@ from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.flags import flags_of
 from sessions_app.queries.memory import stored_memory
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.language_model import is_configured
 from sessions_app.turns.model_rewrite import model_asker
+from sessions_app.turns.preparation_model import PreparationModel
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ REWRITING_FAILED, MEMORY_FAILED = "rewriting_failed", "memory_failed"
 """Warnings: the turn went on without it."""
 
 LAST_ANSWER_WEIGHT, FIRST_MESSAGE_WEIGHT, MEANT_WEIGHT = 0.3, 0.1, 0.5
-"""What these count in a search by meaning, where the message counts 1: measured on follow-ups of three collections."""
+"""Weights of these terms in a vector search; the message has weight 1. Measured on follow-ups of three collections."""
 
 
 def recall_of(
@@ -37,17 +37,19 @@ def recall_of(
     flags: Flags,
     history: Sequence[HistoryMessage],
     memory: Memory | None = None,
+    model: PreparationModel | None = None,
 ) -> Recall | None:
     """Give what the conversation adds to this turn's searches, None if that is nothing.
 
     Args:
         history: what the model gets to see of the conversation, without the message.
         memory: what earlier turns left.
+        model: None for a turn that is only imagined, which asks none.
 
     Effects: `rewriting` and `memory` in the unsaved turn's report.
     """
     said = [item for item in history if item.role != "system"]
-    rewriting = _rewriting(turn, call, said) if flags.enable_query_rewriting else None
+    rewriting = _rewriting(turn, call, said, model) if flags.enable_query_rewriting else None
     documents: tuple[str, ...] = ()
     if memory is not None and _prefers_documents(flags, call.message, said, rewriting):
         documents = memory.document_ids
@@ -67,10 +69,12 @@ def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[t
     return tuple((weight, text) for weight, text in weighted if text.strip())
 
 
-def _rewriting(turn: ExplainabilityTurn, call: TurnCall, said: Sequence[HistoryMessage]) -> Rewriting | None:
+def _rewriting(
+    turn: ExplainabilityTurn, call: TurnCall, said: Sequence[HistoryMessage], model: PreparationModel | None
+) -> Rewriting | None:
     report = _report(turn)
     try:
-        rewriting = rewrite(call.message, said, ask=_asker(turn, report))
+        rewriting = rewrite(call.message, said, ask=_asker(model, report))
     except Exception:
         logger.warning("the message of turn %s was not rewritten", turn.request_id, exc_info=True)
         report["warnings"].append(REWRITING_FAILED)
@@ -79,11 +83,11 @@ def _rewriting(turn: ExplainabilityTurn, call: TurnCall, said: Sequence[HistoryM
     return rewriting
 
 
-def _asker(turn: ExplainabilityTurn, report: dict[str, Any]) -> AskModel | None:
-    """Give the model that rewrites, None without one; a turn that is only imagined asks no model."""
-    if not is_configured() or turn.pk is None:
+def _asker(model: PreparationModel | None, report: dict[str, Any]) -> AskModel | None:
+    """Give the model that rewrites, None without one."""
+    if model is None or not model.available:
         return None
-    return model_asker(turn.session.model_config, lambda sent: report.setdefault("requests", []).extend(sent))
+    return model_asker(model, lambda sent: report.setdefault("requests", []).extend(sent))
 
 
 def earlier_memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:

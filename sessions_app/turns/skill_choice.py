@@ -15,14 +15,11 @@ from mrpvm.conversation.skills.choice import (
     request_for_choice,
 )
 from mrpvm.conversation.skills.snapshot import SkillEntry
-from mrpvm.llm.port import CallScope, Prompt
-from mrpvm.llm.recorder import Recorder
-from mrpvm.values import HistoryMessage
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.flags import flags_of
 from sessions_app.queries.frozen_content import skills_of
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.language_model import is_configured, model_source
+from sessions_app.turns.preparation_model import PreparationModel, Record
 from sessions_app.turns.skills import GUIDED_SOLVER, guided_by
 
 logger = logging.getLogger(__name__)
@@ -31,39 +28,43 @@ PLUGIN_ID, ROLE = "skill-choice", "planner"
 TIMEOUT_MS = 10_000
 
 
-def consider_skills(turn: ExplainabilityTurn, call: TurnCall) -> tuple[TurnCall, list[dict[str, Any]]]:
+def consider_skills(
+    turn: ExplainabilityTurn, call: TurnCall, model: PreparationModel
+) -> tuple[TurnCall, list[dict[str, Any]]]:
     """Give the call with the skill that a model chose for it, and what was sent for that, redacted.
 
     Nobody is asked where the choice is switched off, a command named the skill, no skill could guide the
     solver, or the snapshot offers none: the turn is then the one without the feature. A model that fails chooses none,
     and the choice says so.
     """
-    offered = [] if call.skill is not None or not _is_asked(turn, call) else offered_skills(skills_of(turn.session))
+    offered: list[SkillEntry] = []
+    if call.skill is None and model.available and _is_asked(turn, call):
+        offered = offered_skills(skills_of(turn.session))
     if not offered:
         return call, []
-    recorder = Recorder()
-    choice = _choice(turn, call, offered, recorder)
+    sent: list[dict[str, Any]] = []
+    choice = _choice(turn, call, offered, model, sent.extend)
     call = replace(call, skill_choice=choice)
     if choice.skill is not None:
         reason = f"The model chose it from {len(choice.offered)} skills: {choice.reason or 'it gave no reason'}"
         call = guided_by(call, Orchestration(skill=choice.skill, payload=call.message, reason=reason))
-    return call, recorder.as_records()
+    return call, sent
 
 
 def _is_asked(turn: ExplainabilityTurn, call: TurnCall) -> bool:
-    if not is_configured() or not flags_of(turn.session, call.flags).enable_skill_selection:
+    if not flags_of(turn.session, call.flags).enable_skill_selection:
         return False
     solver = call.choices.goal_solver or GUIDED_SOLVER
     return any(item.id == solver and item.uses_llm for item in registry.installed.descriptors("gs-plugin"))
 
 
-def _choice(turn: ExplainabilityTurn, call: TurnCall, offered: list[SkillEntry], recorder: Recorder) -> SkillChoice:
-    scope = CallScope(timeout_ms=TIMEOUT_MS, max_calls=1, stopped=lambda: False, recorder=recorder)
-    asked = HistoryMessage(role="user", content=request_for_choice(offered, call.message))
-    prompt = Prompt(plugin_id=PLUGIN_ID, role=ROLE, system=INSTRUCTIONS, messages=(asked,))
+def _choice(
+    turn: ExplainabilityTurn, call: TurnCall, offered: list[SkillEntry], model: PreparationModel, record: Record
+) -> SkillChoice:
+    asked = request_for_choice(offered, call.message)
     try:
-        reply = model_source(turn.session.model_config).bind(scope).call(prompt)
+        reply = model.ask(PLUGIN_ID, ROLE, INSTRUCTIONS, asked, timeout_ms=TIMEOUT_MS, record=record)
     except Exception as error:
         logger.warning("no skill was chosen in session %s", turn.session.session_id, exc_info=True)
         return not_chosen(offered, f"The model could not be asked ({type(error).__name__}).")
-    return read_choice(offered, reply.text)
+    return read_choice(offered, reply)

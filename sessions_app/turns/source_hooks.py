@@ -1,18 +1,16 @@
 """KB plugins hear of every source that was stored, the last step of reading it in [IN-1, PL-10].
 
-The source stays whatever they do: one that fails or is late is recorded in the log and skipped, and nothing of what it
+The source stays whatever they do: one that fails or is late is recorded and skipped, and nothing of what it
 made is kept.
 """
 
-import logging
 from functools import partial
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, SourceReader, SourceText
 from sessions_app.actions.artifacts import keep_source_artifacts
+from sessions_app.actions.plugin_failures import record_failure
 from sessions_app.turns.machine import call_in_time
-
-logger = logging.getLogger(__name__)
 
 
 def tell_readers(source: SourceText, source_pk: int | None = None) -> None:
@@ -27,13 +25,18 @@ def tell_readers(source: SourceText, source_pk: int | None = None) -> None:
         if isinstance(plugin, SourceReader):
             try:
                 _tell(plugin.descriptor, plugin, source, source_pk)
-            except Exception:
-                logger.exception("plugin %s failed on source %s", plugin.descriptor.id, source.source_id)
+            except Exception as error:
+                _record(plugin.descriptor, source, error)
 
 
 def _tell(descriptor: Descriptor, reader: SourceReader, source: SourceText, source_pk: int | None) -> None:
     reply = call_in_time(descriptor, partial(reader.on_source_text, source))
     if reply.status == "error":
-        logger.error("plugin %s failed on source %s: %s", descriptor.id, source.source_id, reply.error)
+        _record(descriptor, source, reply.error or "it gave no reason")
     if reply.status == "accepted" and source_pk is not None:
         keep_source_artifacts(descriptor.id, source_pk, reply.artifacts)
+
+
+def _record(descriptor: Descriptor, source: SourceText, error: BaseException | str) -> None:
+    told = {"session_id": source.session_id or "", "source_id": source.source_id}
+    record_failure(descriptor.id, "source-text", error, **told)

@@ -2,6 +2,8 @@
 
 import logging
 import threading
+from collections.abc import Callable
+from functools import partial
 
 from django.conf import settings
 from django.db import close_old_connections, connections
@@ -10,6 +12,7 @@ from sessions_app.actions.compaction import compact_long_chains
 from sessions_app.actions.frozen_content import remove_unused_content
 from sessions_app.actions.memory import sweep_memories
 from sessions_app.actions.packing import pack_large_layers
+from sessions_app.actions.plugin_failures import sweep_failures
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
 from sessions_app.turns.ahead import derive_ahead
@@ -22,19 +25,33 @@ logger = logging.getLogger(__name__)
 
 
 def sweep() -> dict[str, int]:
-    """Do all of it once; gives how many rows each part touched. Safe to run in several processes at once."""
+    """Do all of it once; gives how many rows each part touched. Safe to run in several processes at once.
+
+    A part that fails is noted in the log and tried again the next time; the others have their turn all the same.
+    """
     courtesy = Courtesy()
-    return {
-        "recovered": recover_abandoned(),
-        "expired": expire_sessions(),
-        "purged": purge_deleted_sessions(),
-        "unfinished": sweep_staged(),
-        "unused": remove_unused_content(),
-        "compacted": compact_long_chains(courtesy.step_back),
-        "forgotten": sweep_memories(),
-        "packed": pack_large_layers(courtesy.step_back),
-        "derived": derive_ahead(courtesy.step_back),
+    parts: dict[str, Callable[[], int]] = {
+        "recovered": recover_abandoned,
+        "expired": expire_sessions,
+        "purged": purge_deleted_sessions,
+        "unfinished": sweep_staged,
+        "failures": sweep_failures,
+        "unused": remove_unused_content,
+        "compacted": partial(compact_long_chains, courtesy.step_back),
+        "forgotten": sweep_memories,
+        "packed": partial(pack_large_layers, courtesy.step_back),
+        "derived": partial(derive_ahead, courtesy.step_back),
     }
+    return {name: _swept(name, part) for name, part in parts.items()}
+
+
+def _swept(name: str, part: Callable[[], int]) -> int:
+    try:
+        return part()
+    except Exception:
+        logger.exception("the sweep's part '%s' failed", name)
+        close_old_connections()  # the next part may need another one
+        return 0
 
 
 class Sweeper(threading.Thread):
@@ -45,17 +62,14 @@ class Sweeper(threading.Thread):
         self._stop_asked = threading.Event()
 
     def run(self) -> None:
-        """Sweep, wait, sweep again; a failed sweep is logged and the next one tries anew."""
+        """Sweep, wait, sweep again."""
         try:
             interval = pause = settings.MRPVM_SWEEP_INTERVAL_MS / 1000
             while not self._stop_asked.wait(pause):
                 close_old_connections()
                 pause = interval
-                try:
-                    if sweep()["derived"]:
-                        pause = min(interval, _SOON_SECONDS)
-                except Exception:
-                    logger.exception("a sweep failed")
+                if sweep()["derived"]:
+                    pause = min(interval, _SOON_SECONDS)
         finally:
             connections.close_all()
 

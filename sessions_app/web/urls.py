@@ -2,8 +2,8 @@
 
 from django.contrib.auth.views import LogoutView
 from django.urls import path, register_converter
-from django.urls.converters import StringConverter
 
+from sessions_app.addresses import IdConverter
 from sessions_app.web.views import (
     api_keys,
     knowledge,
@@ -22,14 +22,7 @@ from sessions_app.web.views import (
     units,
 )
 
-
-class NameConverter(StringConverter):
-    """An id in a page's address: anything without a slash or a control character; clients' own may hold spaces."""
-
-    regex = r"[^/\x00-\x1f\x7f]{1,500}"
-
-
-register_converter(NameConverter, "name")
+register_converter(IdConverter, "name")
 
 _SESSION = "sessions/<name:session_id>"
 _TURN = f"{_SESSION}/turns/<name:request_id>"

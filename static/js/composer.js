@@ -7,6 +7,7 @@ import { toast } from "./ui.js";
 
 const SESSION_KEY = "mrpvm.session";
 const NEAR_PX = 80;
+const SILENT_MS = 120_000; // while a turn runs the server shows every 15 s that it lives
 // Fields of the form that go into the request as they are, when they hold something [API-10].
 const CHOICES = ["planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "kb_id", "model", "grounding"];
 
@@ -85,12 +86,16 @@ class Composer {
     const content = this.text.value.trimEnd(); // its first character decides whether it is a command
     if (!content || this.isRunning) return;
     this.begin(content);
+    const patience = new AbortController();
+    const silence = setTimeout(() => patience.abort(), SILENT_MS);
     try {
       const response = await fetch(this.form.dataset.chatUrl, {
         method: "POST",
+        signal: patience.signal,
         headers: { "Content-Type": "application/json", Accept: "text/event-stream", "X-CSRFToken": csrfToken() },
         body: JSON.stringify(this.body(content)),
       });
+      clearTimeout(silence);
       if (response.ok) await this.readAnswer(response, content);
       else this.fail(await errorOf(response), content);
     } catch {
@@ -101,7 +106,7 @@ class Composer {
 
   async readAnswer(response, content) {
     let hasEnded = false;
-    for await (const { event, data } of readEvents(response)) hasEnded = this.take(event, data, content) || hasEnded;
+    for await (const { event, data } of readEvents(response, SILENT_MS)) hasEnded = this.take(event, data, content) || hasEnded;
     if (!hasEnded) this.lose(content);
   }
 

@@ -148,12 +148,16 @@ function withCounts(address, element) {
 }
 
 // Lists that no socket tells about are asked for again now and then, while somebody looks and nobody types in them.
+// The next one waits for the answer to the last, which it would take the place of.
 onElements("[data-poll-url]", (element) => {
-  const timer = setInterval(async () => {
-    if (!element.isConnected) return clearInterval(timer);
-    if (document.visibilityState !== "visible" || element.querySelector("[data-rename-form]:not([hidden])")) return;
-    await loadFragment(withCounts(element.dataset.pollUrl, element), element, "outerMorph").catch(() => {});
-  }, POLL_MS);
+  const poll = async () => {
+    if (!element.isConnected) return;
+    if (document.visibilityState === "visible" && !element.querySelector("[data-rename-form]:not([hidden])")) {
+      await loadFragment(withCounts(element.dataset.pollUrl, element), element, "outerMorph").catch(() => {});
+    }
+    setTimeout(poll, POLL_MS);
+  };
+  setTimeout(poll, POLL_MS);
 });
 
 onElements("[data-live-url]", (element) => new LiveSocket(element));

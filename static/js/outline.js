@@ -2,6 +2,7 @@
 // their level. Of a long outline only the rows in sight, and some beside, are in the document.
 import { onElements } from "./dom.js";
 import { select, selectedId } from "./selection.js";
+import { toast } from "./ui.js";
 
 const WINDOWED_FROM = 400;
 const BESIDE_ROWS = 20;
@@ -25,8 +26,8 @@ class Outline {
   /** Fetch all rows; they are read beside the document, because most of them will never be in it at once. */
   async loadRest() {
     const url = this.tree.dataset.restUrl;
-    const response = await fetch(url, { headers: { "HX-Current-URL": location.href } });
-    if (!response.ok) return;
+    const response = await fetch(url, { headers: { "HX-Current-URL": location.href } }).catch(() => null);
+    if (!response?.ok) return toast("The rest of the outline could not be loaded. Reload the page to see it.", { failed: true });
     const read = new DOMParser().parseFromString(`<ul>${await response.text()}</ul>`, "text/html");
     this.adopt([...read.querySelectorAll("[role=treeitem]")]);
     delete this.tree.dataset.restUrl;

@@ -1,16 +1,16 @@
 // The command palette: everything the page can do and every page, session and turn, by typing a part of its name.
+import { Combobox } from "./combobox.js";
 import { build, loadFragment, onElements } from "./dom.js";
 
 const COMMANDS_SHOWN = 12;
 
-class Palette {
+class Palette extends Combobox {
   constructor(dialog) {
-    this.dialog = dialog;
-    this.input = dialog.querySelector("input");
+    super(dialog.querySelector("input"), dialog);
     [this.commands, this.found] = dialog.querySelectorAll("[role=listbox]");
     this.none = dialog.querySelector(".palette__none");
-    this.input.addEventListener("input", () => this.list());
-    this.input.addEventListener("keydown", (event) => this.onKey(event));
+    this.field.addEventListener("input", () => this.list());
+    this.field.addEventListener("keydown", (event) => this.onKey(event));
     dialog.addEventListener("click", (event) => this.run(event.target.closest("[role=option]")));
     document.addEventListener("keydown", (event) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
@@ -20,13 +20,9 @@ class Palette {
   }
 
   open() {
-    this.input.value = "";
-    this.dialog.showModal();
+    this.field.value = "";
+    this.root.showModal();
     this.list();
-  }
-
-  get options() {
-    return [...this.dialog.querySelectorAll("[role=option]")];
   }
 
   /** Give what the page offers now: its links to other pages and whatever names itself a command. */
@@ -37,7 +33,7 @@ class Palette {
   }
 
   async list() {
-    const words = this.input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = this.offers.filter(([name]) => words.every((word) => name.toLowerCase().includes(word)));
     this.targets = fits.slice(0, COMMANDS_SHOWN).map(([, , target]) => target);
     this.commands.replaceChildren(
@@ -45,35 +41,26 @@ class Palette {
         build("li", { class: "combo__option", role: "option", id: `palette-${place}`, "data-place": place }, build("span", { text: name }), build("span", { class: "muted", text: kind })),
       ),
     );
-    const asked = this.input.value.trim();
-    if (asked) await loadFragment(`${this.dialog.dataset.paletteUrl}?q=${encodeURIComponent(asked)}`, this.found).catch(() => {});
+    this.activate(this.commands.firstElementChild); // at once: who types fast presses Enter before the server has answered
+    const asked = this.field.value.trim();
+    if (asked) await loadFragment(`${this.root.dataset.paletteUrl}?q=${encodeURIComponent(asked)}`, this.found).catch(() => {});
     else this.found.replaceChildren();
-    if (asked !== this.input.value.trim()) return;
+    if (asked !== this.field.value.trim()) return;
     this.none.hidden = this.options.length > 0;
-    this.move(0);
-  }
-
-  move(to) {
-    const { options } = this;
-    this.at = options.length ? (to + options.length) % options.length : -1;
-    options.forEach((option, place) => option.setAttribute("aria-selected", String(place === this.at)));
-    const option = options[this.at];
-    if (option) this.input.setAttribute("aria-activedescendant", option.id);
-    else this.input.removeAttribute("aria-activedescendant");
-    option?.scrollIntoView({ block: "nearest" });
+    if (!this.active) this.activate(this.options[0] ?? null);
   }
 
   onKey(event) {
-    if (event.key === "ArrowDown") this.move(this.at + 1);
-    else if (event.key === "ArrowUp") this.move(this.at - 1);
-    else if (event.key === "Enter") this.run(this.options[this.at]);
+    if (event.key === "ArrowDown") this.step(1);
+    else if (event.key === "ArrowUp") this.step(-1);
+    else if (event.key === "Enter") this.run(this.active);
     else return;
     event.preventDefault();
   }
 
   run(option) {
     if (!option) return;
-    this.dialog.close();
+    this.root.close();
     if (option.dataset.href) location.assign(option.dataset.href);
     else this.targets[option.dataset.place].click();
   }

@@ -3,12 +3,14 @@
 /**
  * Yield {event, data} for every frame of the stream; `data` is parsed JSON, or text where it is not JSON.
  * @param {Response} response
+ * @param {number} silentMs how long nothing may come, not even a comment, before the stream counts as lost
+ * @throws when it does, or when it breaks
  */
-export async function* readEvents(response) {
+export async function* readEvents(response, silentMs) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
   for (;;) {
-    const { value, done } = await reader.read();
+    const { value, done } = await inTime(reader, silentMs);
     waiting += value ?? "";
     const frames = waiting.split(/\r\n\r\n|\n\n|\r\r/);
     waiting = done ? "" : frames.pop();
@@ -18,6 +20,17 @@ export async function* readEvents(response) {
     }
     if (done) return;
   }
+}
+
+function inTime(reader, silentMs) {
+  let timer;
+  const silence = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error("the stream fell silent"));
+      reader.cancel().catch(() => {});
+    }, silentMs);
+  });
+  return Promise.race([reader.read(), silence]).finally(() => clearTimeout(timer));
 }
 
 export function parseFrame(frame) {

@@ -1,6 +1,7 @@
 // The turn page's own switches: which view, which tab; and the graph as a picture to keep.
 import { isTyping, loadFragment, onElements } from "./dom.js";
 import { setParameter } from "./selection.js";
+import { toast } from "./ui.js";
 
 // --- views and tabs: links that work without scripts, and do not leave the page with them ----------------------------
 
@@ -49,10 +50,14 @@ onElements(".turn", (turn) => {
 
 // --- the graph as PNG ---------------------------------------------------------------------------------------------------
 
-document.addEventListener("click", async (event) => {
+document.addEventListener("click", (event) => {
   const button = event.target.closest?.("[data-png-url]");
-  if (!button) return;
+  if (button) savePng(button).catch(() => toast("The picture could not be made. Try again.", { failed: true }));
+});
+
+async function savePng(button) {
   const response = await fetch(button.dataset.pngUrl);
+  if (!response.ok) throw new Error(`status ${response.status}`);
   const source = await response.text();
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(source)}`;
@@ -66,4 +71,4 @@ document.addEventListener("click", async (event) => {
   link.download = button.dataset.pngName;
   link.href = canvas.toDataURL("image/png");
   link.click();
-});
+}

@@ -5,6 +5,8 @@ import { toast } from "./ui.js";
 
 const KEPT = "mrpvm.uploaded"; // what became of the files, for the page that shows them
 
+const SILENT_MS = 600_000; // longer than a source may wait for others; the server shows all the time that it lives
+
 const STAGES = {
   reading: (name, { done, of }) => `${name}: reading part ${done + 1} of ${of}`,
   storing: (name, { done, of }) => `${name}: storing unit ${done} of ${of}`,
@@ -24,7 +26,7 @@ class Uploads {
     for (const name of ["dragenter", "dragover"]) form.addEventListener(name, (event) => this.drag(event));
     for (const name of ["dragleave", "drop"]) form.addEventListener(name, () => form.classList.remove("is-target"));
     form.addEventListener("drop", (event) => {
-      if (!event.dataTransfer.files.length) return;
+      if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
       this.send([...event.dataTransfer.files]);
     });
@@ -32,9 +34,9 @@ class Uploads {
   }
 
   drag(event) {
-    if (this.button.disabled || !event.dataTransfer.types.includes("Files")) return;
-    event.preventDefault();
-    this.form.classList.add("is-target");
+    if (!event.dataTransfer.types.includes("Files")) return;
+    event.preventDefault(); // also while files are sent: the browser would open a dropped one in place of the page
+    if (!this.button.disabled) this.form.classList.add("is-target");
   }
 
   /** Send all files; the page is loaded again once one is there, and stays where all were refused. */
@@ -119,6 +121,15 @@ class Uploads {
         resolve(last?.event === "response.completed" ? "" : (last?.data.error?.message ?? "The server broke off."));
       });
       request.addEventListener("error", () => resolve("The server cannot be reached."));
+      request.addEventListener("abort", () => resolve("The server fell silent; it may still store the file."));
+      let silence;
+      const listen = () => {
+        clearTimeout(silence);
+        silence = setTimeout(() => request.abort(), SILENT_MS);
+      };
+      for (const source of [request, request.upload]) source.addEventListener("progress", listen);
+      request.addEventListener("loadend", () => clearTimeout(silence));
+      listen();
       request.send(body);
     });
   }

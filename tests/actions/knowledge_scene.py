@@ -6,14 +6,24 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
+from django.db.models import F
 from django.test import TestCase
 
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
 from mrpvm.knowledge.text import terms
+from sessions_app.actions.context_units import known_hashes, remove_from_layers
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Project, Session, SessionEvent
+from sessions_app.models import (
+    ContextUnit,
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    Project,
+    Session,
+    SessionEvent,
+)
 from sessions_app.search.index import index_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from tests.search.units import make_unit
@@ -81,9 +91,23 @@ def committing() -> Iterator[None]:
 
 
 def tell(session: Session, *claims: str) -> None:
-    """Put units into the session's journal, as a turn's commit does."""
-    journal = KnowledgeLayer.objects.get(pk=Session.objects.get(pk=session.pk).journal_id)
-    index_units(journal, [make_unit(f"session::{claim}", claim) for claim in claims])
+    """Have the session know something more, as a turn's commit does."""
+    units = [make_unit(f"session::{claim}", claim, source_id="session") for claim in claims]
+    known = known_hashes(session, units)
+    new = [unit for unit in units if unit.hash not in known]
+    state = ContextUnit.State.COMMITTED
+    ContextUnit.objects.bulk_create(ContextUnit.from_value(unit, session=session, state=state) for unit in new)
+    Session.objects.filter(pk=session.pk).update(unit_count=F("unit_count") + len(new))
+    index_units(KnowledgeLayer.objects.get(pk=Session.objects.get(pk=session.pk).journal_id), new)
+
+
+def forget(session: Session, claim: str) -> None:
+    """Take a unit from what the session knows, as a turn does that has to make room."""
+    known = Session.objects.get(pk=session.pk)
+    unit = known.context_units.get(claim=claim)
+    remove_from_layers(known, [unit.unit_id])
+    unit.delete()
+    Session.objects.filter(pk=session.pk).update(unit_count=F("unit_count") - 1)
 
 
 def stage(session: Session, source_id: str, *claims: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from mrpvm.errors import Conflict, NotFound
 from mrpvm.knowledge.dialogue import UTTERANCE
@@ -220,6 +221,87 @@ def test_a_failure_half_way_leaves_the_old_chain(base: KnowledgeBase, monkeypatc
     with pytest.raises(RuntimeError):
         compact_base(now(base))
     assert (now(base).head_id, held(base, "pump")) == (head, everything)
+
+
+def replace(base: KnowledgeBase, source_id: str, how_often: int, unit_count: int = 4) -> None:
+    for version in range(how_often):
+        units = [make_unit(f"{source_id}::{number}", f"pump {number} of {version}") for number in range(unit_count)]
+        add_source(now(base), source_id, f"text {version}", units, source_id=source_id)
+
+
+class TestRemoved:
+    """A chain that holds little but what was removed from it is folded however short it is."""
+
+    @pytest.fixture(autouse=True)
+    def few(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(compaction, "FEW_REMOVED", 7)
+
+    def test_a_source_that_was_replaced_often(self, base: KnowledgeBase) -> None:
+        replace(base, "s", 2)
+        assert compact_long_chains() == 0  # half of it is shown
+        replace(base, "s", 1)
+        everything = of_layer(now(base).head)
+        assert compact_long_chains() == 1
+        assert now(base).head.chain == [now(base).head_id]
+        assert now(base).head.own_unit_count == 4
+        assert of_layer(now(base).head) == everything
+        assert compact_long_chains() == 0
+
+    def test_what_is_mostly_shown_is_not_written_again(self, base: KnowledgeBase) -> None:
+        replace(base, "large", 1, unit_count=30)
+        large = now(base).head_id
+        replace(base, "s", 12)
+        assert compact_long_chains() == 1
+        assert large in now(base).head.chain
+        assert compact_long_chains() == 0
+
+    def test_what_is_mostly_removed_is_not_left_below(self, base: KnowledgeBase) -> None:
+        replace(base, "large", 2, unit_count=30)
+        replace(base, "s", 1)
+        replace(base, "large", 1, unit_count=8)
+        assert compact_long_chains() == 1
+        assert now(base).head.own_unit_count == 12
+        assert compact_long_chains() == 0
+
+
+def test_a_source_that_is_just_being_replaced_goes_first(base: KnowledgeBase) -> None:
+    replace(base, "s", 3)
+    folded: list[str] = []
+
+    def fold(written: int) -> None:
+        with pytest.raises(Conflict) as refused:
+            compact_base(now(base))
+        folded.append(refused.value.message)
+
+    add_source(now(base), "s", "x", [make_unit("s::new", "pump new")], source_id="s", watch=fold)
+    assert folded
+    assert held(base, "pump") == ["pump new"]
+    assert compact_base(now(base))
+    assert held(base, "pump") == ["pump new"]
+
+
+def test_another_source_may_come_while_a_chain_is_folded(base: KnowledgeBase) -> None:
+    replace(base, "s", 3, unit_count=1)
+    units = [make_unit("other::1", "pump other")]
+    add_source(now(base), "other", "x", units, source_id="other", watch=lambda _: compact_base(now(base)) and None)
+    assert held(base, "pump") == ["pump 0 of 2", "pump other"]
+
+
+def test_a_wrong_fold_is_noted_as_a_defect_and_not_repeated_at_every_sweep(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    deepen(base, 4)
+    head = now(base).head_id
+    monkeypatch.setattr(compaction, "_refused", {})
+    monkeypatch.setattr(compaction, "DEEPEST", 2)
+    folds: list[int] = []
+    monkeypatch.setattr(compaction, "_copy_units", lambda *_: folds.append(1))
+    assert (compact_long_chains(), compact_long_chains()) == (0, 0)
+    assert (len(folds), now(base).head_id) == (1, head)
+    assert [record.levelname for record in caplog.records if "folded wrongly" in record.message] == ["ERROR"]
+    KnowledgeBase.objects.update(compaction_asked_at=timezone.now())
+    compact_long_chains()
+    assert len(folds) == 2
 
 
 def test_artifacts_go_along(base: KnowledgeBase) -> None:

@@ -141,12 +141,24 @@ class TestStaging:
         assert set(KnowledgeLayer.objects.values_list("kind", flat=True)) == {"base"}
         assert not LayerUnit.objects.exists()
 
-    def test_a_limit_of_the_base_holds_before_the_save(self, session: Session, settings: object) -> None:
-        settings.MRPVM_MAX_BASE_UNITS = 1  # type: ignore[attr-defined]
-        with pytest.raises(TooLarge):
-            stage_source(session, source("a", "The pump is blue", "The pump is loud"))
-        assert not now(session).is_dirty
-        assert not KnowledgeSource.objects.exists()
+    @pytest.mark.parametrize(
+        ("setting", "code"),
+        [
+            ("MRPVM_MAX_BASE_UNITS", "KB_VALIDATION_MAX_TOTAL_UNITS"),
+            ("MRPVM_MAX_BASE_SOURCES", "KB_VALIDATION_MAX_SOURCES"),
+        ],
+    )
+    def test_a_limit_of_the_base_holds_before_the_save(
+        self, session: Session, settings: object, setting: str, code: str
+    ) -> None:
+        """[IN-4]"""
+        setattr(settings, setting, 1)
+        stage_source(session, source("a", "The pump is blue"))
+        with pytest.raises(TooLarge) as refused:
+            stage_source(session, source("b", "The pump is loud"))
+        assert refused.value.code == code
+        assert claims(session) == ["The pump is blue"]
+        assert KnowledgeSource.objects.get().source_id == "a"
 
     def test_an_id_that_another_took_meanwhile_is_not_replaced(self, session: Session) -> None:
         stage_source(session, source("a", "The pump is blue"))

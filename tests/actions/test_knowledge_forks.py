@@ -92,7 +92,11 @@ class TestForkSession:
         fork = fork_session_kb(session, actor=actor)
         everything = ["The pump hums", "The pump is loud", "The pump leaks"]
         assert held(fork, "pump") == everything
-        assert seen(session, "pump") == [(claim, "kb") for claim in everything]
+        assert seen(session, "pump") == [
+            ("The pump hums", "kb"),
+            ("The pump is loud", "session"),
+            ("The pump leaks", "kb"),
+        ]
         assert held(base, "pump") == ["The pump leaks"]
         now = fresh(session)
         assert (fork.name, fork.parent, fork.revision, fork.source_count) == ("Pumps fork", base, 1, 2)
@@ -156,7 +160,7 @@ class TestForkSession:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(25):
+        with django_assert_max_num_queries(27):
             fork_session_kb(session)
         assert LayerUnit.objects.count() == units
 
@@ -252,7 +256,7 @@ class TestSave:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(28):
+        with django_assert_max_num_queries(30):
             save_session_kb(session)
         assert LayerUnit.objects.count() == units
 
@@ -295,7 +299,7 @@ class TestTwoSavers:
 class TestJournalSource:
     """A session's conversation is one source of a base, however often it is saved [KB-11]."""
 
-    def test_units_are_numbered_on(self, session: Session, base: KnowledgeBase) -> None:
+    def test_units_keep_their_ids(self, session: Session, base: KnowledgeBase) -> None:
         tell(session, "The pump is loud", "The pump is old")
         save_session_kb(session)
         tell(session, "The pump is loud", "The pump is dry")
@@ -305,7 +309,8 @@ class TestJournalSource:
         (source_id,) = source_ids
         assert source_id.startswith("src-journal-")
         assert len(source_id) == len("src-journal-") + 16
-        assert ids == {f"{source_id}::chunk-000::unit-{number:03}" for number in range(4)}
+        assert ids == {f"session::The pump is {how}" for how in ("loud", "old", "dry")}
+        assert set(LayerUnit.objects.values_list("origin__source_id", flat=True)) == {source_id}
         assert held(base, "pump") == ["The pump is dry", "The pump is loud", "The pump is old"]
 
     def test_it_is_not_counted_with_the_sources(self, session: Session, base: KnowledgeBase) -> None:
@@ -320,5 +325,5 @@ class TestJournalSource:
         head, layers, units = base.head_id, KnowledgeLayer.objects.count(), LayerUnit.objects.count()
         save_session_kb(session)
         assert (KnowledgeLayer.objects.count(), LayerUnit.objects.count()) == (layers, units)
-        assert seen(session, "pump") == [("The pump is loud", "kb")]
+        assert seen(session, "pump") == [("The pump is loud", "session")]
         assert base.head_id == head

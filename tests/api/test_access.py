@@ -211,7 +211,7 @@ def test_the_last_use_is_noted_once_a_minute(project: Project, django_assert_num
 def test_chats_are_counted_for_each_caller(
     settings: Settings, editor: Caller, caller: Callable[..., Caller], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sessions_app.api.throttling.time.time", lambda: 1_200_000_010.0)
+    monkeypatch.setattr("sessions_app.call_rates.time.time", lambda: 1_200_000_010.0)
     settings.MRPVM_CHATS_PER_MINUTE = 2
     assert [editor.chat("Hello").status_code for _ in range(2)] == [200, 200]
     refused = editor.chat("Hello")
@@ -219,5 +219,16 @@ def test_chats_are_counted_for_each_caller(
     assert 0 < int(refused.headers["Retry-After"]) <= 60
     assert editor.get("/api/sessions").status_code == 200
     assert caller("admin").chat("Hello").status_code == 200
-    monkeypatch.setattr("sessions_app.api.throttling.time.time", lambda: 1_200_000_080.0)
+    monkeypatch.setattr("sessions_app.call_rates.time.time", lambda: 1_200_000_080.0)
     assert editor.chat("Hello").status_code == 200
+
+
+def test_a_cache_that_is_away_costs_the_limit_and_no_call(
+    settings: Settings, editor: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*given: Any, **named: Any) -> None:
+        raise ConnectionError("the cache is away")
+
+    settings.MRPVM_CHATS_PER_MINUTE = 1
+    monkeypatch.setattr("sessions_app.call_rates.cache.add", away)
+    assert [editor.chat("Hello").status_code for _ in range(2)] == [200, 200]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from django.db import connections
+from pytest_django import Settings
 
 from sessions_app.models import (
     ContextUnit,
@@ -94,6 +95,25 @@ def test_a_file_that_wants_too_much(
     editor: Caller, session_id: str, name: str, data: Callable[[], bytes], status: int, code: str
 ) -> None:
     answer = editor.upload(DOORS[0], name, data())
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("setting", "limit", "status", "code"),
+    [
+        ("MRPVM_MAX_UPLOAD_BYTES", 10, 413, "KB_VALIDATION_TOO_LARGE"),
+        ("MRPVM_MAX_SOURCE_CHUNKS", 1, 422, "KB_INGEST_TOO_MANY_CHUNKS"),
+        ("MRPVM_MAX_SOURCE_UNITS", 1, 422, "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
+    ],
+)
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_limit_holds_at_every_door(
+    editor: Caller, door: str, settings: Settings, setting: str, limit: int, status: int, code: str
+) -> None:
+    """[IN-4]"""
+    setattr(settings, setting, limit)
+    body = {"name": "dogs.md", "content": "# Dogs\n\nDogs bark.\n\n# Cats\n\nCats purr."}
+    answer = editor.post(door, body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 

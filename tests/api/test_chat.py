@@ -297,3 +297,9 @@ def test_an_expired_session_under_the_clients_own_name_goes_on(editor: Caller) -
     answer = editor.post(CHAT, question, X_Session_Id="mine").json()
     assert "Rex" in answer["choices"][0]["message"]["content"]
     assert answer["session_id"] == Session.objects.get(fork_reason="expired").session_id
+
+
+def test_the_operator_says_how_long_may_be_waited(editor: Caller, settings: Settings) -> None:
+    settings.MRPVM_MAX_WAIT_MS = 90_000
+    assert editor.chat("My dog is called Rex.", wait_ms=90_000).status_code == 200
+    assert code_of(editor.chat("My dog is called Rex.", wait_ms=90_001)) == (400, "INVALID_INPUT")

@@ -2,17 +2,21 @@
 
 import http.client
 import json
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
+from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import sse
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
-from sessions_app.turns import shutdown
+from sessions_app.turns import pipeline, shutdown
 from tests.api.conftest import Caller
 from tests.api.doubles import HeldSolver, RaisingDetector, WaitingSolver, registered
 from tests.live import LiveServer
@@ -149,6 +153,20 @@ def test_a_failed_turn_ends_with_an_error_event(stream: Callable[..., Streamed])
     assert "Traceback" not in json.dumps(data)
 
 
+def test_nothing_is_sent_of_an_answer_that_could_not_be_stored(
+    stream: Callable[..., Streamed], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[T-18]"""
+
+    def fail(*given: object) -> None:
+        raise RuntimeError("the disk is full")
+
+    monkeypatch.setattr(pipeline, "commit_turn", fail)
+    events = list(stream("My dog is called Rex.").events())
+    assert [name for name, _ in events if name != "progress"] == ["error"]
+    assert "Rex" not in json.dumps(events)
+
+
 def test_a_client_that_leaves_does_not_stop_its_turn(stream: Callable[..., Streamed]) -> None:
     with registered(HeldSolver()) as solver:
         streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
@@ -197,6 +215,43 @@ def test_more_streams_than_places_are_refused(stream: Callable[..., Streamed], s
         solver.go_on.set()
         assert list(first.events())[-1][0] == "response.completed"
     assert Session.objects.count() == 1
+
+
+def test_who_waits_for_a_busy_session_takes_no_place(
+    live_asgi: LiveServer, editor: Caller, stream: Callable[..., Streamed], settings: Settings
+) -> None:
+    """One turn runs and five wait for its session, streamed and not; another session's turn is let in."""
+    settings.MRPVM_MAX_RUNNING_TURNS = 2
+    with registered(HeldSolver()) as solver, ThreadPoolExecutor(5) as pool:
+        first = stream("My dog is called Rex.", goal_solver_plugin="gs-held")
+        assert solver.started.wait(PATIENCE_SECONDS)
+        named = {"session_id": Session.objects.get().session_id, "wait_ms": 30_000}
+        body = {"messages": [{"role": "user", "content": "My cat is called Tom."}], **named}
+        asked = [pool.submit(posted, live_asgi, editor, body | {"stream": place % 2 == 0}) for place in range(5)]
+        until(lambda: _waiting_count() == 5)
+        other = {"messages": [{"role": "user", "content": "My bird is called Kim."}]}
+        assert posted(live_asgi, editor, other) == 200
+        solver.go_on.set()
+        assert list(first.events())[-1][0] == "response.completed"
+        assert [answer.result() for answer in asked] == [200] * 5
+
+
+def posted(server: LiveServer, caller: Caller, body: dict[str, Any]) -> int:
+    """Give the status of a chat, whose answer is read to its end."""
+    connection = http.client.HTTPConnection(server.address, timeout=PATIENCE_SECONDS)
+    headers = {"Content-Type": "application/json", **caller.headers}
+    connection.request("POST", "/api/chat/completions", json.dumps(body), headers)
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
+
+
+def _waiting_count() -> int:
+    """Give how many threads of this process wait for a session."""
+    return sum(
+        any(frame.f_code is waiting_for_slot.__code__ for frame, _ in traceback.walk_stack(top))
+        for top in sys._current_frames().values()
+    )
 
 
 @pytest.mark.parametrize("message", ["Line one\nline two\r\nline three", "\u2028 separators \u2029 and \U0001f600"])

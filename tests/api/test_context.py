@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from mrpvm.conversation.flags import Flags
-from sessions_app.actions.histories import append_messages
+from mrpvm.conversation.summary import MODEL_MESSAGES
+from sessions_app.actions.histories import append_messages, remove_message
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.context import conversation_context
@@ -86,6 +87,19 @@ def test_an_imported_conversation_is_summarised_whole_at_once(editor: Caller) ->
     report = ask(editor, session)
     assert section(report, "summary")["places"] == [1, 96]
     assert section(report, "conversation")["places"] == [97, 101]
+
+
+def test_of_a_long_imported_conversation_a_model_gets_the_newest_messages_alone(
+    editor: Caller, provider: Provider
+) -> None:
+    session = begun(editor, 401)
+    provider.otherwise = acting(say("Things cost $399."))
+    report = ask(editor, session, goal_solver_plugin="gs-symbolic", seed_detector_plugin="sd-symbolic")
+    asked = report["requests"][0]["body"]["messages"][-1]["content"]
+    assert asked.count("\nUser: ") + asked.count("\nAssistant: ") == MODEL_MESSAGES
+    assert "Thing 395 costs" in asked
+    assert "Thing 355 costs" not in asked.partition("New messages:")[2]
+    assert section(report, "summary")["places"] == [1, 396]
 
 
 def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: Project) -> None:
@@ -206,3 +220,19 @@ def test_with_everything_off_every_combination_is_the_path_without_the_feature(e
             session.refresh_from_db()
             assert session.summary is None
     assert len(answers) == 1
+
+
+def test_a_message_that_is_taken_away_is_not_told_by_the_summary(editor: Caller) -> None:
+    """And open pages hear of it."""
+    session = begun(editor, 20)
+    ask(editor, session)
+    session.refresh_from_db()
+    assert "thing 3" in str(session.summary).casefold()
+    remove_message(session, 4)
+    session.refresh_from_db()
+    assert session.summary is None
+    report = ask(editor, session)
+    assert "thing 2" in str(section(report, "summary")).casefold()
+    assert "thing 3" not in str(section(report, "summary")).casefold()
+    kinds = list(session.events.values_list("kind", flat=True))
+    assert kinds.count("messages.changed") == 2

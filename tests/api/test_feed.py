@@ -1,14 +1,18 @@
 """The bridge from a turn's thread to the stream: nothing lost, nothing doubled, in order."""
 
 import asyncio
+import contextlib
 import threading
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.api.running_turns import RunningTurns
+from mrpvm.errors import Unavailable
 from sessions_app.api.sse import Feed, _frames, frame
+from sessions_app.api.stream_threads import StreamThreads
+from sessions_app.turns.running_turns import RunningTurns
 
 LAST_WORDS: dict[str, Any] = {"error": {}}
 
@@ -82,19 +86,30 @@ def test_a_frame_is_two_lines_and_a_blank_one(data: dict[str, str]) -> None:
 def test_a_place_is_given_back_whatever_happens(settings: Any) -> None:
     settings.MRPVM_MAX_RUNNING_TURNS = 1
     turns = RunningTurns()
-    done = threading.Event()
+
+    def fail() -> None:
+        with turns.place() as take:
+            take()
+            take()
+            raise RuntimeError
+
     for _ in range(3):
-        try:
-            with turns.place():
-                raise RuntimeError
-        except RuntimeError:
-            pass
-    for _ in range(3):
-        done.clear()
-        while True:
-            try:
-                turns.start(lambda: done.set)
-                break
-            except Exception:
-                threading.Event().wait(0.01)
-        assert done.wait(5)
+        with pytest.raises(RuntimeError):
+            fail()
+    with turns.place() as take, turns.place() as take_another:
+        take()
+        with pytest.raises(Unavailable):
+            take_another()
+    turns.refuse_if_full()
+
+
+def test_one_stream_more_than_threads_is_refused_and_a_place_is_given_back() -> None:
+    threads, go_on, done = StreamThreads("test", 1), threading.Event(), threading.Event()
+    threads.start(go_on.wait)
+    with pytest.raises(Unavailable):
+        threads.start(done.set)
+    go_on.set()
+    while not done.is_set():
+        with contextlib.suppress(Unavailable):
+            threads.start(done.set)
+        done.wait(0.01)

@@ -284,8 +284,7 @@ def test_a_model_reads_a_source_under_the_role_of_ingestion(
         ensure_default_base(project),
         Upload(name="ferry.md", data=content.encode(), seed_detector="sd-llm-fast"),
     )
-    assert len(provider.asked) == source.chunk_count > 2
-    assert {body["model"] for body in provider.bodies} == {"reader"}
+    assert len([body for body in provider.bodies if body["model"] == "reader"]) == source.chunk_count > 2
 
 
 def test_a_source_that_no_model_could_read_leaves_nothing(provider: Provider, editor: Caller) -> None:

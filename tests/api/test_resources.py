@@ -8,10 +8,12 @@ import pytest
 from pytest_django import Settings
 
 from mrpvm import registry
-from sessions_app.models import KnowledgeBase, Project
+from sessions_app.api import health
+from sessions_app.models import KBRevision, KnowledgeBase, Project
 from sessions_app.turns import readiness
 from sessions_app.turns.ingest import Upload, load_source
 from tests.api.conftest import Caller
+from tests.web.page_scene import member_client
 from tests.wrappers.programs import wrapper
 
 
@@ -91,6 +93,22 @@ def test_models_are_those_that_are_configured(editor: Caller, settings: Settings
     assert editor.get("/api/models").json()["models"][0]["id"] == "some-model"
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health._latest, "_until", 0.0)
+
+
+def test_what_was_found_serves_all_who_ask_within_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    monkeypatch.setattr("sessions_app.api.health.checks", lambda: looks.append(1) or {"database": True})
+    monkeypatch.setattr("sessions_app.api.health.time.monotonic", lambda: 1_000.0)
+    assert [Caller().get("/api/ready").status_code for _ in range(3)] == [200] * 3
+    assert len(looks) == 1
+    monkeypatch.setattr("sessions_app.api.health.time.monotonic", lambda: 1_002.0)
+    assert Caller().get("/api/ready").status_code == 200
+    assert len(looks) == 2
+
+
 @pytest.mark.parametrize("start", ["/api", ""])
 def test_probes_are_public_without_details(editor: Caller, start: str) -> None:
     assert Caller().get(f"{start}/health").json() == {"status": "ok"}
@@ -153,3 +171,15 @@ def test_a_base_goes_back_to_an_earlier_revision(editor: Caller, caller: Callabl
     asked = editor.post(f"/api/kbs/{kb_id}/compaction", {})
     assert (asked.status_code, asked.json()["revision"]) == (202, 4)
     assert viewer.post(f"/api/kbs/{kb_id}/compaction", {}).status_code == 403
+
+
+def test_who_restores_a_revision_is_noted_and_a_key_is_nobody(editor: Caller, project: Project) -> None:
+    kb_id = editor.post("/api/kbs", {"name": "Alpha"}).json()["kb_id"]
+    editor.post(f"/api/kbs/{kb_id}/sources", {"name": "s", "content": "The pump is blue."})
+    browser = member_client(project)
+    restore = f"/api/kbs/{kb_id}/restore"
+    assert editor.post(restore, {"revision": 1}).status_code == 200
+    assert browser.post(restore, {"revision": 2}, content_type="application/json").status_code == 200
+    by = [row.created_by and row.created_by.get_username() for row in KBRevision.objects.order_by("pk")]
+    assert by[-2] is None
+    assert by[-1]

@@ -13,6 +13,7 @@ from drf_spectacular.validation import validate_schema
 from hypothesis import HealthCheck, given, settings, strategies
 from schemathesis import Case, GenerationMode, checks
 
+from mrpvm.conversation.flags import NAMES
 from sessions_app.api.docs import openapi_document
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import Session
@@ -57,6 +58,15 @@ def test_every_operation_says_what_it_does_and_lists_its_errors() -> None:
             assert "[" not in operation["description"], (method, path)
             if path not in {"/api/health", "/api/ready"}:
                 assert {"401", "403", "500"} <= set(operation["responses"]), (method, path)
+
+
+@pytest.mark.parametrize("body", ["ChatRequest", "SessionCreateRequest", "PatchedSessionPatchRequest"])
+def test_bodies_that_take_flags_name_them_all(body: str) -> None:
+    """[K50]"""
+    described = openapi_document()["components"]["schemas"][body]["properties"]
+    assert set(NAMES) <= described.keys()
+    assert described["enable_session_memory"]["type"] == ["boolean", "null"]
+    assert described["history_max_turns"] == {"type": ["integer", "null"], "minimum": 1, "maximum": 500}
 
 
 def test_the_document_is_served_to_callers_alone(editor: Caller) -> None:

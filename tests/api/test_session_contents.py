@@ -8,6 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from sessions_app.models import ContextUnit, Message, Session
+from sessions_app.search.knowledge import SessionKnowledge
 from tests.api.conftest import Caller
 from tests.api.doubles import ModellessDetector, RaisingDetector, registered
 
@@ -86,6 +87,30 @@ def test_the_same_source_again_replaces_it(editor: Caller, talked: Session) -> N
     assert "lower deck" in said
     assert "upper" not in said
     assert "Rex" in editor.chat("What is my dog called?", talked.session_id).json()["choices"][0]["message"]["content"]
+
+
+def test_unit_ids_are_unique_though_a_base_has_a_source_of_the_same_id(editor: Caller, talked: Session) -> None:
+    """[KU-7] Whichever came first, the base's source or the session's."""
+    for claim, path in (
+        ("The pump is blue", "/api/kbs/default/sources"),
+        ("The pump leaks", f"/api/sessions/{talked.session_id}/context"),
+        ("The pump hums", f"/api/sessions/{talked.session_id}/workspace/sources"),
+    ):
+        sent = editor.post(path, {"content": f"{claim}.", "name": "manual.txt", "source_id": "manual"})
+        assert sent.status_code in (200, 201)
+    mounted = editor.post(f"/api/sessions/{talked.session_id}/kb/load", {"kb_id": "default", "discard_draft": True})
+    assert mounted.status_code == 200
+    hits = SessionKnowledge.of(Session.objects.get(pk=talked.pk)).search({"pump": 1.0}, 9)
+    assert {(hit.unit.id, hit.unit.source_id, hit.unit.claim) for hit in hits} == {
+        ("manual::chunk-000::unit-000", "manual", "The pump is blue."),
+        ("session::manual::chunk-000::unit-000", "manual", "The pump leaks."),
+    }
+
+
+def test_no_base_has_a_source_called_like_what_a_session_loaded(editor: Caller, talked: Session) -> None:
+    loaded = editor.post(f"/api/sessions/{talked.session_id}/context", {"content": TEXT, "name": "ferry.md"}).json()
+    sent = editor.post("/api/kbs/default/sources", {"content": "x", "name": "x", "source_id": loaded["sourceId"]})
+    assert (sent.status_code, sent.json()["error"]["code"]) == (400, "INVALID_SOURCE_ID")
 
 
 def test_a_surplus_is_refused_and_counted(editor: Caller, talked: Session, settings: Settings) -> None:
@@ -167,6 +192,7 @@ def test_the_export_for_programs(editor: Caller, talked: Session) -> None:
 def test_contents_cost_the_same_for_any_number_of_rows(
     editor: Caller, talked: Session, path: str, count: int, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
+    editor.get(f"/api/sessions/{talked.session_id}/{path}")  # what a session keeps of files is read once a process
     for _ in range(2):
         with django_assert_num_queries(count):  # the key, its project, the session, and one query a list
             assert editor.get(f"/api/sessions/{talked.session_id}/{path}").status_code == 200

@@ -26,6 +26,8 @@ def test_a_base_is_mounted_and_a_dirty_draft_refuses(editor: Caller, verb: str) 
     assert editor.post(f"{address}/{verb}", {"kb_id": kb_id}).json()["session_id"] == session_id
     assert of(session_id).mounted_kb.kb_id == kb_id
     assert of(session_id).unit_count == 1
+    newest = editor.get(f"/api/sessions/{session_id}/mounts").json()["mounts"][0]
+    assert newest["reason"] == f"{verb}-api"
     stage(of(session_id), "notes", "The pump hums")
     refused = editor.post(f"{address}/{verb}", {"kb_id": "default"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "WORKSPACE_DIRTY")

@@ -2,12 +2,15 @@
 
 import http.client
 import json
+import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from sessions_app.actions import staging
+from sessions_app.api.stream_threads import StreamThreads
 from sessions_app.models import KnowledgeSource, Project
 from sessions_app.turns import ingest
 from tests.api.conftest import Caller
@@ -71,3 +74,25 @@ def test_what_is_refused_later_ends_the_stream_and_leaves_nothing(
     *_, (last, data) = events(text)
     assert (last, data["error"]["code"]) == ("error", "KB_VALIDATION_MAX_UNITS_PER_SOURCE")
     assert not KnowledgeSource.objects.exists()
+
+
+def test_more_streamed_sources_than_places_are_refused(
+    project: Project, live_asgi: LiveServer, editor: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads, go_on = StreamThreads("full", 1), threading.Event()
+    threads.start(go_on.wait)
+    monkeypatch.setattr("sessions_app.api.source_stream._threads", threads)
+    status, text = streamed(live_asgi, editor, SOURCES, {"name": "decks.md", "content": TEXT})
+    go_on.set()
+    assert (status, json.loads(text)["error"]["code"]) == (503, "SERVER_BUSY")
+
+
+def test_a_stream_ends_although_its_connections_cannot_be_closed(
+    project: Project, live_asgi: LiveServer, editor: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> None:
+        raise OSError("the database is gone")
+
+    monkeypatch.setattr("sessions_app.api.source_stream.connections", SimpleNamespace(close_all=fail))
+    status, text = streamed(live_asgi, editor, SOURCES, {"name": "a", "content": "Dogs.", "source_id": "../a"})
+    assert (status, json.loads(text)["error"]["code"]) == (400, "INVALID_SOURCE_ID")

@@ -37,6 +37,22 @@ def test_the_registry_lists_every_turn(editor: Caller, registry: str) -> None:
     assert found["turns"][1]["assistantPreview"].startswith("My dog is called Rex.")
 
 
+def test_an_entry_has_every_field(editor: Caller, registry: str) -> None:
+    """[T-25]"""
+    names = (
+        "requestId turnIndex createdAt userMessage assistantPreview answerStatus plannerPlugin seedDetectorPlugin"
+        " kbPlugin goalSolverPlugin deliberationLevel responseDocument executionTrace error"
+    )
+    _, answered, failed = editor.get(registry).json()["turns"][:3]
+    assert set(names.split()) <= set(answered)
+    assert (answered["userMessage"], answered["answerStatus"], answered["error"]) == (
+        "What is my dog called?", "answered", None,
+    )  # fmt: skip
+    assert answered["kbPlugin"]
+    assert set(failed["error"]) >= {"code", "message", "details"}
+    assert failed["seedDetectorPlugin"] == "sd-raising"
+
+
 def test_the_registry_pages_backwards(editor: Caller, registry: str) -> None:
     newest = editor.get(f"{registry}?limit=2").json()
     assert ([turn["turnIndex"] for turn in newest["turns"]], newest["has_more"]) == ([4, 5], True)

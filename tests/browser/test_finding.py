@@ -38,6 +38,8 @@ def test_a_search_is_completed_explained_and_kept_in_the_address(browser: Browse
     page.keyboard.press("Enter")
     expect(search).to_have_value("rex status:")
     expect(options).to_have_count(7)
+    page.keyboard.press("ArrowUp")
+    expect(options.last).to_have_attribute("aria-selected", "true")
     search.press_sequentially("suc")
     expect(options).to_have_count(1)
     page.get_by_role("option", name="status:succeeded").click()
@@ -51,6 +53,14 @@ def test_a_search_is_completed_explained_and_kept_in_the_address(browser: Browse
     expect(page.get_by_text("Not understood:")).to_have_count(0)
     page.locator("#results").get_by_role("link", name="Turn 1").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Turn 1")
+
+
+def test_arrow_up_with_nothing_chosen_goes_to_the_last_option(browser: Browser, session: Session) -> None:
+    page = browser.open("search")
+    page.get_by_role("combobox", name=re.compile("Search sessions")).press_sequentially("status:")
+    expect(page.get_by_role("option")).to_have_count(7)
+    page.keyboard.press("ArrowUp")
+    expect(page.get_by_role("option").last).to_have_attribute("aria-selected", "true")
 
 
 def test_escape_closes_the_options_and_keeps_the_text(browser: Browser, session: Session) -> None:

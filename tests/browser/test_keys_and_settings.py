@@ -43,15 +43,19 @@ def test_a_key_is_made_copied_used_and_revoked(browser: Browser) -> None:
 
 def test_a_role_gets_a_model_of_the_provider_s(provider: Provider, browser: Browser) -> None:
     page = browser.open("settings")
-    expect(page.locator("#model-names option")).to_have_count(3)
+    expect(page.locator("#model-names option")).to_have_count(3, timeout=30_000)  # the SDK is loaded first
     page.get_by_label("goal-fast", exact=False).first.fill("served")
     own = page.get_by_label("Model of gs-llm-deep")
     expect(own).to_be_hidden()
     page.get_by_label("gs-llm-deep").first.select_option("model")
     own.fill("other")
+    page.get_by_label("Thinking").select_option("high")
+    page.get_by_label("Verbosity").select_option("low")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Saved. New conversations use it")).to_be_visible()
+    expect(page.get_by_label("Thinking")).to_have_value("high")
     expect(page.get_by_label("goal-fast", exact=False).first).to_have_value("served")
     config = aside(shared_config, browser.project)[0]
+    assert (config["thinkingLevel"], config["verbosity"]) == ("high", "low")
     assert config["roles"]["goal-fast"] == {"model": "served"}
     assert config["pluginOverrides"]["gs-llm-deep"] == {"model": "other"}

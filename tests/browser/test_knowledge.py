@@ -67,6 +67,19 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     expect(opened.locator(".tree .tree").first).to_be_visible()
 
 
+def test_files_dropped_while_others_are_sent_are_not_opened_by_the_browser(opened: Page, browser: Browser) -> None:
+    taken = """() => {
+      const carried = new DataTransfer();
+      carried.items.add(new File(["Valve 1 leaks."], "more.txt", { type: "text/plain" }));
+      const form = document.querySelector("form[data-upload]");
+      form.querySelector("button[type=submit]").disabled = true;
+      const given = (kind) => new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true });
+      const kept = ["dragover", "drop"].map((kind) => !form.dispatchEvent(given(kind)));
+      return [...kept, form.classList.contains("is-target"), form.classList.contains("is-busy")];
+    }"""
+    assert opened.evaluate(taken) == [True, True, False, False]
+
+
 def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> None:
     opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."], ["empty.txt", ""]])
     expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()

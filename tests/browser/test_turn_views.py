@@ -245,6 +245,19 @@ def test_on_paper_the_whole_graph_is_seen_and_on_screen_the_view_comes_back(brow
     expect(page.locator(".viewport")).to_have_attribute("transform", view or "")
 
 
+def test_what_cannot_be_loaded_is_said(browser: Browser) -> None:
+    """The rest of a long outline, and the graph as a picture."""
+    turn = aside(store_turn, browser.project, stored_batches(large_turn(3_000)))
+    browser.page.route(re.compile(r"/outline\?rows=all"), lambda route: route.abort())
+    browser.page.route(re.compile(r"/graph\.svg"), lambda route: route.fulfill(status=500, body="no"))
+    page = browser.open("turn", turn.session.session_id, turn.request_id)
+    expect(page.get_by_text("The rest of the outline could not be loaded.")).to_be_visible()
+    page.get_by_text("Export", exact=True).click()
+    page.get_by_role("button", name="Graph as PNG").click()
+    expect(page.get_by_text("The picture could not be made.")).to_be_visible()
+    browser.complaints.clear()
+
+
 def test_a_huge_turn_stays_usable(browser: Browser) -> None:
     turn = aside(store_turn, browser.project, stored_batches(large_turn(3_000)))
     page = browser.open("turn", turn.session.session_id, turn.request_id)

@@ -41,9 +41,7 @@ def persona(name: str, style: str) -> Persona:
 
 def agent(name: str, *tools: str) -> Agent:
     """Give an agent."""
-    return Agent(
-        id=name, summary=f"The {name}.", policy="safe_eval", declared_tools=tools, instructions="", source="bundled"
-    )
+    return Agent(id=name, summary=f"The {name}.", declared_tools=tools, instructions="", source="bundled")
 
 
 SKILLS = SkillSnapshot(

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mrpvm.conversation.commands import BUILTINS, RESERVED, SessionFacts, is_command, resolve
 from mrpvm.conversation.personas import PersonaCatalogue
+from mrpvm.conversation.personas.catalogue import _persona
 from mrpvm.conversation.skills import SkillSnapshot
 from mrpvm.conversation.tools import Tool, Tools
 from tests.conversation.command_scene import FACTS, ScriptedPorts, after, persona, run, said, text_skill, tool_skill
@@ -338,3 +339,12 @@ def test_any_text_after_the_sign_has_an_answer(text: str) -> None:
         result = run(f"/{text}").result
         assert set(asdict(result)) == {"status", "code", "message", "data"}
         json.dumps(result.as_record())
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(['It\'s "both".', "# no", "a: b"])
+)
+def test_an_exported_persona_reads_back_as_it_was(text: str) -> None:
+    told = replace(persona("lily", "focus"), summary=" ".join(text.split()))
+    exported = said("/persona export lily", replace(FACTS, personas=PersonaCatalogue((told,))))[1]
+    assert _persona("bundled", "lily.md", exported) == told

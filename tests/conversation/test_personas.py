@@ -111,23 +111,33 @@ def test_a_link_out_of_the_root_is_not_followed(homes: Homes, tmp_path: Path) ->
 def test_agents_are_read_in_all_three_forms(tmp_path: Path) -> None:
     """[L-107]"""
     (tmp_path / "a.agent.yaml").write_text("id: OPS\nsummary: Runs things\ndeclared_tools: [b, a]\n")
-    (tmp_path / "b.agent.yml").write_text("id: reader\npolicy: strict\ninstructions: Read.\n")
+    (tmp_path / "b.agent.yml").write_text("id: reader\ninstructions: Read.\n")
     (tmp_path / "c.agent.md").write_text("---\nid: old\n---\nIn the old form.")
     (tmp_path / "d.agent.yaml").write_text("summary: nobody\n")
     (tmp_path / "e.agent.yaml").write_text("id: twice\n")
     (tmp_path / "f.agent.yaml").write_text("id: twice\n")
     (tmp_path / "readme.yaml").write_text("id: no agent\n")
     loaded = load_agents([FileRoot(source="user", path=tmp_path)])
-    assert [(item.id, item.policy, item.declared_tools, item.instructions) for item in loaded.agents] == [
-        ("old", "safe_eval", (), "In the old form."),
-        ("ops", "safe_eval", ("a", "b"), ""),
-        ("reader", "strict", (), "Read."),
+    assert [(item.id, item.declared_tools, item.instructions) for item in loaded.agents] == [
+        ("old", (), "In the old form."),
+        ("ops", ("a", "b"), ""),
+        ("reader", (), "Read."),
     ]
     assert [item.message for item in loaded.diagnostics] == [
         "Invalid agent: id is required", "Duplicate agent id(s) detected: twice",
     ]  # fmt: skip
     assert loaded == AgentCatalogue.of_record(loaded.as_record())
     assert load_agents([FileRoot(source="user", path=tmp_path / "none")]) == AgentCatalogue()
+
+
+def test_a_stored_agent_may_have_a_field_that_is_no_longer_read(tmp_path: Path) -> None:
+    """A session keeps its agents as they were when it was made, also through an update of the server."""
+    (tmp_path / "a.agent.yaml").write_text("id: ops\ndeclared_tools: [a]\n")
+    loaded = load_agents([FileRoot(source="user", path=tmp_path)])
+    record = loaded.as_record()
+    assert record["agents"]
+    older = record | {"agents": [item | {"policy": "safe_eval"} for item in record["agents"]]}
+    assert AgentCatalogue.of_record(older) == loaded
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The rolling summary: when, of what, how long, and what must not be lost [K40 to K46, H73]."""
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,6 @@ from mrpvm.conversation.summary import (
     due_through,
     extend_by_model,
     extend_by_rules,
-    missing_facts,
     request_for_model,
     summary_of,
 )
@@ -75,6 +76,13 @@ def test_kv40_amounts_are_kept_without_a_model() -> None:
     assert summary.origin == "rules"
 
 
+def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
+    """Give the numbers, dates and names of these texts that the summary does not tell."""
+    told = facts_in(" ".join(texts))
+    assert told, "the texts have facts to lose"
+    return [fact for fact in told if fact not in summary.text]
+
+
 def test_every_fact_of_what_was_compressed_is_in_the_summary() -> None:
     """[K44]: numbers, dates and names, exactly as they were said."""
     summary = Summary()
@@ -116,6 +124,22 @@ def test_kv37_a_long_model_text_is_cut_with_its_facts_kept() -> None:
     assert (summary.origin, summary.through) == ("model", 4)
     assert missing_facts(summary, TALK[:4]) == []
     assert summary.note
+
+
+def test_many_facts_leave_the_models_words_half_the_room_and_those_left_out_are_counted() -> None:
+    reply = "The parties talked about many things. " * 60
+    told = said([f"Item {place} costs ${1_000 + place}.50 now." for place in range(300)])
+    summary = extend_by_model(Summary(), told, reply)
+    words, _, tail = summary.text.partition(" Also: ")
+    assert len(summary.text) <= MAX_CHARS
+    assert len(words) > MAX_CHARS // 2 - 20, "it ends with a word"
+    kept = tail.removesuffix(".").split(", ")
+    assert len(kept) > 10
+    assert "$1299.50" in kept
+    facts = facts_in(" ".join(item.content for item in told))
+    assert kept == facts[-len(kept) :], "the newest, and none is cut"
+    left_out = len(facts) - len(kept)
+    assert summary.note == f"{len(kept)} facts were put behind the model's words, {left_out} more did not fit"
 
 
 def test_a_faithful_model_is_left_alone_and_an_empty_one_replaced() -> None:

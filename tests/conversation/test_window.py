@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.conversation.context import build_context, context_pack
+from mrpvm.conversation.context import Context, build_context
 from mrpvm.conversation.summary import Summary
 from mrpvm.conversation.system_prompt import Instruction
 from mrpvm.conversation.window import Window, cost_of, cut_window, without_current
@@ -22,22 +22,25 @@ def cut(messages: list[HistoryMessage], max_messages: int = 20, max_chars: int =
     return cut_window(reversed(messages), len(messages), max_messages, max_chars)
 
 
-def pack(window: Window, message: str = "X") -> str:
-    """Give the pack of a window."""
-    return context_pack(window.messages, message, window.note)
+def context_of(window: Window, message: str = "X") -> Context:
+    """Give the context of a message after a window."""
+    return build_context(message=message, instructions=(), window=window, summary=Summary(), source="stored")
 
 
 def test_hv1_a_first_message_has_no_conversation() -> None:
-    assert pack(cut([])) == "## User message\n\nX"
+    context = context_of(cut([]))
+    assert context.history == ()
+    assert [section.name for section in context.sections] == ["message"]
 
 
 def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
     said = (*talk(2), HistoryMessage(role="user", content=" X\n"))
     assert without_current(said, "X") == tuple(talk(2))
     assert without_current(tuple(talk(2)), "X") == tuple(talk(2))
-    packed = pack(cut(list(without_current(said, "X"))))
-    assert packed.count("X") == 1
-    assert packed.index("## Conversation so far") < packed.index("## User message (latest reply") < packed.index("X")
+    context = context_of(cut(list(without_current(said, "X"))))
+    assert context.history == tuple(talk(2))
+    assert [section.name for section in context.sections] == ["conversation", "message"]
+    assert context.sections[0].text == "**user**: message 0\n\n**assistant**: message 1"
 
 
 def test_what_was_said_twice_is_not_taken_for_the_current_message() -> None:
@@ -55,7 +58,7 @@ def test_hv6_of_45_the_last_20_are_kept_in_order_with_one_note() -> None:
     assert [item.content for item in window.messages] == [f"message {place}" for place in range(25, 45)]
     assert window.note == "(older messages omitted; showing last 20 messages)"
     assert (window.rule, window.omitted_count) == ("messages", 25)
-    assert pack(window).count(window.note) == 1
+    assert [item.content for item in context_of(window).history].count(window.note) == 1
 
 
 def test_hv7_nothing_said_gives_nothing() -> None:
@@ -136,3 +139,15 @@ def test_the_report_names_every_section_with_its_source_and_size() -> None:
     assert report["conversationSource"] == "request"
     first = build_context(message="X", instructions=(), window=cut([]), summary=Summary(), source="stored")
     assert first.report()["conversationSource"] == "none"
+
+
+def test_what_the_window_leaves_out_is_told_beside_what_was_summarised() -> None:
+    """[K43]: messages after the summary that a cap leaves out are in neither."""
+    said = [HistoryMessage(role="user", content="x" * 90)] * 4
+    window = cut_window(said, 4, 20, 250)
+    summary = Summary(through=4, sentences=((1, "The closing is on 3 May."),))
+    context = build_context(message="And?", instructions=(), window=window, summary=summary, source="stored")
+    note = "(4 older messages summarised)\n(older messages omitted; showing recent conversation within 250 characters)"
+    assert context.history[0].content.endswith(note)
+    conversation = next(item for item in context.sections if item.name == "conversation")
+    assert (conversation.note, conversation.omitted_count) == (note, 2)

@@ -1,5 +1,8 @@
 """Files as text: which format, which characters, what of a page a reader sees."""
 
+import contextlib
+from encodings.aliases import aliases
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,6 +61,8 @@ def test_a_file_that_is_only_called_a_pdf_is_refused() -> None:
         ("\ufeffGröße".encode(), None),
         ("\ufeffGröße".encode("utf-16-le"), None),
         ("\ufeffGröße".encode("utf-16-be"), "text/plain"),
+        ("\ufeffGröße".encode("utf-32-le"), None),
+        ("\ufeffGröße".encode("utf-32-be"), None),
         ("Größe".encode("latin-1"), "text/plain; charset=ISO-8859-1"),
     ],
 )
@@ -72,6 +77,19 @@ def test_other_encodings_are_refused_not_guessed(declared: str | None) -> None:
     with pytest.raises(Unreadable) as refused:
         read_document("Größe".encode("latin-1"), "a.txt", declared)
     assert refused.value.code == "SOURCE_UNREADABLE"
+
+
+@pytest.mark.parametrize("charset", ["undefined", "idna", "punycode", "unicode_escape", "raw-unicode-escape"])
+def test_codecs_of_python_are_no_charsets(charset: str) -> None:
+    with pytest.raises(Unreadable, match="is not known"):
+        read_document(b"Dogs bark.", "a.txt", f"text/plain; charset={charset}")
+
+
+@pytest.mark.parametrize("charset", sorted({*aliases.values(), *aliases}))
+def test_no_charset_breaks_the_reading(charset: str) -> None:
+    for data in (b"Dogs bark. " * 30, b"\x80xn--zzzz.\xff", b"\\ud800 \\x", b"\x1b$B\x1b", b"~{~\xff"):
+        with contextlib.suppress(MRPError):
+            read_document(data, "a.txt", f"text/plain; charset={charset}")
 
 
 def test_lines_and_stray_control_characters_are_made_storable() -> None:

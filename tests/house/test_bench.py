@@ -77,7 +77,7 @@ def test_a_quick_run_prints_every_row() -> None:
         assert numbers, f"no row '{name}' in:\n{done.stdout}"
         assert name in POLICIES or all(number > 0 for number in numbers)
     verdicts = [line for line in lines if re.search(r"at (?:most|least) [\d.,]+.*: (not )?met$", line)]
-    assert len(verdicts) == 7
+    assert len(verdicts) == 8
     assert any(re.search(r"^questions answered rightly +\d+ of \d+$", line) for line in lines)
 
 

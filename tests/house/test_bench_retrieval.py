@@ -7,6 +7,7 @@ from math import isclose
 
 import pytest
 
+from bench.retrieval.report import RETURNED, REWRITTEN
 from bench.retrieval.scores import discounted_gain, recall, reciprocal_rank
 from tests.server import ROOT
 
@@ -21,10 +22,12 @@ def test_it_measures_our_own_data_and_names_what_is_missing() -> None:
     assert [line.split(",")[0] for line in lines if line.endswith(" questions")] == ["memory", "passages", "personal"]
     assert [line.split(":")[0] for line in lines if "skipped" in line] == ["cranfield", "cisi"]
     figures = [line for line in lines if line.startswith("  ") and ("@" in line or "MRR" in line)]
-    assert len(figures) == 5
+    assert len(figures) == 11
+    assert [line.split("  ")[1] for line in figures if REWRITTEN in line] == [f"macro nDCG@10, {REWRITTEN}"]
     for line in figures:
-        plain, fast, without, balanced = (float(found) for found in re.findall(r"\d\.\d{3}", line))
-        assert 0 <= plain <= 1
+        *plain, fast, without, balanced = (float(found) for found in re.findall(r"\d\.\d{3}", line))
+        assert len(plain) == (f", {RETURNED}" not in line)
+        assert all(0 <= found <= 1 for found in plain)
         assert 0 < fast <= 1
         assert 0 < without <= 1
         assert 0 < balanced <= 1

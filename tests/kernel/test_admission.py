@@ -1,7 +1,8 @@
 """What a detector wrote becomes the machine's values [T-8, T-9]."""
 
 from mrpvm.contracts import Detection
-from mrpvm.kernel.admission import admit_detection
+from mrpvm.kernel.admission import admit_detection, unit_of
+from mrpvm.lang import admit
 from tests.lang.control_vectors import read_vectors
 
 VECTORS = read_vectors()
@@ -18,6 +19,18 @@ def test_the_seeds_own_document_is_admitted_under_the_request():
     assert unit.claim == "The system must run on CPU only."
     assert (unit.utility_acts, unit.phase_scopes) == (("verify",), ("kb-plugin", "gs-plugin"))
     assert len(unit.hash) == 64
+
+
+def test_a_hash_that_a_document_claims_counts_for_nothing():
+    """[KU-9]"""
+    plain, claimed = VECTORS["A0"].text, VECTORS["A0"].text + f"\n@h1 set $k1 hash {'0' * 64}\n"
+    documents = [
+        Detection(status="success", intent_document=QUESTION, context_document=text) for text in (plain, claimed)
+    ]
+    (one,), (other,) = (admit_detection(document, "req-7").units for document in documents)
+    assert other.hash == one.hash != "0" * 64
+    (read,) = admit(claimed, "context").kus.values()
+    assert unit_of(read).hash == one.hash
 
 
 def test_an_intent_without_a_seed_gets_an_implicit_one():

@@ -51,6 +51,13 @@ def fresh(*solvers):
                    max_llm_calls=item.descriptor.max_llm_calls) for item in solvers]  # fmt: skip
 
 
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_the_level_of_a_turn_becomes_the_policy_of_its_root_frame(level):
+    """[T-6]"""
+    [policy] = turn(level, *fresh(*TWO)).named("policy.set")
+    assert (policy["frameId"], policy["closureMode"]) == ("frame-0", POLICIES[level].closure_mode)
+
+
 @pytest.mark.parametrize(("level", "asked"), [(0, [1, 0]), (1, [1, 0]), (2, [1, 1]), (3, [1, 1])])
 def test_how_far_a_level_goes_on_after_the_first_success(level, asked):
     """[K-30 to K-33]: the alternative costs a model call, so level 1 does not take it."""

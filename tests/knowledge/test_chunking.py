@@ -99,6 +99,51 @@ def test_fixed_windows_overlap() -> None:
     assert chunks[1].text.startswith(text[chunks[1].char_start - 6 : chunks[1].char_start])
 
 
+def test_the_shipped_sizes() -> None:
+    """[IN-5]"""
+    assert [chunk.chunk_type for chunk in chunk_source("x" * 7_000, is_markdown=False)] == ["whole-source"]
+    first, second = chunk_source("x" * 7_001, is_markdown=False)
+    assert (first.char_end, len(first.text), len(second.text)) == (6_000, 6_000, 600 + 1_001)
+    blocks = "\n\n".join("y" * size for size in (3_000, 2_998, 3_000, 2_999))
+    assert sizes(blocks) == [6_000, 3_000, 2_999]
+    long = f"S{'y' * 2_998}. S{'y' * 3_298}."
+    assert sizes(f"{'y' * 800}\n\n{long}") == [800, 3_000, 3_300]
+    assert sizes(f"{'y' * 799}\n\n{long}") == [799 + 2 + 3_000, 3_300]
+
+
+def sizes(text: str) -> list[int]:
+    return [chunk.char_end - chunk.char_start for chunk in chunk_source(text, is_markdown=False)]
+
+
+def test_every_kind_of_chunk() -> None:
+    """[IN-6, IN-9]: headings, then blank lines, then sentence ends, then nothing at all."""
+    sentences_, word = "A sentence of some length. " * 6, "x" * 100
+    markdown = f"Before.\n\n# Short\nIt is.\n\n## Long\n\n{'A paragraph. ' * 3}\n\n{sentences_}\n\n{word}"
+    kinds = [
+        (chunk.section_title, chunk.chunk_type) for chunk in chunk_source(markdown, is_markdown=True, limits=small)
+    ]
+    assert list(dict.fromkeys(kinds)) == [
+        (None, "markdown-body"),
+        ("Short", "markdown-section"),
+        ("Long", "markdown-paragraph"),
+        ("Long", "markdown-sentence-window"),
+        ("Long", "fixed-window"),
+    ]
+    plain = chunk_source(f"# No heading\n\n{sentences_}\n\n{word}", is_markdown=False, limits=small)
+    kinds = [(chunk.section_title, chunk.chunk_type) for chunk in plain]
+    assert list(dict.fromkeys(kinds)) == [
+        (None, "paragraph-block"),
+        (None, "sentence-window"),
+        (None, "fixed-window"),
+    ]
+
+
+def test_every_part_of_a_long_section_carries_its_heading() -> None:
+    chunks = chunk_source("# Pump\n\n" + "It pumps all day long. " * 9, is_markdown=True, limits=small)
+    assert len(chunks) > 2
+    assert all(chunk.text.startswith("# Pump\n\n") and chunk.section_title == "Pump" for chunk in chunks)
+
+
 def test_a_small_chunk_absorbs_the_next() -> None:
     text = "Tiny.\n\n" + "A sentence that is long enough here. " * 2
     chunks = chunk_source(text, is_markdown=False, limits=small)

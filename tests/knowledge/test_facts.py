@@ -22,6 +22,15 @@ from mrpvm.values import RELATIONS
         ("The report mentions Bern.", Fact("The report", "mentions", "Bern")),
         ("The book is about owls.", Fact("The book", "about", "owls")),
         ("Heat leads to stress.", Fact("Heat", "causes", "stress")),
+        ("Heat causes stress.", Fact("Heat", "causes", "stress")),
+        ("Heat triggered stress.", Fact("Heat", "causes", "stress")),
+        ("The grid supports trade.", Fact("The grid", "supports", "trade")),
+        ("Salt is relevant for ice.", Fact("Salt", "relevant_for", "ice")),
+        ("Salt is useful for ice.", Fact("Salt", "relevant_for", "ice")),
+        ("The arm has capability lifting.", Fact("The arm", "has_capability", "lifting")),
+        ("Rex is a instance of dog.", Fact("Rex", "instance_of", "dog")),
+        ("Zed mentions that Yod uses light.", Fact("Zed", "mentions", "that Yod uses light")),
+        ("Zed uses what Yod provides.", Fact("Zed", "uses", "what Yod provides")),
     ],
 )
 def test_patterns(sentence: str, fact: Fact) -> None:
@@ -37,10 +46,14 @@ def test_what_states_no_fact(sentence: str) -> None:
     assert fact_of(sentence) is None
 
 
-@given(st.text())
-def test_facts_are_complete(text: str) -> None:
-    fact = fact_of(text)
-    if fact is not None:
+PHRASES = st.sampled_from(("The pump", "A drone", "Zed", "the red kettle"))
+
+
+@given(st.text(), PHRASES, st.sampled_from(("uses", "supports", "leads to", "mentions")), PHRASES)
+def test_facts_are_complete(text: str, one: str, verb: str, other: str) -> None:
+    told = fact_of(f"{one} {verb} {other}.")
+    assert (told is None) == (one == other)
+    for fact in filter(None, (told, fact_of(text), fact_of(f"{text} {verb} {other}."))):
         assert fact.subject
         assert fact.object
         assert fact.subject.lower() != fact.object.lower()

@@ -21,7 +21,12 @@ from mrpvm.testing import unit
 from mrpvm.values import ROLES, KnowledgeUnit
 
 SOURCE = SourceInfo(
-    source_id="src-1", name="pump.md", source_type="markdown", author="Mara", ingested_at="2026-01-02T03:04:05Z"
+    source_id="src-1",
+    name="pump.md",
+    source_type="markdown",
+    author="Mara",
+    knowledge_date="2025-12-01",
+    ingested_at="2026-01-02T03:04:05Z",
 )
 contents = st.lists(
     st.tuples(
@@ -104,6 +109,26 @@ def test_a_section_cut_into_chunks_is_one_section() -> None:
     assert section.child_unit_ids == ("src-1::chunk-000::unit-000", "src-1::chunk-001::unit-000")
 
 
+def test_one_section_needs_no_summary_of_its_own_and_one_unit_none_at_all() -> None:
+    *leaves, root = build([("One", [("Description", "A."), ("Description", "B.")])])
+    assert (root.id, root.parent_unit_ids) == ("src-1::source-summary", ())
+    assert root.child_unit_ids == tuple(leaf.id for leaf in leaves)
+    assert [leaf.unit_type for leaf in leaves] == ["semantic-unit"] * 2
+    assert [item.unit_type for item in build([("One", [("Description", "A.")])])] == ["semantic-unit"]
+
+
+def test_a_summary_has_the_first_sentences_and_the_most_frequent_role() -> None:
+    said = [("Narrative", "He left. It rained."), ("Constraint", "Stop at ten. Never later."), ("Narrative", "He ate.")]
+    root = build([("One", said)])[-1]
+    assert (root.claim, root.role) == ("pump.md. He left. Stop at ten. He ate.", "Narrative")
+    assert build([("One", said[:2])])[-1].role == "Constraint"  # a tie, in the order of the roles
+
+
+def test_a_summary_ends_with_a_whole_sentence() -> None:
+    sentence = "A sentence of " + "x" * 140 + "."
+    assert summary_of("T", [unit("u", sentence)] * 5) == f"T. {sentence} {sentence}"
+
+
 def test_procedures_become_explanations_in_summaries() -> None:
     units = build([("One", [("Procedure", "A."), ("Procedure", "B.")])])
     assert units[-1].role == "Explanation"
@@ -111,6 +136,7 @@ def test_procedures_become_explanations_in_summaries() -> None:
 
 def test_leaves_carry_their_provenance() -> None:
     leaf = build([("One", [("Description", "A.")])])[0]
+    assert (leaf.source_id, leaf.knowledge_date) == ("src-1", "2025-12-01")
     assert (leaf.source_name, leaf.source_type, leaf.author) == ("pump.md", "markdown", "Mara")
     assert (leaf.ingested_at, leaf.created_at) == ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z")
     assert (leaf.chunk_id, leaf.chunk_index, leaf.unit_index) == ("src-1::chunk-000", 0, 0)

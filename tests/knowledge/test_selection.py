@@ -56,7 +56,8 @@ def test_without_a_document_in_use_nothing_is_reordered_or_noted() -> None:
 
 def test_agreeing_backends_add_a_bonus() -> None:
     both = replace(candidate("a", 0.5), scores={"bm25": 0.5, "hdc": 0.1})
-    assert choose([both], PROFILE, POLICY).entries[0].score == 0.67
+    [entry] = choose([both], PROFILE, POLICY).entries
+    assert (entry.score, entry.notes) == (0.67, ("bm25 0.50", "hdc 0.10 x0.7", "2 backends agree +0.10"))
 
 
 def test_weak_double_and_surplus_candidates_are_pruned_with_a_reason() -> None:
@@ -67,9 +68,9 @@ def test_weak_double_and_surplus_candidates_are_pruned_with_a_reason() -> None:
     assert [entry.unit.id for entry in found.entries] == ["a", "b", "c"]
     reasons = {row.unit_id: row.reason for row in found.ledger if row.step == "pruned"}
     assert reasons == {
-        "z": "says the same as a",
-        "weak": "score 0.10 below 0.30",
-        "d": "over the limit of 3 results",
+        "z": "says the same as a; bm25 0.95",
+        "weak": "score 0.10 below 0.30; bm25 0.10",
+        "d": "over the limit of 3 results; bm25 0.50",
     }
 
 

@@ -1,4 +1,4 @@
-"""Hashes, identities, promotion [KU-7, KU-8, T-9, T-21 to T-24]."""
+"""Fields, hashes, identities, promotion [KU-1, KU-7, KU-8, T-9, T-21 to T-24]."""
 
 import hashlib
 import json
@@ -8,11 +8,24 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.units import content_hash, promotable, turn_unit_id, with_turn_identity
 from mrpvm.testing import unit
 from mrpvm.values import KnowledgeUnit
+from mrpvm.wire import to_wire
 
 texts = st.text(max_size=30)
+FIELDS = (
+    "id kuType role topic title claim procedure condition textBody subject relation object confidence parentUnitIds"
+    " childUnitIds derivedFromUnitIds sourceId chunkId chunkIndex unitIndex charStart charEnd sourceName sourceType"
+    " author ingestedAt createdAt knowledgeDate utilityActs utilityNote phaseScopes unitType chunkType sectionTitle"
+    " hash"
+)
+
+
+def test_the_fields_of_a_unit_and_their_names_on_the_wire() -> None:
+    assert set(to_wire(unit("a", "Rex barks."))) == set(FIELDS.split())
 
 
 def test_the_hash_is_that_of_the_documented_array() -> None:
@@ -98,3 +111,15 @@ def test_promotion_partitions_and_keeps_order(stated: list[tuple[str, tuple[str,
     assert sorted(item.id for item in kept) == sorted({item.id for item in units} - {item.unit.id for item in dropped})
     assert [item for item in units if item in kept] == list(kept)
     assert len({item.hash for item in kept}) == len(kept)
+
+
+def test_terms_are_named_with_the_fields_they_stand_in() -> None:
+    found = fields_of(
+        replace(
+            unit("u", "The pump hums."), topic="Pumps", text_body="The pump hums.", condition="At night, pumps rest."
+        ),
+        ["pump", "hum", "night", "valve"],
+    )
+    assert found == {"pump": ("topic", "claim", "condition"), "hum": ("claim",), "night": ("condition",), "valve": ()}
+    said = replace(unit("s", "It hums."), topic="Ann", unit_type=UTTERANCE, knowledge_date="2026-06-07T10:00:00Z")
+    assert fields_of(said, ["hum", "june", "ann"]) == {"hum": ("claim",), "june": ("day",), "ann": ("topic",)}

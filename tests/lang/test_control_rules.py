@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from mrpvm.lang import ControlLanguageError, admit
+from mrpvm.lang.arguments import quote
 from tests.lang.control_vectors import VECTORS
 
 KNOWLEDGE = VECTORS["A6"].text
@@ -127,6 +128,24 @@ def test_seeds_cannot_be_split_off_each_other_in_a_circle() -> None:
     seeds = SEED + '@s2 seed $i1 direct define "votes"\n@x split_from $s1 $s2\n'
     assert codes(seeds, "intent") == []
     assert codes(seeds + "@y split_from $s2 $s1\n", "intent") == ["INVALID_HIERARCHY"]
+
+
+def test_a_unit_without_a_body_has_what_it_says_as_its_body() -> None:
+    """[KU-1]"""
+    procedure = admit(VECTORS["A7"].text, "context").kus["k1"]
+    assert (procedure.claim, procedure.text_body) == (None, procedure.procedure)
+    own = admit(f'{KNOWLEDGE}@z set $k1 textBody "At length."\n', "context").kus["k1"]
+    assert (own.claim, own.text_body) == ("A payload never exceeds 40 kg.", "At length.")
+
+
+@pytest.mark.parametrize(
+    "said", ["def f():\n    return  1\t# one\n", "Ünïcode\u2003wide  e\u0301", '{"a": [1, 2]}', "# @x $y [z]"]
+)
+def test_content_stays_as_it_was_written(said: str) -> None:
+    """[KU-10]: code, data and prose alike; nothing of it is normalised."""
+    written = quote(said)
+    unit = admit(f"{KNOWLEDGE}@y set $k1 claim {written}\n@z set $k1 textBody {written}\n", "context").kus["k1"]
+    assert unit.claim == unit.text_body == said
 
 
 def test_unit_ids_are_unique() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -284,6 +285,22 @@ def test_a_parameter_that_the_provider_does_not_know_is_left_out(bench: Callable
     assert made.ask().text == "One."
     assert made.ask().text == "Two."
     assert ["temperature" in body for body in made.provider.bodies] == [True, False, False]
+
+
+def test_what_one_model_refuses_others_are_still_sent(bench: Callable[..., Bench]) -> None:
+    """And the record says what was left out, and that it was."""
+    made = bench(
+        refuse(400, "unsupported", param="temperature"), say("One."), say("Two."), say("Three."),
+        roles=ModelConfig(roles={"seed-fast": "steady"}),
+    )  # fmt: skip
+    made.ask()
+    made.ask(prompt=replace(PROMPT, plugin_id="x", role="seed-fast"))
+    made.ask()
+    bodies = made.provider.bodies
+    assert [(body["model"], "temperature" in body) for body in bodies][1:] == [
+        (bodies[0]["model"], False), ("steady", True), (bodies[0]["model"], False),
+    ]  # fmt: skip
+    assert [record.get("leftOut") for record in made.records] == [None, ["temperature"], None, ["temperature"]]
 
 
 def test_a_parameter_that_is_needed_is_not_left_out(bench: Callable[..., Bench]) -> None:

@@ -1,5 +1,7 @@
 """Evidence by shared words, guidance, and the ledger [BP-17 to BP-31]."""
 
+import re
+
 from mrpvm.contracts import LifecycleEvent, Retrieval
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
 from mrpvm.testing import InMemoryKnowledge, call_context, unit
@@ -47,9 +49,8 @@ def test_units_of_the_turn_come_first_and_hide_their_double() -> None:
     found = find(PETS, "What is my dog called?", told=(told,))
     assert ids(found)[0] == "turn"
     assert "dog" not in ids(found)
-    assert [row.reason for row in found.ledger if row.unit_id == "dog" and row.step == "pruned"] == [
-        "says the same as turn"
-    ]
+    [pruned] = [row.reason for row in found.ledger if row.unit_id == "dog" and row.step == "pruned"]
+    assert pruned.startswith("says the same as turn; bm25 1.00, ")
 
 
 def test_stores_are_kept_apart() -> None:
@@ -76,9 +77,17 @@ def test_guidance_is_collected_and_is_no_evidence() -> None:
 def test_the_ledger_explains_scores() -> None:
     rows = [row for row in find(PETS, "What is my dog called?").ledger if row.unit_id == "dog"]
     assert [row.step for row in rows] == ["offered", "selected"]
-    assert rows[0].reason.startswith("BM25 ")
-    assert "dog" in rows[0].reason
-    assert "session x1.15" in rows[1].reason
+    for row in rows:
+        assert row.reason.startswith("bm25 1.00, role Description x1.3, session x1.15, makes 1.49, shown as 1; BM25 ")
+        assert re.search(r"\(.*\bdog [0-9.]+ in topic and claim\b", row.reason)
+
+
+def test_the_ledger_explains_what_was_left_out() -> None:
+    view = knowledge(*(unit(f"u{number}", f"Rex barks in room {number}.") for number in range(20)))
+    rows = find(view, "Where does Rex bark?").ledger
+    assert {row.step for row in rows} == {"offered", "selected", "pruned"}
+    assert all("session x1.15, makes " in row.reason for row in rows)
+    assert all(row.reason.startswith("over the limit of 4 results; bm25") for row in rows if row.step == "pruned")
 
 
 def test_events_are_skipped() -> None:

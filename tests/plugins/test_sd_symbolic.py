@@ -110,6 +110,19 @@ def test_an_instruction_of_one_request_is_conditioned_on_it() -> None:
     assert [intent.output for intent in found.intents] == ["json", "answer"]
 
 
+@pytest.mark.parametrize("mark", ["{}.", "Q{}:"])
+def test_questions_below_a_text_leave_the_text_as_knowledge(mark: str) -> None:
+    """[IN-17]"""
+    asked = ["Who owns the boat?", "What colour is the car?"]
+    listed = "\n".join(f"{mark.format(place)} {text}" for place, text in enumerate(asked, 1))
+    found = detect(f"Rex barks at night.\n\nQuestions (answer each in one word):\n{listed}")
+    assert [(intent.target, intent.output) for intent in found.intents] == [(text, "one_word") for text in asked]
+    assert [(unit.role, unit.phase_scopes, unit.text) for unit in found.units] == [
+        ("Explanation", ("kb-plugin",), "Rex barks at night."),
+        ("Constraint", ("gs-plugin",), "Questions (answer each in one word)"),
+    ]
+
+
 def test_words_of_form_in_a_fact_make_no_guidance() -> None:
     assert [unit.phase_scopes for unit in detect("The table has four legs.").units] == [("kb-plugin",)]
 
@@ -129,6 +142,7 @@ def test_a_fact_stands_alone_with_its_triple() -> None:
         ("atomic", None, None, None),
     ]
     assert found.units[1].topic == "The pump"
+    assert [unit.confidence for unit in found.units] == [0.9, None]
 
 
 def test_numbered_steps_are_one_procedure() -> None:
@@ -186,6 +200,7 @@ def test_any_message_gives_an_admissible_document_or_unsupported(message: str) -
         found = admit_detection(detection, "req-1")
         assert found.intents
         assert len(found.seeds) == len(found.intents)
+        assert not any(unit.parent_unit_ids or unit.child_unit_ids for unit in found.units)
     else:
         assert detection.status == "unsupported"
         assert not any(char.isalnum() for char in message)

@@ -1,10 +1,12 @@
 """Packed postings find what rows find: the same units, scores and shares to the last bit."""
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,8 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app.actions import packing
 from sessions_app.actions.packing import pack_large_layers, pack_layer
 from sessions_app.actions.projects import ensure_default_project
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
+from sessions_app.search import windows
 from sessions_app.search.index import hide_units, index_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.layers import create_layer, seal_layer
@@ -71,11 +74,12 @@ def stemmed(word: str) -> str:
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_packed_is_found_as_before(seed: int) -> None:
-    """Several packed layers with equal scores in all of them, hidden units, and a conversation on top or between."""
+    """Packed layers with equal scores in all of them, hidden units, and conversations on top, between and within."""
     chance = random.Random(seed)
     layers: list[KnowledgeLayer] = []
     for number in range(4):
-        units = (said if chance.random() < 0.3 else plain)(chance, f"l{number}", chance.randint(1, 60))
+        kinds = chance.choice([(plain,), (plain,), (said,), (plain, said)])
+        units = [unit for kind in kinds for unit in kind(chance, f"l{number}{kind.__name__}", chance.randint(1, 60))]
         layers.append(add_sealed(units, layers[-1] if layers else None))
     draft = create_layer(Kind.DRAFT, layers[-1])
     hide_units(
@@ -85,10 +89,30 @@ def test_what_is_packed_is_found_as_before(seed: int) -> None:
     index_units(journal, said(chance, "talk", 12))
     before = answers(journal)
     for layer in layers:
-        if not layer.units.filter(stretch__isnull=False).exists():
-            assert pack_layer(layer.pk)
-    assert answers(journal) == before
+        assert pack_layer(layer.pk)
+        assert answers(journal) == before
     assert any(before)
+
+
+@pytest.mark.django_db
+def test_what_was_said_is_found_with_its_neighbours_however_many_other_units_match(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The bound of utterances that are looked at with their neighbours counts utterances alone, packed or not."""
+    monkeypatch.setattr(windows, "SPREAD_LIMIT", 3)
+    others = [make_unit(f"other-{number:02}", "pump pump pump", topic=f"n{number}") for number in range(20)]
+    talk = [
+        make_unit(
+            f"talk-{place}", f"{text} {place}", topic="Ann", unit_type=UTTERANCE, source_id="t", chunk_id="t",
+            unit_index=place,
+        )
+        for place, text in enumerate(("the old pump is loud today", "it was so all week"))
+    ]  # fmt: skip
+    layer = add_sealed([*others, *talk, *plain(random.Random(1), "more", 5)])
+    before = SessionKnowledge(EffectiveView.of_layer(layer)).search({"pump": 1.0}, 500)
+    assert "talk-1" in {hit.unit.id for hit in before}
+    assert pack_layer(layer.pk)
+    assert SessionKnowledge(EffectiveView.of_layer(layer)).search({"pump": 1.0}, 500) == before
 
 
 @given(
@@ -127,15 +151,16 @@ class TestPacking:
     def test_large_layers_of_bases_are_packed_once(self, base: KnowledgeBase) -> None:
         add_sealed(plain(random.Random(2), "nobody's", 40))
         before = answers(base.head)
-        assert pack_large_layers() == 1
-        assert PackedLayer.objects.get().unit_count == 40
+        assert pack_large_layers() == 2
+        assert PackedLayer.objects.get(layer__own_unit_count=40).unit_count == 40
+        assert PackedLayer.objects.get(layer__own_unit_count=9).unit_count == 0  # all of them were said
         assert pack_large_layers() == 0
         assert answers(base.head) == before
 
     def test_rows_of_a_packed_layer_are_not_read(self, base: KnowledgeBase) -> None:
         pack_large_layers()
-        PackedPart.objects.filter(kind=PackedPart.Kind.TERM).delete()
-        assert all(hit.unit.id.partition("-")[2][:5] != "large" for found in answers(base.head) for hit in found)
+        PackedPart.objects.exclude(kind=PackedPart.Kind.UNITS).delete()
+        assert {hit.unit.id.split("-")[1] for found in answers(base.head) for hit in found} == {"small"}
 
     def test_a_search_asks_few_questions(
         self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., object]
@@ -147,6 +172,20 @@ class TestPacking:
         with django_assert_max_num_queries(6):  # puts equal scores in order by one
             found.search({"rotor": 1.0}, 3)
 
+    @pytest.mark.skipif(connection.vendor != "postgresql", reason="Only PostgreSQL plans by statistics.")
+    def test_the_database_knows_of_what_was_packed(self, base: KnowledgeBase) -> None:
+        statistics = "SELECT most_common_vals::text FROM pg_stats WHERE tablename = %s AND attname = 'layer_id'"
+
+        def known() -> str:
+            with connection.cursor() as cursor:
+                cursor.execute(statistics, [Posting._meta.db_table])
+                return str(cursor.fetchone())
+
+        large = str(LayerUnit.objects.filter(unit_id__contains="large").values_list("layer_id", flat=True)[0])
+        assert large not in re.findall(r"\d+", known())
+        assert pack_large_layers() == 2
+        assert large in re.findall(r"\d+", known())
+
     @pytest.mark.parametrize("change", [{"version": "older"}, {"is_complete": False}])
     def test_what_is_stale_or_incomplete_is_not_read_and_is_made_anew(
         self, base: KnowledgeBase, change: dict[str, object]
@@ -157,15 +196,15 @@ class TestPacking:
         long_ago = timezone.now() - timedelta(hours=1)
         PackedLayer.objects.update(**change, worked_at=long_ago)
         assert answers(base.head) == before
-        assert pack_large_layers() == 1
+        assert pack_large_layers() == 2
         assert PackedPart.objects.filter(kind=PackedPart.Kind.TERM).exists()
         assert answers(base.head) == before
 
     def test_what_another_process_is_packing_is_left_to_it(self, base: KnowledgeBase) -> None:
         layer = KnowledgeLayer.objects.get(own_unit_count=40)
         PackedLayer.objects.create(layer=layer, version="any")
-        assert pack_large_layers() == 0
-        assert not PackedPart.objects.exists()
+        pack_large_layers()
+        assert not PackedPart.objects.filter(packed__layer=layer).exists()
 
     def test_one_that_was_given_up_meanwhile_writes_no_more(self, base: KnowledgeBase) -> None:
         layer = KnowledgeLayer.objects.get(own_unit_count=40)
@@ -186,8 +225,8 @@ class TestPacking:
 
         keys_in_order = packing._keys_in_order
         monkeypatch.setattr(packing, "_keys_in_order", refuse)
-        assert pack_large_layers() == 1
-        assert PackedLayer.objects.get(is_complete=True).unit_count == 20
+        assert pack_large_layers() == 2
+        assert PackedLayer.objects.filter(is_complete=True, unit_count=20).exists()
 
     def test_where_all_is_packed_no_row_is_looked_for(
         self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., object]

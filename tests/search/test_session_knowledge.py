@@ -12,7 +12,8 @@ from django.db import connection
 from mrpvm.knowledge.indexing import term_id, weighted_terms
 from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
-from sessions_app.models import KnowledgeLayer, LayerUnit, Posting
+from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit, Posting
+from sessions_app.search import chains
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.layers import create_layer, restack_layer, seal_layer
@@ -298,3 +299,52 @@ def test_one_view_serves_several_threads() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(search, range(40)))
+
+
+@pytest.mark.django_db
+class TestRemembered:
+    """What sealed layers hide is read once, and what is above them each time."""
+
+    def test_what_is_hidden_is_not_read_again(self) -> None:
+        base = add_base([make_unit(f"u{number}", f"pump {number}") for number in range(9)])
+        upper = create_layer(Kind.BASE, base)
+        hide_units(upper, LayerUnit.objects.filter(unit_id__in=["u1", "u2"]))
+        seal_layer(upper)
+        draft, journal = add_session(upper)
+        assert len(port(journal).search(query("pump"), 99)) == 7
+        HiddenUnit.objects.filter(layer=upper).delete()  # which never happens
+        assert len(port(journal).search(query("pump"), 99)) == 7
+        hide_units(draft, LayerUnit.objects.filter(unit_id="u3"))
+        journal.refresh_from_db()
+        assert len(port(journal).search(query("pump"), 99)) == 6
+
+    def test_a_layer_that_was_rolled_back_is_not_taken_for_the_one_that_got_its_key(self) -> None:
+        base = add_base([make_unit(f"u{number}", f"pump {number}") for number in range(9)])
+        upper = create_layer(Kind.BASE, base)
+        hide_units(upper, LayerUnit.objects.filter(unit_id__in=["u1", "u2"]))
+        seal_layer(upper)
+        assert len(port(upper).search(query("pump"), 99)) == 7
+        HiddenUnit.objects.filter(layer=upper).delete()
+        upper.evidence_count, upper.term_count = base.evidence_count, base.term_count
+        seal_layer(upper)
+        assert len(port(upper).search(query("pump"), 99)) == 9
+
+    def test_no_more_is_remembered_than_there_is_room_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(chains, "_KEYS_REMEMBERED", 5)
+        base = add_base([make_unit(f"u{number}", f"pump {number}") for number in range(9)])
+        for first in (0, 2, 4, 6):
+            base = create_layer(Kind.BASE, base)
+            hide_units(base, LayerUnit.objects.filter(unit_id__in=[f"u{first}", f"u{first + 1}"]))
+            seal_layer(base)
+            assert len(port(base).search(query("pump"), 99)) == 7 - first
+        assert chains._remembered._key_count == 1 + 8  # the last one, which alone has no room, and all it hides
+        assert len(chains._remembered._found) == 1
+
+    def test_a_layer_that_shows_nothing_of_its_own_is_left_out(self) -> None:
+        base = add_base([make_unit("a", "pump")])
+        upper = create_layer(Kind.BASE, base)
+        index_units(upper, [make_unit("b", "pump again")])
+        hide_units(upper, LayerUnit.objects.filter(unit_id="a"))
+        seal_layer(upper)
+        _, journal = add_session(upper)
+        assert EffectiveView.of_layer(journal).shown == (upper.pk,)

@@ -52,7 +52,7 @@ class Lengths(FastKBRetriever):
 @pytest.fixture(autouse=True)
 def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     install_plugins()
-    monkeypatch.setattr(ahead, "_gone_through", set())
+    monkeypatch.setattr(ahead, "_progress", {})
     yield
     workers.close()
 
@@ -184,3 +184,26 @@ def test_another_process_at_it_is_left_to_it(base: KnowledgeBase, monkeypatch: p
     watched: list[int] = []
     assert derive_ahead(lambda: watched.append(1)) == 1
     assert watched == [1]
+
+
+def test_a_layer_that_fails_keeps_no_other_waiting(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest layer comes first; the next time it comes last."""
+    reader = Lengths(fails_on="new0")
+    installed(monkeypatch, reader)
+    fill(base, 3)
+    fill(base, 1, "new")
+    assert derive_ahead() == 3
+    fill(base, 1, "newer")
+    reader.given.clear()
+    assert derive_ahead() == 1
+    assert reader.given == ["newer0", "new0"]
+
+
+def test_a_claim_that_ran_out_is_not_taken_from_who_has_it_now(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed(monkeypatch, Lengths())
+    fill(base, 1)
+    derive_ahead(lambda: cache.set("ahead", "another process's"))
+    assert cache.get("ahead") == "another process's"
+    cache.delete("ahead")

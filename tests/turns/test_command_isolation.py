@@ -82,8 +82,8 @@ def write_files(folder: Path, version: str) -> None:
 
 def restart() -> None:
     """Forget everything that a process keeps at hand."""
-    for kept in (frozen_content.SKILLS, frozen_content.PERSONAS, frozen_content.AGENTS):
-        kept._kept.clear()
+    for read in (frozen_content._skills, frozen_content._personas, frozen_content._agents):
+        read.cache_clear()
 
 
 @given(steps=STEPS)

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from mrpvm import registry
+from sessions_app.actions.context_units import Promotion, record_ledger
 from sessions_app.actions.sessions import Choices
-from sessions_app.models import ExplainabilityTurn, LayerUnit, SessionEvent, UnitEvent
+from sessions_app.models import ExplainabilityTurn, LayerUnit, Session, SessionEvent, UnitEvent
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import detection, plugin, retrieval, solution
@@ -44,8 +45,10 @@ def test_told_units_are_committed_once_and_indexed_in_the_journal(session, plugi
 def test_the_plugins_that_answered_become_the_preferences(session, plugins):
     """[S-24]"""
     plugins()
-    say(session, deliberation_level=2)
+    say(session, deliberation_level=2, model="named")
     session.refresh_from_db()
+    assert session.preferred_planner_plugin == "planner-default"
+    assert session.preferred_model == "named"
     assert session.preferred_seed_detector_plugin == "sd-a"
     assert session.preferred_kb_plugin == "kb-a"
     assert session.preferred_goal_solver_plugin == "gs-a"
@@ -146,3 +149,11 @@ def test_history_reaches_the_next_turn_without_the_current_message(session, plug
     history = [(item.role, item.content.split(" [")[0]) for item in solver.asked[1].history]
     assert history == [("user", "First?"), ("assistant", "Because.")]
     assert registry.installed.has("gs-plugin", "gs-a")
+
+
+def test_a_long_reason_of_the_ledger_ends_with_a_mark(session: Session) -> None:
+    turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
+    rows = [{"unitId": str(size), "step": "offered", "store": "kb", "reason": "x" * size} for size in (300, 301)]
+    record_ledger(turn, Promotion(), [("exec-0", row) for row in rows])
+    reasons = UnitEvent.objects.filter(turn=turn).order_by("pk").values_list("reason", flat=True)
+    assert list(reasons) == ["x" * 300, "x" * 299 + "…"]

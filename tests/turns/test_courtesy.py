@@ -1,6 +1,8 @@
 """Background work steps back while turns run, and never for long."""
 
+import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -9,24 +11,36 @@ from sessions_app.turns.courtesy import LONGEST_PAUSE_SECONDS, Courtesy, turn_ru
 
 
 class Clock:
-    """A clock that only sleeping moves."""
+    """A clock that only waiting moves, and the condition that is waited for."""
 
     def __init__(self) -> None:
         self.now = 0.0
-        self.on_sleep: Callable[[], object] = lambda: None
+        self.on_wait: Callable[[], object] = lambda: None
+        self._condition = threading.Condition()
 
     def monotonic(self) -> float:
         return self.now
 
-    def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        self.on_sleep()
+    def __enter__(self) -> None:
+        self._condition.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._condition.__exit__(*error)
+
+    def notify_all(self) -> None:
+        self._condition.notify_all()
+
+    def wait_for(self, is_over: Callable[[], bool], timeout: float) -> None:
+        self.on_wait()
+        if not is_over():
+            self.now += timeout
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(courtesy, "time", clock)
+    monkeypatch.setattr(courtesy, "_all_ended", clock)
     return clock
 
 
@@ -49,14 +63,14 @@ def test_turns_get_half_of_the_time(clock: Clock, worked: float, waited: float) 
     work = Courtesy()
     with turn_running(), turn_running():
         for _ in range(3):
-            assert paused(clock, work, worked) == pytest.approx(waited, abs=0.005)
+            assert paused(clock, work, worked) == pytest.approx(waited)
 
 
 def test_it_goes_on_as_soon_as_the_last_turn_has_ended(clock: Clock) -> None:
     work, turn = Courtesy(), turn_running()
     turn.__enter__()
-    clock.on_sleep = lambda: turn.__exit__(None, None, None)
-    assert paused(clock, work, 0.2) < 0.01
+    clock.on_wait = lambda: turn.__exit__(None, None, None)
+    assert paused(clock, work, 0.2) == 0
 
 
 def test_a_turn_that_fails_has_ended(clock: Clock) -> None:
@@ -64,3 +78,16 @@ def test_a_turn_that_fails_has_ended(clock: Clock) -> None:
     with pytest.raises(RuntimeError), turn_running():
         raise RuntimeError
     assert paused(clock, work, 1.0) == 0
+
+
+def test_a_waiting_thread_is_told_of_the_last_turns_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the news the thread would wait for its whole pause, which is longer here than the test may take."""
+    monkeypatch.setattr(courtesy, "LONGEST_PAUSE_SECONDS", 600.0)
+    work, turn = Courtesy(), turn_running()
+    work._resumed -= 600.0
+    turn.__enter__()
+    waiting = threading.Thread(target=work.step_back, daemon=True)
+    waiting.start()
+    turn.__exit__(None, None, None)
+    waiting.join(timeout=60)
+    assert not waiting.is_alive()

@@ -2,11 +2,16 @@
 
 from pathlib import Path
 
+import pytest
 from pytest_django import Settings
 
+from sessions_app.management import demo
+from sessions_app.management.bootstrap import bootstrap
 from sessions_app.management.demo import load_demo
-from sessions_app.models import Project, Session
+from sessions_app.models import ApiKey, KnowledgeBase, Project, Session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
+from sessions_app.turns.pipeline import run_turn
 
 
 def test_the_demo_uses_a_skill_and_a_persona(project: Project, tmp_path: Path, settings: Settings) -> None:
@@ -18,3 +23,33 @@ def test_the_demo_uses_a_skill_and_a_persona(project: Project, tmp_path: Path, s
     assert [turn.command_result["code"] for turn in commands] == ["persona_set", "tool_ok", "skill_not_found"]
     assert ferry.active_persona == "analyst"
     assert ferry.messages.filter(role="tool").count() == 1
+
+
+def test_a_first_start_that_was_broken_off_is_gone_on_with(
+    db: None, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key is shown by the start that ends well, and the demo is there once."""
+    settings.MRPVM_DATA_DIR = tmp_path
+    install_plugins()
+    messages = iter(range(3))
+
+    def broken_off(session: Session, call: TurnCall) -> None:
+        if next(messages, None) is None:
+            raise KeyboardInterrupt
+        run_turn(session, call)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(demo, "run_turn", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            bootstrap(None, True, alone=True)
+    assert not ApiKey.objects.exists()
+    made = bootstrap(None, True, alone=True)
+    assert made.first_start
+    assert made.api_key
+    assert sorted(Session.objects.values_list("title", "turn_sequence")) == [
+        (demo.PETS_TITLE, len(demo.PETS)), (demo.FERRY_TITLE, len(demo.FERRY)),
+    ]  # fmt: skip
+    assert KnowledgeBase.objects.filter(name__startswith=demo.HANDBOOK_NAME).count() == 2
+    again = bootstrap(None, True, alone=True)
+    assert (again.first_start, again.api_key) == (False, None)
+    assert Session.objects.count() == 2

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def played(project, monkeypatch, plugins):
     """Give every row that two turns of four questions leave, as text; then remove them."""
     numbers = count()
-    monkeypatch.setattr(machine.machine(), "_clock", StillClock())
+    monkeypatch.setattr(machine.machine(), "clock", StillClock())
     monkeypatch.setattr(identifiers, "new_id", lambda prefix: f"{prefix}-{next(numbers):032x}")
     detector = plugin("sd-plugin", "sd-a", detection("one", "two", "three", "four", claims=["Rex is a dog."]))
     solver = plugin("gs-plugin", "gs-a", by_question(two=RuntimeError("boom")))

@@ -4,13 +4,15 @@ import threading
 from datetime import timedelta
 
 import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge, Unavailable
 from mrpvm.values import Selection
 from sessions_app.actions.context_units import stage_units
+from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import Choices, delete_session
-from sessions_app.models import ContextUnit, ExplainabilityTurn, UnitEvent
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
 from sessions_app.queries.turns import graph
 from sessions_app.turns import pipeline, shutdown
 from sessions_app.turns.call import TurnCall
@@ -18,6 +20,7 @@ from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.prepare import prepare
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
+from sessions_app.turns.sweep import sweep
 from tests.kernel.scripted import REJECT, plugin, solution, unit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -83,13 +86,26 @@ def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(sessi
     assert ready.asked == []
 
 
+def test_a_failed_turn_leaves_the_base_that_it_mounted(session, plugins):
+    """[T-29]: the mount was a change of its own."""
+    plugins(BREAKS["solver error"])
+    base = create_base(session.project, "Handbook")
+    with pytest.raises(TurnError):
+        run_turn(session, TurnCall(message="Why?", base=base))
+    session.refresh_from_db()
+    assert session.mounted_kb == base
+    assert not session.messages.exists()
+
+
 def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, plugins, settings):
-    """[T-33]: what the late plugin returns cannot commit any more."""
+    """[T-33]: the late plugin is told to stop, and what it returns cannot commit any more."""
     settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough for a busy machine to get to the solver
     release, returned = threading.Event(), threading.Event()
+    told = []
 
     def late(request, context):
         release.wait(20)
+        told.append(context.stopped())
         returned.set()
         return solution("late")(request, context)
 
@@ -98,6 +114,7 @@ def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, p
     turn, error = fail(session)
     release.set()
     assert returned.wait(20)
+    assert told == [True]
     assert error.code == "ENGINE_TIMEOUT"
     assert memory(session) == before
     assert turn.status == "failed"
@@ -164,6 +181,23 @@ def test_waiting_takes_the_slot_when_it_becomes_free(session, plugins):
     ExplainabilityTurn.objects.filter(pk=running.turn.pk).update(lease_until=timezone.now() + timedelta(seconds=0.2))
     result = run_turn(session, TurnCall(message="And?"), wait_ms=10_000)
     assert result.turn.turn_index == 2
+
+
+def test_a_turn_that_waited_while_its_conversation_moved_on_runs_in_a_fork(session, plugins):
+    """[O-31]: what another turn said meanwhile is not what the client goes on from."""
+    plugins()
+    run_turn(session, TurnCall(message="First?"))
+    session.refresh_from_db()
+    call = TurnCall(message="Third?", continues_at=session.message_sequence)
+    run_turn(session, TurnCall(message="Second?"))
+    result = run_turn(session, call, wait_ms=1_000)
+    fork = result.turn.session
+    assert fork.forked_from == session
+    assert list(fork.messages.order_by("sequence").values_list("content", flat=True))[::2] == ["First?", "Third?"]
+    assert session.messages.count() == 4
+    fork.refresh_from_db()
+    again = run_turn(fork, TurnCall(message="Fourth?", continues_at=fork.message_sequence))
+    assert again.turn.session == fork
 
 
 def test_ten_simultaneous_turns_leave_whole_exchanges(session, plugins):
@@ -275,14 +309,34 @@ def abandon(session, *, lease_seconds=-1):
 def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
     """[T-37]"""
     plugins()
+    before = memory(session)
     turn = abandon(session)
     assert recover_abandoned() == 1
     assert recover_abandoned() == 0
+    assert memory(session) == before
     turn.refresh_from_db()
     assert turn.status == "interrupted"
     assert turn.error["code"] == "TURN_INTERRUPTED"
     assert not ContextUnit.objects.exists()
     assert graph(turn)["frames"][0]["status"] == "failed"
+
+
+def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugins, settings):
+    """[T-36]"""
+    plugins()
+    settings.MRPVM_REQUEST_TIMEOUT_MS = 5_000
+    earliest = timezone.now()
+    lease = prepare(session, TurnCall(message="Why?")).turn.lease_until
+    assert earliest <= lease - timedelta(seconds=15) <= timezone.now()
+
+
+def test_the_sweep_recovers_an_abandoned_turn(session, plugins):
+    """[T-38]"""
+    plugins()
+    turn = abandon(session)
+    assert sweep()["recovered"] == 1
+    turn.refresh_from_db()
+    assert turn.status == "interrupted"
 
 
 def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
@@ -323,6 +377,40 @@ def test_no_turn_starts_while_the_server_stops(session, plugins):
     with pytest.raises(Unavailable):
         run_turn(session, TurnCall(message="Why?"))
     assert not session.turns.exists()
+
+
+def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, plugins):
+    """[O-19]"""
+    plugins()
+    running = prepare(session, TurnCall(message="Why?"))
+    threading.Timer(0.2, shutdown.begin).start()
+    with pytest.raises(Unavailable):
+        run_turn(session, TurnCall(message="And?"), wait_ms=10_000)
+    assert session.turns.get() == running.turn
+
+
+def test_only_a_taken_slot_makes_a_session_busy(session, plugins, monkeypatch):
+    """Another constraint that is hurt is a defect, and waiting for the slot would not mend it."""
+    plugins()
+    run_turn(session, TurnCall(message="First?"))
+    monkeypatch.setattr("sessions_app.turns.prepare.lock_session", lambda pk: Session.objects.get(pk=pk))
+    Session.objects.update(turn_sequence=0)
+    with pytest.raises(IntegrityError):
+        run_turn(session, TurnCall(message="Second?"), wait_ms=10_000)
+
+
+def test_a_recovered_turn_ends_as_any_failed_turn_does(session, plugins):
+    """[T-28, T-37]: with how long it took, the news of its units, and activity."""
+    plugins()
+    turn = abandon(session)
+    before = session.last_activity_at
+    recover_abandoned()
+    turn.refresh_from_db()
+    session.refresh_from_db()
+    assert turn.duration_ms is not None
+    assert session.last_activity_at > before
+    kinds = list(session.events.order_by("sequence").values_list("kind", flat=True))
+    assert kinds[-2:] == ["turn.interrupted", "units.discarded"]
 
 
 def test_the_entry_of_a_failed_turn_names_pinned_and_tried_plugins(session, plugins):

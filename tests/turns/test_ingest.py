@@ -105,6 +105,36 @@ def test_plugins_of_others_normalise_in_the_server(session: Session, apart: list
     assert loaded.load.added_count == 7
 
 
+def test_chunks_are_normalised_four_at_once_and_joined_in_order(session: Session, apart: list[str], other: Any) -> None:
+    """[IN-10]: the first four wait for each other and a fifth; the first to be read is the last to be done."""
+    met, guard, fifth, last = threading.Barrier(4), threading.Lock(), threading.Event(), threading.Event()
+    running: list[int] = []
+    most: list[int] = []
+
+    def meanwhile() -> None:
+        with guard:
+            number = len(most)
+            running.append(number)
+            most.append(len(running))
+        if number < 4:
+            met.wait(30)
+            fifth.wait(0.1)
+        else:
+            fifth.set()
+        if number == 0:
+            last.wait(30)
+        with guard:
+            running.remove(number)
+            if len(most) == 6 and running == [0]:
+                last.set()
+
+    other(meanwhile)
+    load_context(session, Upload(name="pumps.md", data=TEXT.encode()))
+    assert max(most) == 4
+    leaves = session.context_units.exclude(ku_type="aggregate").order_by("pk")
+    assert [row.claim for row in leaves] == [f"Pump {part} is blue. It is in hall {part}." for part in range(6)]
+
+
 @pytest.mark.parametrize("is_of_others", [True, False])
 def test_open_pages_hear_how_far_it_is(
     session: Session, apart: list[str], other: Any, is_of_others: bool, monkeypatch: pytest.MonkeyPatch

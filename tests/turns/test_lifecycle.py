@@ -14,12 +14,13 @@ from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.queries.sessions import filtered_sessions, status_of
 from sessions_app.queries.sessions import session as visible
 from sessions_app.queries.turns import graph
+from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.ingest import Upload, load_context
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.prepare import prepare
 from tests.actions.knowledge_scene import stage
-from tests.kernel.scripted import detection, plan, plugin, solution
+from tests.kernel.scripted import detection, plan, plugin, retrieval, solution
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -61,10 +62,15 @@ def test_a_session_does_not_expire_under_its_turn(session, plugins, settings):
 
 
 def test_what_is_activity_and_what_is_not(session, plugins, settings):
-    """[S-13]"""
+    """[S-13, T-28]: a failure is activity of its own, beside the turn's beginning."""
     settings.MRPVM_SESSION_IDLE_TTL_MINUTES = 30
-    plugins(plugin("gs-plugin", "gs-a", RuntimeError("boom")))
     long_ago = timezone.now() - timedelta(minutes=20)
+
+    def idle(request, context):
+        Session.objects.filter(pk=session.pk).update(last_activity_at=long_ago)
+        raise RuntimeError("boom")
+
+    plugins(plugin("gs-plugin", "gs-a", idle))
 
     def moves(step):
         Session.objects.filter(pk=session.pk).update(last_activity_at=long_ago)
@@ -143,6 +149,27 @@ def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
     left.save()
     prepare(session, TurnCall(message="Why?"))
     assert list(ContextUnit.objects.values_list("turn_id", "state")) == [(told.pk, "committed")]
+
+
+def test_what_a_turn_is_told_is_its_own_until_the_commit(session, plugins):
+    """[T-10, T-11, T-12]: stored as pending and announced before retrieval; nobody else sees or counts it."""
+    seen, steps = {}, []
+
+    def look(request, context):
+        steps.append("retrieve")
+        owner = Session.objects.select_related("draft", "journal", "mounted_kb").get(pk=session.pk)
+        seen["pending"] = list(session.context_units.filter(state="pending").values_list("claim", flat=True))
+        seen["counted"] = owner.unit_count
+        seen["saved"] = owner.journal.unit_count
+        seen["others"] = [item.unit for item in SessionKnowledge.of(owner).search({"rex": 1.0}, 5)]
+        return retrieval("Rex is a dog.")(request, context)
+
+    kb = plugin("kb-plugin", "kb-a", look)
+    kb.on_session_event = lambda event: steps.append(event.scope)
+    plugins(kb)
+    ask(session)
+    assert seen == {"pending": ["Rex is a dog."], "counted": 0, "saved": 0, "others": []}
+    assert steps == ["current-turn", "retrieve", "committed-session"]
 
 
 def test_the_stored_trace_is_a_snapshot(session, plugins):

@@ -14,18 +14,18 @@ from django.db import transaction
 from pytest_django import Settings
 
 from mrpvm import registry
-from mrpvm.contracts import LifecycleEvent
+from mrpvm.contracts import LifecycleEvent, PluginError
 from mrpvm.plugins.kb_retrievers.balanced.plugin import BalancedKBRetriever
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from mrpvm.plugins.kb_retrievers.thinkingdb.plugin import ThinkingDBKBRetriever
-from sessions_app.actions import notifications
+from sessions_app.actions import plugin_failures
 from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
 from sessions_app.actions.kb_mounts import mount_base, unmount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.revisions import restore_revision
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import KBMount, KnowledgeBase, Project, Session
+from sessions_app.models import KBMount, KnowledgeBase, PluginFailure, Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.ingest import Upload, load_context, load_source, stage_file
 from sessions_app.turns.machine import install_plugins, workers
@@ -268,17 +268,39 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
         listener.named("kb-a", fail),
         listener.named("kb-b", lambda event: released.wait(30)),
         listener.named("kb-c"),
+        listener.named("kb-d", lambda event: "error"),
+        listener.named("kb-e", lambda event: PluginError(code="FULL", message="the disk is full")),
     )
     try:
-        with caplog.at_level(logging.ERROR, notifications.__name__):
+        with caplog.at_level(logging.ERROR, plugin_failures.__name__):
             mount_base(session, base, reason="mount-api")
     finally:
         released.set()
-    assert [name for name, _ in listener.heard] == ["kb-a", "kb-b", "kb-c"]
+    assert [name for name, _ in listener.heard] == ["kb-a", "kb-b", "kb-c", "kb-d", "kb-e"]
     assert len({id(event) for _, event in listener.heard}) == 1
     assert Session.objects.get(pk=session.pk).mounted_kb == base
-    failed, late = caplog.records
-    assert failed.getMessage() == "plugin kb-a failed on kb-loaded"
-    assert late.getMessage() == "plugin kb-b failed on kb-loaded"
-    assert "RuntimeError: deaf" in caplog.text
-    assert "TimeoutError: no answer within 100 ms" in caplog.text
+    errors = {
+        "kb-a": "RuntimeError: deaf",
+        "kb-b": "TimeoutError: no answer within 100 ms",
+        "kb-d": "it gave no reason",
+        "kb-e": "FULL: the disk is full",
+    }
+    said = [f"plugin {name} failed on kb-loaded: {error}" for name, error in errors.items()]
+    assert [record.getMessage() for record in caplog.records] == said
+    assert "Traceback" in caplog.text
+    kept = PluginFailure.objects.order_by("pk").values_list("plugin_id", "error", "event", "session_id", "kb_id")
+    assert list(kept) == [(*item, "kb-loaded", session.session_id, base.kb_id) for item in errors.items()]
+
+
+def test_the_newest_failures_are_kept_each_without_secrets_and_not_endless(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plugin_failures, "KEPT_COUNT", 2)
+    assert plugin_failures.sweep_failures() == 0
+    for number in range(4):
+        plugin_failures.record_failure("kb-a", "kb-saved", f"{number} token sk-abcdefghijkl\0{'x' * 4_100}")
+    assert plugin_failures.sweep_failures() == 2
+    newest, other = PluginFailure.objects.all()
+    assert (newest.error[:8], other.error[0]) == ("3 token ", "2")
+    assert "abcdefghijkl" not in newest.error
+    assert newest.error.endswith("… (cut; it has 4119 characters)")

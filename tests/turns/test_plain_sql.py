@@ -1,5 +1,6 @@
 """Rows written and read by hand are those that the ORM would write and read."""
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,18 @@ from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 from mrpvm.values import KnowledgeUnit
-from sessions_app.models import ContextUnit, Message, Session, SessionEvent, TurnDetail, TurnEvents, UnitEvent
+from sessions_app.models import (
+    ContextUnit,
+    Message,
+    PackedPart,
+    Posting,
+    Session,
+    SessionEvent,
+    TurnDetail,
+    TurnEvents,
+    UnitEvent,
+)
+from sessions_app.models.look_up import look_up_rows
 from sessions_app.models.plain_sql import (
     add_to_row,
     delete_rows,
@@ -23,6 +35,7 @@ from sessions_app.models.plain_sql import (
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.prepare import prepare
 
+EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN", "postgresql": "EXPLAIN"}
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)
 TEXT = "Ünïcödé \u2028 'quoted' \"twice\" %s \U0001f600"
 UNIT = KnowledgeUnit(
@@ -137,15 +150,39 @@ def test_only_the_named_columns_are_saved_and_only_the_meant_rows_deleted(sessio
     assert session.events.get(kind="x").sequence == 51
 
 
-def test_bytes_are_the_same_however_they_travel(session, plugins):
+def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
     plugins()
     turn = prepare(session, TurnCall(message="hello")).turn
     body = bytes(range(256)) * 3
-    insert_rows([TurnDetail(turn=turn, ref=ref, size=3, body=body) for ref in ("r'", "s%s")])
-    wanted = {"turn_id": [turn.pk, -1], "ref": ("r'", "s%s", TEXT)}
+    stored = [("r'", 3), ("r'", 4), ("s%s", 3), ("t", 5)]
+    insert_rows([TurnDetail(turn=turn, ref=f"{ref}{size}", size=size, body=body) for ref, size in stored])
+    each = {"ref": ["r'3", "s%s4", "t5", TEXT], "size": [3, 4, 5, 3]}
+    for binary in (False, True):
+        with CaptureQueriesContext(connection) as queries:
+            found = look_up_rows(
+                TurnDetail, ("ref", "size", "body"), each, binary=binary, turn_id=[turn.pk, -1], pruned_at=None
+            )
+        assert len(queries) == 1
+        assert sorted((ref, size, bytes(value)) for ref, size, value in found) == [("r'3", 3, body), ("t5", 5, body)]
+    assert look_up_rows(TurnDetail, ("ref",), {"ref": []}, turn_id=turn.pk) == []
+    assert look_up_rows(TurnDetail, ("ref",), {"ref": ["t5"]}, turn_id=[]) == []
+
+
+def test_a_lookup_gives_values_as_fields_know_them(session):
+    ContextUnit.from_value(UNIT, session=session, created_at=MOMENT, state="committed").save()
+    rows = look_up_rows(
+        ContextUnit, ("utility_acts", "created_at", "claim"), {"hash": [UNIT.hash]}, session_id=session.pk
+    )
+    assert rows == [(["explain"], MOMENT, TEXT)]
+
+
+def test_what_a_new_layer_holds_is_looked_up_by_the_whole_index(db):
     with CaptureQueriesContext(connection) as queries:
-        found = select_rows(TurnDetail, ("ref", "size", "body"), binary=True, **wanted)
-    assert len(queries) == 1
-    plain = select_rows(TurnDetail, ("ref", "size", "body"), **wanted)
-    assert sorted((ref, size, bytes(value)) for ref, size, value in found) == [("r'", 3, body), ("s%s", 3, body)]
-    assert sorted((ref, size, bytes(value)) for ref, size, value in plain) == [("r'", 3, body), ("s%s", 3, body)]
+        look_up_rows(Posting, ("unit_id",), {"term": [1, 2]}, layer_id=[7, 8])
+        look_up_rows(PackedPart, ("content",), {"kind": ["term", "units"], "key": [1, 2]}, packed_id=[7, 8])
+    for query, columns in zip(queries, (("layer_id", "term"), ("packed_id", "kind", "key")), strict=True):
+        with connection.cursor() as cursor:
+            cursor.execute(f"{EXPLAIN[connection.vendor]} {query['sql']}")
+            plan = " ".join(str(found) for row in cursor.fetchall() for found in row)
+        condition = plan.partition("Index Cond:")[2] if connection.vendor == "postgresql" else plan
+        assert all(re.search(rf"\b{column}\b\S* ?=", condition) for column in columns), plan

@@ -6,22 +6,25 @@ import pytest
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
+from sessions_app.actions.histories import import_history
 from sessions_app.actions.sessions import (
     UNDO_PERIOD,
     Choices,
     create_session,
     delete_session,
     expire_sessions,
+    purge_deleted_sessions,
     rename_session,
     restore_session,
 )
-from sessions_app.models import KBMount, KnowledgeLayer, Session
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeLayer, Session
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import prepare
 from sessions_app.turns.sweep import sweep
+from tests.actions.transactions import recorded
 from tests.kernel.scripted import detection, plugin, retrieval
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,7 +67,10 @@ def postings_of(layer):
     return sorted(layer.postings.values_list("unit__unit_id", "term", "frequency", "length"))
 
 
-@pytest.mark.parametrize("choices", [Choices(kb="kb-none"), Choices(deliberation_level=7)])
+@pytest.mark.parametrize(
+    "choices",
+    [Choices(kb="kb-none"), Choices(deliberation_level=7), Choices(grounding="lax"), Choices(model="m" * 201)],
+)
 def test_a_refused_creation_leaves_nothing(project, choices):
     """[S-8]"""
     layers = KnowledgeLayer.objects.count()
@@ -156,6 +162,36 @@ def test_the_registry_keeps_the_newest_entries_and_numbers_go_on(session, plugin
         run_turn(session, TurnCall(message="Why?"))
     assert list(session.turns.values_list("turn_index", flat=True)) == [3, 4]
     assert session.messages.count() == 8
+
+
+def test_a_registry_far_over_its_limit_is_trimmed_little_by_little(session, plugins, settings):
+    """A turn's transaction removes a few entries only, for it holds SQLite's one writer."""
+    plugins()
+    run_turn(session, TurnCall(message="Why?"))
+    ExplainabilityTurn.objects.bulk_create(
+        ExplainabilityTurn(session=session, turn_index=index, status="succeeded", deliberation_level=0)
+        for index in range(2, 31)
+    )
+    Session.objects.update(turn_sequence=30)
+    settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES = 2
+    kept = []
+    for _ in range(4):
+        run_turn(session, TurnCall(message="Why?"))
+        kept.append(session.turns.count())
+    assert kept == [31 - 10, 22 - 10, 13 - 10, 2]
+
+
+def test_a_long_session_is_purged_in_short_transactions(session, plugins, monkeypatch):
+    plugins()
+    run_turn(session, TurnCall(message="Why?"))
+    import_history(session, [{"role": "user", "content": f"Thing {n}."} for n in range(1_200)])
+    delete_session(session)
+    Session.objects.update(deleted_at=timezone.now() - UNDO_PERIOD - timedelta(seconds=1))
+    with recorded(monkeypatch) as transactions:
+        assert purge_deleted_sessions() == 1
+    assert not Session.objects.exists()
+    assert len(transactions) >= 5
+    assert max(written.value_count for written in transactions) <= 1_500
 
 
 def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):

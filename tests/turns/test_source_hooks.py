@@ -15,7 +15,7 @@ from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from sessions_app.actions.compaction import compact_base
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source
-from sessions_app.models import KnowledgeBase, KnowledgeSource, LayerUnit, Session, SourceArtifact
+from sessions_app.models import KnowledgeBase, KnowledgeSource, LayerUnit, PluginFailure, Session, SourceArtifact
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.turns.ingest import Upload, load_context, load_source
 from sessions_app.turns.machine import install_plugins, workers
@@ -124,7 +124,9 @@ def test_a_failing_or_late_reader_is_skipped(
     assert KnowledgeSource.objects.get() == source
     assert list(SourceArtifact.objects.values_list("plugin_id", flat=True)) == ["kb-mine"]
     for name in ("kb-fails", "kb-late", "kb-unsaid"):
-        assert f"plugin {name} failed on source src-1" in caplog.text
+        assert f"plugin {name} failed on source-text {source.source_id}: " in caplog.text
+    kept = PluginFailure.objects.order_by("pk").values_list("plugin_id", "event", "source_id")
+    assert list(kept) == [(name, "source-text", source.source_id) for name in ("kb-fails", "kb-late", "kb-unsaid")]
 
 
 def test_they_go_with_the_source(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,10 +44,21 @@ def test_a_short_interval_stays_short(monkeypatch: pytest.MonkeyPatch, settings:
     assert pauses(monkeypatch, lambda: {"derived": 1}, 2) == [0.2, 0.2, 0.2]
 
 
-def test_a_failed_sweep_is_noted_and_tried_again_at_the_interval(
-    monkeypatch: pytest.MonkeyPatch, settings: Settings, caplog: pytest.LogCaptureFixture
+PARTS = (
+    "recover_abandoned", "expire_sessions", "purge_deleted_sessions", "sweep_staged", "sweep_failures",
+    "remove_unused_content", "compact_long_chains", "sweep_memories", "pack_large_layers", "derive_ahead",
+)  # fmt: skip
+
+
+def test_a_part_that_fails_is_noted_and_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    settings.MRPVM_SWEEP_INTERVAL_MS = 60_000
-    failing = Mock(side_effect=[{"derived": 1}, OSError("disk"), {"derived": 0}])
-    assert pauses(monkeypatch, failing, 3) == [60, 1, 60, 60]
-    assert "a sweep failed" in caplog.text
+    monkeypatch.setattr(swept_by, "close_old_connections", Mock())
+    for name in PARTS:
+        monkeypatch.setattr(swept_by, name, Mock(return_value=1))
+    monkeypatch.setattr(swept_by, "expire_sessions", Mock(side_effect=OSError("disk")))
+    counts = swept_by.sweep()
+    assert counts.pop("expired") == 0
+    assert len(counts) == len(PARTS) - 1
+    assert set(counts.values()) == {1}
+    assert "the sweep's part 'expired' failed" in caplog.text

@@ -28,6 +28,7 @@ from sessions_app.models import (
     ModelRoles,
     PackedLayer,
     PackedPart,
+    PluginFailure,
     PluginStatistics,
     Project,
     QuarantinedChunk,
@@ -67,6 +68,7 @@ def add_rows_of_every_kind(how_many: int) -> None:
         session = create_session(project, title=f"{HOSTILE} {number}")
         _add_knowledge(session.mounted_kb)
         _add_people(project, number)
+        PluginFailure.objects.create(plugin_id="kb-x", event="kb-loaded", error=HOSTILE, session_id=session.session_id)
         row = PluginStatistics(project=project, plugin_type="kb-plugin", plugin_id=f"{HOSTILE} {number}")
         row.experience = Experience()
         row.save()

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 
+from sessions_app.admin.session_forms import ForkSessionBase
 from sessions_app.models import ApiKey, KnowledgeBase, LoginLink, Membership, Project, Role, Session
 from sessions_app.models.project import digest
 from tests.actions.knowledge_scene import base, project, session
@@ -66,6 +67,26 @@ def test_an_action_needs_each_of_its_permissions(
     member.user_permissions.set(permissions_named(f"view_{model}", *needed))
     assert client.get(address).status_code == 200
     assert address in client.get(page).text
+
+
+def test_an_action_needs_the_permission_to_see_the_row(staff: Callable[..., Client], base: KnowledgeBase) -> None:
+    client = staff("add_knowledgebase", "view_kbmount")
+    address = reverse("admin:sessions_app_knowledgebase_fork", args=[base.pk])
+    assert client.get(address).status_code == 403
+    assert client.post(address, {"name": "New"}).status_code == 403
+    assert not KnowledgeBase.objects.filter(parent=base).exists()
+
+
+def test_a_mount_offers_no_action_of_a_session_that_the_operator_may_not_see(
+    staff: Callable[..., Client], session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ForkSessionBase, "permissions", ())
+    member = staff("view_kbmount", "view_session")
+    page = reverse("admin:sessions_app_kbmount_changelist")
+    address = reverse("admin:sessions_app_session_fork", args=[session.pk])
+    assert address in member.get(page).text
+    User.objects.get(username="member").user_permissions.set(permissions_named("view_kbmount"))
+    assert address not in member.get(page).text
 
 
 @pytest.mark.parametrize("model", ["session", "knowledgebase", "apikey", "kbmount", "project", "membership"])

@@ -20,6 +20,7 @@ from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
     KnowledgeBase,
+    KnowledgeSource,
     LoginLink,
     Membership,
     Message,
@@ -127,6 +128,12 @@ def test_filters_are_answered(operators: Client) -> None:
                 if not choice["selected"]:  # that is the page at hand
                     found = operators.get(address_of(model, "changelist") + choice["query_string"])
                     assert found.status_code == 200, (model, choice["query_string"])
+
+
+def test_sources_are_filtered_by_every_kind(operators: Client) -> None:
+    page = operators.get(address_of(KnowledgeSource, "changelist"))
+    [spec] = page.context["cl"].filter_specs
+    assert {value for value, _ in spec.lookup_choices} == {"source", "conversation-journal", "removed"}
 
 
 def test_states_of_sessions(operators: Client) -> None:

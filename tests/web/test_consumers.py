@@ -10,12 +10,14 @@ from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
+from pytest_django import Settings
 
 from sessions_app import events
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session, delete_session, rename_session
 from sessions_app.models import Membership, Project, Role, Session
 from sessions_app.web import consumers
+from sessions_app.web.consumers import shared
 
 PATIENCE_SECONDS = 30
 """How long a test waits for what must come; a busy machine needs some of it, a lost message all of it."""
@@ -114,6 +116,62 @@ async def test_the_heartbeat_brings_a_lost_last_message(monkeypatch: pytest.Monk
     await rename(session)
     assert [message["sequence"] for message in await received(communicator, 1)] == [3]
     await communicator.disconnect()
+
+
+@pytest.mark.parametrize("failing", ["new_channel", "group_add", "receive"])
+async def test_a_layer_that_fails_for_a_while_is_joined_again(
+    failing: str, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    """The heartbeat is far away: what came meanwhile is read after joining, what comes later is heard."""
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    monkeypatch.setattr(shared, "FIRST_PAUSE_SECONDS", 0.01)
+    settings.CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}}
+    sound, failures, is_back = getattr(InMemoryChannelLayer, failing), iter(range(3)), asyncio.Event()
+
+    async def fails_at_first(layer: InMemoryChannelLayer, *given: Any) -> Any:
+        if next(failures, None) is not None:
+            raise ConnectionError("the layer is away")
+        is_back.set()
+        return await sound(layer, *given)
+
+    monkeypatch.setattr(InMemoryChannelLayer, failing, fails_at_first)
+    session, _, cookie = await sync_to_async(world)()
+    communicator = socket(session, cookie, since=2)
+    assert (await communicator.connect())[0]
+    await rename(session)
+    assert [message["sequence"] for message in await received(communicator, 1)] == [3]
+    await asyncio.wait_for(is_back.wait(), PATIENCE_SECONDS)
+    await rename(session)
+    assert [message["sequence"] for message in await received(communicator, 1)] == [4]
+    await communicator.disconnect()
+
+
+async def test_deliveries_to_a_layer_that_hangs_end_and_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not delivered is logged and lies in the rows."""
+    monkeypatch.setattr(events, "MOST_DELIVERIES", 3)
+    monkeypatch.setattr(events, "DELIVERY_SECONDS", 0.2)
+    layer = HangingLayer()
+    monkeypatch.setattr(events, "get_channel_layer", lambda: layer)
+    events.use_server_loop(asyncio.get_running_loop())
+    for _ in range(5):
+        events.announce_progress(1, "request", 1)
+    while layer.sent < 3:
+        await asyncio.sleep(0)
+    begun = set(events._deliveries)
+    assert len(begun) == layer.sent == 3
+    done, _ = await asyncio.wait(begun, timeout=PATIENCE_SECONDS)
+    assert done == begun
+
+
+class HangingLayer:
+    """A layer that takes messages and never answers."""
+
+    sent = 0
+
+    async def group_send(self, group: str, message: Any) -> None:
+        """Count and hang."""
+        self.sent += 1
+        await asyncio.Event().wait()
 
 
 async def test_many_events_at_once_arrive_in_order_and_once() -> None:
@@ -236,3 +294,24 @@ async def test_readers_who_share_a_read_are_told_apart_when_one_loses_its_right_
     }  # fmt: skip
     assert [message["sequence"] for message in await received(stays, 1)] == [4]
     await stays.disconnect()
+
+
+async def test_a_name_that_two_projects_use_is_followed_in_the_one_that_the_pages_show() -> None:
+    """A client's own name of a session is known in its project alone."""
+    session, _, cookie = await sync_to_async(two_projects)()
+    communicator = socket(session, cookie)
+    assert (await communicator.connect())[0]
+    first, _ = await received(communicator, 2)
+    assert first["payload"] == {}
+    await rename(session)
+    assert (await received(communicator, 1))[0]["kind"] == "session.renamed"
+    await communicator.disconnect()
+
+
+def two_projects() -> tuple[Session, User, str]:
+    """Give the session of the default project, which is younger than the other project's of the same name."""
+    _, user, cookie = world()
+    other = Project.objects.create(name="Other", slug="other")
+    Membership.objects.create(project=other, user=user, role=Role.VIEWER)
+    create_session(other, client_name="mine")
+    return create_session(ensure_default_project(), client_name="mine"), user, cookie

@@ -289,6 +289,22 @@ def test_everything_that_is_cut_says_so(admin: Client, project: Project, monkeyp
         assert word not in whole
 
 
+def test_all_sources_of_a_base_can_be_reached(admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge_base, "SOURCES_SHOWN", 2)
+    base = create_base(project, "Handbook")
+    for number in range(3):
+        add_source(base, f"s{number}", f"x{number}", (make_unit(f"u{number}", f"Pump {number}."),))
+    html = admin.get(address_of(base)).content.decode()
+    assert ("s0</a>" in html, "s1</a>" in html, "s2</a>" in html) == (False, True, True)
+    assert "2 of 3 are shown." in html
+    [older] = re.findall(r'href="[?]older=(\d+)">Older ones', html)
+    html = admin.get(address_of(base), {"older": older}).content.decode()
+    check_html(html)
+    assert ("s0</a>" in html, "s1</a>" in html, "Older ones" in html) == (True, False, False)
+    assert '<a href="?">The newest</a>' in html
+    assert "No older source" in admin.get(address_of(base), {"older": "0"}).content.decode()
+
+
 def test_saved_conversations_and_parts_in_quarantine_are_no_sources_and_told_of(
     admin: Client, project: Project
 ) -> None:

@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from mrpvm import registry
 from mrpvm.llm.roles import MODEL_ROLES, ModelConfig
+from sessions_app.actions.model_roles import set_model_roles
 from sessions_app.models import ModelRoles, PluginStatistics, Project
 from sessions_app.queries.model_roles import shared_config
 from sessions_app.turns.language_model import NO_MODEL
@@ -140,13 +141,15 @@ def test_the_table_is_changed_and_shown_again(admin: Client, project: Project) -
 
 
 def test_sending_the_form_as_it_is_changes_nothing(admin: Client, project: Project) -> None:
+    before = ModelConfig(temperature=0.7, thinking_level="high", verbosity="low").as_record()
+    set_model_roles(project, before)
     html = shown(admin, "settings")
     given = dict(re.findall(r'<input class="input[^>]* name="([\w-]+)"[^>]* value="([^"]*)"', html))
     for name, options in re.findall(r'<select [^>]*name="([\w-]+)">(.*?)</select>', html, re.S):
         chosen = re.search(r'value="([^"]+)" selected', options)
         given[name] = chosen[1] if chosen else ""
     assert admin.post(reverse("settings"), given).status_code == 302
-    assert shared_config(project)[0] == ModelConfig().as_record()
+    assert shared_config(project)[0] == before
 
 
 @pytest.mark.parametrize(
@@ -154,6 +157,7 @@ def test_sending_the_form_as_it_is_changes_nothing(admin: Client, project: Proje
     [
         ({"temperature": "hot"}, "temperature"),
         ({"temperature": "3"}, "temperature"),
+        ({"thinkingLevel": "endless"}, "thinkingLevel"),
         ({"override__kb__fast": "role:none"}, "kb-fast"),
         ({"role__goal__fast": "x" * 201}, "goal-fast"),
     ],

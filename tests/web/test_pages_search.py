@@ -69,6 +69,10 @@ def found_turns(client: Client, text: str) -> set[int]:
         ("-cat", {1, 2, 3, 4} - {2}),
         ("refused", {3}),
         ("in:errors", {3}),
+        ("-in:errors", {1, 2, 4}),
+        ("-in:units question", {1, 2, 3, 4}),
+        ("-in:turns question", set()),
+        ("in:turns -in:turns", set()),
         ("question -refused", {1, 2, 4}),
         ('"assistant 2"', {2}),
         ("question status:failed", {3}),
@@ -120,6 +124,9 @@ def test_units_and_imported_messages_are_found(client: Client, session: Session,
     assert "<mark>Fact</mark> <mark>2</mark>." in html
     assert "Imported messages" in html
     assert "Units" not in ask(client, "status:failed")
+    without = ask(client, "fact 2 -in:units")
+    assert "Imported messages" in without
+    assert "Units" not in without
     assert ask(client, "in:units plugin:kb-fast").count("from turn 4") == 1
 
 
@@ -226,3 +233,12 @@ def test_the_time_of_a_turn_is_its_own(client: Client, session: Session) -> None
     day = (timezone.now() - timedelta(days=20)).date().isoformat()
     assert found_turns(client, f"before:{day}") == {1}
     assert found_turns(client, f"after:{day}") == {2, 3, 4}
+
+
+def test_a_session_that_is_overdue_is_expired_and_not_active(client: Client, session: Session) -> None:
+    """Before the sweep marks it, too."""
+    Session.objects.update(expires_at=timezone.now() - timedelta(minutes=1))
+    assert found_turns(client, "status:expired") == {1, 2, 3, 4}
+    assert found_turns(client, "status:active") == set()
+    Session.objects.update(expires_at=None)
+    assert found_turns(client, "status:active") == {1, 2, 3, 4}

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from sessions_app.actions.histories import append_messages
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.ratings import rate_turn
 from sessions_app.actions.sessions import create_session
@@ -127,6 +128,24 @@ def test_imported_messages_come_before_the_first_turn(project: Project) -> None:
     places = [html.index(f"imported {role}") for role in ("system", "user", "assistant", "tool")]
     assert places == sorted(places)
     assert places[-1] < html.index("Question 1?")
+
+
+def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
+    """Also where the page holds a part of the conversation alone: each stands in one part."""
+    session = new_session(project)
+    for name in ("early", "middle", "late"):
+        append_messages(session, [{"role": "user", "content": f"appended {name}"}])
+        session.refresh_from_db()
+        add_turns(session, EXCHANGES_SHOWN)
+    append_messages(session, [{"role": "user", "content": "appended at last"}])
+    client = member_client(project)
+    parts = [get(client, session, "session-messages", before=before) for before in (31, 61, 91)]
+    told = [re.findall(r"appended [a-z ]+|Question \d+", part) for part in parts]
+    assert [(texts[0], texts[-1]) for texts in told] == [
+        ("appended early", "appended middle"), ("Question 31", "appended late"), ("Question 61", "appended at last"),
+    ]  # fmt: skip
+    assert [sum(text.startswith("appended") for text in texts) for texts in told] == [2, 1, 1]
+    assert re.findall(r"appended [a-z ]+|Question \d+", get(client, session))[-1] == "appended at last"
 
 
 def test_the_state_names_where_each_unit_came_from(project: Project) -> None:
@@ -269,6 +288,7 @@ def test_a_page_says_from_which_event_on_it_wants_news(project: Project) -> None
 @pytest.mark.parametrize("name", ["session", "session-messages", "session-state"])
 def test_the_queries_do_not_grow_with_the_conversation(project: Project, name: str) -> None:
     client = member_client(project)
+    get(client, new_session(project), name)  # what a process reads once
     counts = []
     for how_many in (3, 30):
         session = new_session(project)
@@ -304,5 +324,7 @@ def test_choices_of_the_form_are_pins(live_project: Project, scripted_plugins: I
     assert session.turns.get().status == "failed"
     refused = client.post(ask, {"content": "Why?", "planner_plugin": "none"}, follow=True).content.decode()
     assert "INVALID_PLANNER_PLUGIN" in refused
+    for name, value in (("grounding", "lax"), ("model", "m" * 201)):
+        assert "INVALID_INPUT" in client.post(ask, {"content": "Why?", name: value}, follow=True).content.decode()
     assert "INVALID_CONTENT" in client.post(ask, {"content": "  "}, follow=True).content.decode()
     assert session.turns.count() == 1

@@ -11,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
+from pytest_django import Settings
 
 from mrpvm.errors import MRPError
 from mrpvm.learning import untried, utility
@@ -65,7 +66,10 @@ def test_the_requests_really_sent_are_shown_one_execution_at_a_time(project: Pro
         "model": "m-1",
         "messages": [{"role": "system", "content": "Be <b>brief</b>."}, {"role": "user", "content": "Why?"}],
     }
-    request = {"url": "http://model/v1", "body": body, "modelBasis": "role", "attempt": 2, "response": {"text": "So."}}
+    request = {
+        "url": "http://model/v1", "body": body, "modelBasis": "role", "attempt": 2, "leftOut": ["stop"],
+        "response": {"text": "So."},
+    }  # fmt: skip
     detail_row(turn, ref, {"meta": {"requests": [request]}}).save()
     client = member_client(project)
     context = get(client, turn, "turn-context")
@@ -74,7 +78,7 @@ def test_the_requests_really_sent_are_shown_one_execution_at_a_time(project: Pro
     assert "Be &lt;b&gt;brief" not in context
     shown = get(client, turn, "turn-requests", ref)
     assert "Be &lt;b&gt;brief&lt;/b&gt;." in shown
-    assert "attempt 2" in text_of(shown)
+    assert "attempt 2, without stop, which this model has refused" in text_of(shown)
     assert "16 characters" in text_of(shown)
     assert "So." in shown
 
@@ -211,3 +215,14 @@ def test_inputs_that_a_turn_would_refuse_are_refused_in_words(live_project: Proj
     client = member_client(live_project)
     assert "There is no kb-plugin named" in entities.unescape(get(client, asked, "turn-what-if", kb="kb-none"))
     assert "The message is empty." in get(client, asked, "turn-what-if", message=" ")
+
+
+def test_an_exported_turn_has_its_payloads_whole(project: Project, settings: Settings) -> None:
+    settings.MRPVM_INLINE_DETAIL_BYTES = 100
+    turn = add_turns(new_session(project), 1)[0]
+    ref = "exec-long"
+    detail_row(turn, ref, {"input": "x" * 5_000}).save()
+    address = reverse("turn-export", args=[turn.session.session_id, turn.request_id])
+    exported = member_client(project).get(address).json()
+    kept = exported["executionTrace"]["graph"]["details"][ref]
+    assert (kept["input"], kept["truncated"], kept["text"]) == ("x" * 5_000, False, None)

@@ -1,5 +1,9 @@
 """`/agent`, `/persona`, `/reload_persona` and `/style`: who acts, how it talks; each leaves the others alone [L-83]."""
 
+import math
+
+import yaml
+
 from mrpvm.conversation.commands.facts import Ports, SessionFacts
 from mrpvm.conversation.commands.result import Outcome, error, invalid_args, ok
 from mrpvm.conversation.identifiers import clean_id
@@ -135,7 +139,8 @@ def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
     if len(args) == 2:
         reason = "this server writes no file of a client's choosing; leave the path out."
         return error("persona_export_failed", f"persona export failed: {reason}", {"persona": persona_id})
-    head = f"---\nid: {found.id}\nsummary: {found.summary!r}\ndefault_style: {found.default_style}\n---\n"
+    summary = yaml.safe_dump(found.summary, default_style="'", allow_unicode=True, width=math.inf).strip()
+    head = f"---\nid: {found.id}\nsummary: {summary}\ndefault_style: {found.default_style}\n---\n"
     return ok("persona_exported", f"{head}{found.instructions}", {"persona": persona_id})
 
 

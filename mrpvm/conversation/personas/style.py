@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 FOCUS, BALANCED, PLAYFUL = "focus", "balanced", "playful"
 STYLES = (FOCUS, BALANCED, PLAYFUL)
-CONTRACT = "safety > user_style > persona_default > stochastic_expression"
 
 _FOCUS_WORDS = (
     "urgent", "asap", "critical", "incident", "prod", "production", "outage", "error", "failure", "broken", "fix now",

@@ -9,30 +9,35 @@ from collections.abc import Sequence
 
 from mrpvm.conversation.rewriting.said import words_of
 from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES
+from mrpvm.knowledge.text import collapse
 from mrpvm.values import HistoryMessage
 
 NO_SUBJECT = "Could not extract subject from history"
 NO_CHANGE = "Heuristic rewrite produced no change"
+_ENDING_MARKS = " .?!,;:"
 _FEWEST_WORDS, _MOST_WORDS, _MOST_LEFT = 2, 8, 6
-_ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
-_ENDING = re.compile(r"[\s.?!,;:]+$")
+_ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 _PATTERNS = (
-    re.compile(r"\b(?:what|who|where|when|how)\s+(?:is|are|was|were)\s+(.+)", re.IGNORECASE | re.DOTALL),
-    re.compile(r"\b(?:tell|explain|describe|define)\s+(?:me\s+)?(?:about\s+)?(.+)", re.IGNORECASE | re.DOTALL),
-    re.compile(r"\b(?:what|how)\s+do(?:es)?\s+(.+?)\s+(?:work|mean|look|apply)\b", re.IGNORECASE | re.DOTALL),
-    re.compile(r"[\"\u201c]([^\"\u201d]+)[\"\u201d]"),
+    re.compile(r"\b(?:what|who|where|when|how) (?:is|are|was|were) (.+)", re.IGNORECASE),
+    re.compile(r"\b(?:tell|explain|describe|define) (?:me )?(?:about )?(.+)", re.IGNORECASE),
+    re.compile(r"\b(?:what|how) do(?:es)? (.+?) (?:work|mean|look|apply)\b", re.IGNORECASE),
+    re.compile(r"[\"\u201c]([^\"\u201c\u201d]+)[\"\u201d]"),
 )
+"""They read collapsed text: repeats of blanks that meet each other would take a run of blanks cubic time."""
 _ASKING = INTERROGATIVES | AUXILIARIES
-_NAMES = re.compile(r"\b[A-Z][\w-]*(?:\s+[A-Z][\w-]*)*")
+_NAMES = re.compile(r"\b[A-Z][\w-]*(?: [A-Z][\w-]*)*")
 _REFERENCES = re.compile(
     r"\b(?:(?P<its>its)|(?P<same>the same)|(?P<it>it)|(?P<the>this|that|the above))\b", re.IGNORECASE
 )
-_REPORTING = re.compile(r"\b(?:so|say|says|said|know|think|mean|means|sure|believe|show|shows|such)\s+$", re.IGNORECASE)
-"""What stands before a "that" which refers to nothing."""
+_REPORTING = frozenset(
+    ["so", "say", "says", "said", "know", "think", "mean", "means", "sure", "believe", "show", "shows", "such"]
+)
+"""Words before a "that" which refers to nothing."""
 
 
 def subject_of(text: str) -> str | None:
     """Give what a question is about, without its article; None if that cannot be told."""
+    text = collapse(text)
     for pattern in _PATTERNS:
         found = pattern.search(text)
         if found and (subject := _bare(found.group(1))) and _is_subject(subject):
@@ -53,7 +58,7 @@ def _longest_name(text: str) -> str | None:
 
 
 def _bare(text: str) -> str:
-    return _ARTICLE.sub("", _ENDING.sub("", " ".join(text.split())))
+    return _ARTICLE.sub("", text.rstrip(_ENDING_MARKS))
 
 
 def _is_subject(subject: str) -> bool:
@@ -65,7 +70,7 @@ def _is_subject(subject: str) -> bool:
 
 def _rest(text: str) -> str | None:
     """Give what a short question says beside its question words."""
-    words = _ENDING.sub("", " ".join(text.split())).split()
+    words = text.rstrip(_ENDING_MARKS).split()
     while words and words[0].lower() in _ASKING:
         words = words[1:]
     left = _ARTICLE.sub("", " ".join(words))
@@ -96,7 +101,7 @@ def _with_subject(message: str, subject: str) -> str:
         if kind == "its":
             is_owner_placed, first = True, not is_owner_placed
             return f"{subject}'s" if first else match.group()
-        if is_placed or (match.group().lower() == "that" and _REPORTING.search(message[: match.start()])):
+        if is_placed or (match.group().lower() == "that" and _is_reported(message[: match.start()])):
             return match.group()
         is_placed = True
         if kind == "it":
@@ -106,6 +111,11 @@ def _with_subject(message: str, subject: str) -> str:
         return f"the {subject}"
 
     return _REFERENCES.sub(replace, message)
+
+
+def _is_reported(before: str) -> bool:
+    """Tell whether a "that" after these words refers to nothing: "they say that ..."."""
+    return before[-1:].isspace() and before.rsplit(None, 1)[-1].lower() in _REPORTING
 
 
 def is_same(one: str, other: str) -> bool:

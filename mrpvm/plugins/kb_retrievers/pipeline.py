@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
+from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, IntentAssessment, LedgerEntry, Recall
@@ -127,10 +128,17 @@ def find_lexically(profile: ContextProfile, request: RetrieveInput, context: Cal
 
 
 def matched_by(hit: ScoredUnit) -> str:
-    """Give BM25's score and the terms that made it, in words."""
-    shares = sorted(hit.term_scores.items(), key=lambda item: (-item[1], item[0]))
-    listed = ", ".join(f"{term} {score:.2f}" for term, score in shares if score > 0)
+    """Give BM25's score and the terms that made it, each with the fields it stands in, in words."""
+    shares = sorted((-score, term) for term, score in hit.term_scores.items() if score > 0)
+    fields = fields_of(hit.unit, hit.term_scores.keys())
+    listed = ", ".join(f"{term} {-score:.2f}{_where(term, fields[term])}" for score, term in shares)
     return f"BM25 {hit.score:.2f}" + (f" ({listed})" if listed else "")
+
+
+def _where(term: str, fields: Sequence[str]) -> str:
+    if fields:
+        return f" in {' and '.join(fields)}"
+    return "" if " " in term else " around it"  # terms have no spaces: this is who said it, else neighbours lend it
 
 
 def _levels(entries: Sequence[EvidenceEntry]) -> tuple[str, ...]:

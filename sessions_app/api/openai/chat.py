@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.api.chat_sessions import SESSION_HEADER
-from sessions_app.api.completion import DELTA_CHARS
+from sessions_app.api.completion import unsent
 from sessions_app.api.live_answer import voided
 from sessions_app.api.openai.errors import openai_error
 from sessions_app.api.openai.messages import said_in
@@ -18,7 +18,6 @@ from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.sessions import Asked, asked_in, found_session, settle
 from sessions_app.api.openai.usage import usage_of_turn
 from sessions_app.api.openai.views import OpenAIView
-from sessions_app.api.running_turns import running_turns
 from sessions_app.api.sse import Feed, StreamEvent
 from sessions_app.api.throttling import ChatThrottle
 from sessions_app.api.turn_stream import TurnStream
@@ -39,9 +38,7 @@ class ChatCompletions(OpenAIView):
         asked = asked_in(self, body, said_in(body.get("messages"), "messages"), "chat.completions")
         if flag_of(body, "stream"):
             return self._stream(asked, with_usage=_wants_usage(body))
-        with running_turns.place():
-            session = self._session(asked)
-            result = run_turn(session, asked.call, wait_ms=asked.wait_ms)
+        result = run_turn(self._session(asked), asked.call, wait_ms=asked.wait_ms)
         self.request_id = result.turn.request_id
         return Response(_completion(result, asked), headers={SESSION_HEADER: result.turn.session.session_id})
 
@@ -122,9 +119,8 @@ class Chunks:
         text = result.outcome.answer_text
         if not self.request_id:  # a command, which tells of nothing on its way
             yield self._first(result.turn.request_id, result.turn.session.session_id)
-        start = len(self._sent) if text.startswith(self._sent) else len(text)
-        for place in range(start, len(text), DELTA_CHARS):
-            yield "chunk", self._chunk({"content": text[place : place + DELTA_CHARS]})
+        for piece in unsent(text, self._sent):
+            yield "chunk", self._chunk({"content": piece})
         yield "chunk", self._chunk({}, result.finish_reason)
         if self._with_usage:
             usage = usage_of_turn(result.records, result.turn.user_message, text)

@@ -6,8 +6,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
-from sessions_app.actions.histories import append_messages, remove_message
-from sessions_app.actions.sessions import create_session, delete_session, note_metadata
+from sessions_app.actions.histories import append_messages, begin_session, remove_message
+from sessions_app.actions.sessions import delete_session, note_metadata
 from sessions_app.api.openai.errors import invalid, missing
 from sessions_app.api.openai.messages import items_in
 from sessions_app.api.openai.parameters import metadata_of
@@ -56,12 +56,7 @@ class Conversations(OpenAIView):
         """Make a session, with messages to begin with."""
         body = self.sent()
         items, metadata = _items(body), metadata_of(body)
-        made = create_session(self.project)
-        if metadata:
-            made = note_metadata(made, metadata)
-        if items:
-            append_messages(made, items)
-        return Response(_conversation(made))
+        return Response(_conversation(begin_session(self.project, items, metadata=metadata)))
 
 
 class OneConversation(OpenAIView):

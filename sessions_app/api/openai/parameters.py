@@ -12,11 +12,12 @@ from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.turns.language_model import is_configured, model_names
 
-_OURS = {
+NATIVE = (
     "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
-    "grounding", "kb_id", "wait_ms", *FLAGS, *ALIASES,
-}  # fmt: skip
-"""Fields of the native API that the dialect takes too [O-42]."""
+    "grounding", "kb_id", "wait_ms",
+)  # fmt: skip
+"""Fields of the native API that the dialect takes too, beside the flags [O-42]."""
+_OURS = {*NATIVE, *FLAGS, *ALIASES}
 _HONOURED = {
     "model", "messages", "input", "instructions", "stream", "stream_options", "max_tokens", "max_completion_tokens",
     "max_output_tokens", "temperature", "stop", "metadata", "user", "safety_identifier", "previous_response_id",

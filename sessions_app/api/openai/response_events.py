@@ -1,10 +1,9 @@
 """The numbered events of one streamed response."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sessions_app.api.completion import DELTA_CHARS
+from sessions_app.api.completion import unsent
 from sessions_app.api.live_answer import voided
 from sessions_app.api.openai.response_object import output_item, output_text, response_of
 from sessions_app.api.sse import Feed, StreamEvent
@@ -15,11 +14,6 @@ if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
 
 _PLACE = {"output_index": 0, "content_index": 0}
-
-
-def response_frame(name: str, data: Mapping[str, Any]) -> bytes:
-    """Give one event as it goes over the wire: its name, then itself."""
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
 class ResponseEvents:
@@ -48,9 +42,8 @@ class ResponseEvents:
         turn, text = result.turn, result.outcome.answer_text
         if self._begun is None:  # a command, which tells of nothing on its way
             yield from self._first(turn)
-        start = len(self._sent) if text.startswith(self._sent) else len(text)
-        for place in range(start, len(text), DELTA_CHARS):
-            yield self._delta(turn.request_id, text[place : place + DELTA_CHARS])
+        for piece in unsent(text, self._sent):
+            yield self._delta(turn.request_id, piece)
         response = response_of(turn, text, list(result.records))
         item = response["output"][0]
         here = {**_PLACE, "item_id": item["id"]}

@@ -14,12 +14,11 @@ from sessions_app.api.chat_sessions import SESSION_HEADER
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.api.openai.messages import said_as_input
 from sessions_app.api.openai.parameters import flag_of
-from sessions_app.api.openai.response_events import ResponseEvents, response_frame
+from sessions_app.api.openai.response_events import ResponseEvents
 from sessions_app.api.openai.response_object import response_of, session_id_of
 from sessions_app.api.openai.sessions import Asked, asked_in, found_session, session_under, settle
 from sessions_app.api.openai.views import OpenAIView
 from sessions_app.api.response_ids import request_id_of
-from sessions_app.api.running_turns import running_turns
 from sessions_app.api.sse import Feed
 from sessions_app.api.throttling import ChatThrottle
 from sessions_app.api.turn_stream import TurnStream
@@ -56,9 +55,8 @@ class Responses(OpenAIView):
 
         if flag_of(body, "background") or flag_of(body, "stream"):
             return self._begin(find, asked, body)
-        with running_turns.place():
-            session, call = find()
-            result = run_turn(session, call, wait_ms=asked.wait_ms)
+        session, call = find()
+        result = run_turn(session, call, wait_ms=asked.wait_ms)
         self.request_id = result.turn.request_id
         return self._told(response_of(result.turn, result.outcome.answer_text, list(result.records)))
 
@@ -89,7 +87,7 @@ class Responses(OpenAIView):
         _, first = stream.begin(find, asked.wait_ms)
         self.request_id = first["response"]["request_id"]
         if flag_of(body, "stream"):
-            return stream.response({SESSION_HEADER: self.session_id or ""}, response_frame)
+            return stream.response({SESSION_HEADER: self.session_id or ""})
         feed.drop()
         return self._told(dict(first["response"]))
 

@@ -10,23 +10,20 @@ from sessions_app.actions.recognition import Found, recognise_session, resume_se
 from sessions_app.api.authentication import Access
 from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, usable_id
 from sessions_app.api.openai.messages import Said
-from sessions_app.api.openai.parameters import metadata_of, model_of, sampling_of, user_of, warnings_of
+from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sampling_of, user_of, warnings_of
 from sessions_app.api.requests import ChatRequest, choices_of
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.prepare import check_call
+from sessions_app.turns.running_turns import running_turns
 
 if TYPE_CHECKING:
     from sessions_app.models import Session
 
 COMMANDS_HEADER = "X-Commands"
 """`on` lets a message that begins with a slash be a command [O-31]."""
-_NATIVE = (
-    "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",
-    "grounding", "kb_id", "wait_ms",
-)  # fmt: skip
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,12 +76,13 @@ def asked_in(view: ApiView, body: Mapping[str, Any], said: Said, api: str) -> As
     )
     check_call(call)
     shutdown.refuse_new_turns()
+    running_turns.refuse_if_full()
     return Asked(call=call, said=said, model=model, body=body, native=native, warnings=warnings)
 
 
 def _native(body: Mapping[str, Any], said: Said) -> dict[str, Any]:
     """Read the native fields as the native API reads them."""
-    given = {name: body[name] for name in _NATIVE if name in body}
+    given = {name: body[name] for name in NATIVE if name in body}
     checked = ChatRequest(data={**given, "messages": [{"role": "user", "content": said.message}]})
     checked.is_valid(raise_exception=True)
     return dict(checked.validated_data)
@@ -131,6 +129,7 @@ def settle(view: ApiView, asked: Asked, found: Found) -> "Session":
     asked.warnings.extend(found.warnings)
     asked.call = replace(
         asked.call,
+        continues_at=found.continues_at,
         client_request={**(asked.call.client_request or {}), "session": found.how, "warnings": asked.warnings},
     )
     return found.session

@@ -8,6 +8,7 @@ from rest_framework.request import Request
 from mrpvm.errors import InvalidInput
 from sessions_app.api.openai.errors import exception_handler
 from sessions_app.api.views import ApiView, UnknownPath
+from sessions_app.queries.row_numbers import whole_number
 
 PAGE_LIMIT = 20
 PAGE_LIMIT_MAX = 100
@@ -45,8 +46,8 @@ def listed[Item: Mapping[str, Any]](request: Request, items: list[Item]) -> dict
     order, after = given.get("order", "desc"), given.get("after")
     if order not in ("asc", "desc"):
         raise InvalidInput("order must be asc or desc.", details={"param": "order"})
-    limit = given.get("limit", str(PAGE_LIMIT))
-    if not (limit.isascii() and limit.isdigit() and 1 <= int(limit) <= PAGE_LIMIT_MAX):
+    limit = whole_number(given.get("limit", str(PAGE_LIMIT)))
+    if limit is None or not 1 <= limit <= PAGE_LIMIT_MAX:
         raise InvalidInput(f"limit must be from 1 to {PAGE_LIMIT_MAX}.", details={"param": "limit"})
     ordered = items if order == "asc" else items[::-1]
     if after is not None:
@@ -54,7 +55,7 @@ def listed[Item: Mapping[str, Any]](request: Request, items: list[Item]) -> dict
         if not places:
             raise InvalidInput("after names no item of this list.", details={"param": "after"})
         ordered = ordered[places[0] + 1 :]
-    page = ordered[: int(limit)]
+    page = ordered[:limit]
     return {
         "object": "list",
         "data": page,

@@ -36,7 +36,10 @@ _shared: WeakKeyDictionary[asyncio.AbstractEventLoop, Shared] = WeakKeyDictionar
 
 
 class SessionConsumer(AsyncJsonWebsocketConsumer):
-    """Sends a session's events to a reader who may see it; closes with 4403 as soon as he may not [O-8]."""
+    """Sends a session's events to a reader who may see it; closes with 4403 as soon as they may not [O-8]."""
+
+    channel_layer_alias = "none"
+    """No layer has this name: the ear listens for all sockets, and Redis that is away refuses none."""
 
     async def connect(self) -> None:
         """Listen, then send what the page has not seen (`?since=<number>`)."""
@@ -59,7 +62,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             await self.close(FORBIDDEN)
             return
         self._session_pk = answer.session_pk
-        await self._shared.ears.setdefault(answer.session_pk, Ear(answer.session_pk)).join(self._bell)
+        self._shared.ears.setdefault(answer.session_pk, Ear(answer.session_pk)).join(self._bell)
         self._bell.ring(None)
         self._following = asyncio.create_task(self._follow())
 
@@ -70,7 +73,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if self._session_pk is None:
             return
         ear = self._shared.ears.get(self._session_pk)
-        if ear is not None and await ear.leave(self._bell):
+        if ear is not None and ear.leave(self._bell):
             self._shared.ears.pop(self._session_pk, None)
 
     async def receive_json(self, content: Any, **kwargs: Any) -> None:
@@ -88,7 +91,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
             await self.close(FAILED)  # the page connects again with the number it has seen
 
     async def _send_news(self, progress: Sequence[Told]) -> bool:
-        """Send what is new, if its reader may still see the session; tells whether he may."""
+        """Send what is new, if its reader may still see the session; tells whether they may."""
         answer = await self._ask()
         if answer is None or answer.session_pk != self._session_pk:
             return False

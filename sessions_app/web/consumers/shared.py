@@ -6,7 +6,9 @@ them fell seconds behind.
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from channels.db import database_sync_to_async
@@ -17,6 +19,12 @@ from sessions_app.queries.sessions import SessionReader, events_since, visible_s
 
 if TYPE_CHECKING:
     from sessions_app.models import SessionEvent
+
+REJOIN_SECONDS = 3_600
+"""The in-memory layer forgets after a day who is in a group."""
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1, 30
+
+logger = logging.getLogger(__name__)
 
 
 class Told(NamedTuple):
@@ -129,39 +137,58 @@ class Bell:
 
 
 class Ear:
-    """Listens to one session's group for all sockets of this process that follow the session."""
+    """Listens to one session's group for all sockets of this process that follow the session.
+
+    Whoever may have missed something is woken to read the rows: after each time that the ear joined the group.
+    """
 
     def __init__(self, session_pk: int) -> None:
         self._group = events.group_of(session_pk)
         self._bells: set[Bell] = set()
-        self._channel: str | None = None
         self._listening: asyncio.Task[None] | None = None
-        self._joining = asyncio.Lock()
 
-    async def join(self, bell: Bell) -> None:
+    def join(self, bell: Bell) -> None:
         """Ring the bell for each message from now on."""
-        layer = get_channel_layer()
         self._bells.add(bell)
-        async with self._joining:
-            if self._channel is None:
-                self._channel = await layer.new_channel()
-            # Said again by each that joins: the in-memory layer forgets who has been in a group for a day.
-            await layer.group_add(self._group, self._channel)
-            if self._listening is None or self._listening.done():
-                self._listening = asyncio.create_task(self._listen(self._channel))
+        if self._listening is None or self._listening.done():
+            self._listening = asyncio.create_task(self._listen())
 
-    async def leave(self, bell: Bell) -> bool:
-        """Ring it no more; tells whether nobody is left, who leaves the group too."""
+    def leave(self, bell: Bell) -> bool:
+        """Ring it no more; tells whether nobody is left, and then the ear has stopped listening."""
         self._bells.discard(bell)
-        async with self._joining:
-            if self._bells or self._channel is None or self._listening is None:
-                return not self._bells
+        if not self._bells and self._listening is not None:
             self._listening.cancel()
-            await get_channel_layer().group_discard(self._group, self._channel)
-            self._channel = self._listening = None
-            return not self._bells
+        return not self._bells
 
-    async def _listen(self, channel: str) -> None:
+    async def _listen(self) -> None:
+        """Listen until cancelled; a layer that is away is joined again when it is back."""
+        pause = FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                async with self._joined() as channel:
+                    pause = FIRST_PAUSE_SECONDS
+                    for bell in self._bells:
+                        bell.ring(None)
+                    async with asyncio.timeout(REJOIN_SECONDS):
+                        await self._pass_on(channel)
+            except TimeoutError:
+                pass
+            except Exception as error:
+                logger.warning("%s hears nothing for %s s: %s", self._group, pause, error)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    @asynccontextmanager
+    async def _joined(self) -> AsyncIterator[str]:
+        layer = get_channel_layer()
+        channel = await layer.new_channel()
+        try:
+            await layer.group_add(self._group, channel)
+            yield channel
+        finally:
+            await layer.group_discard(self._group, channel)
+
+    async def _pass_on(self, channel: str) -> None:
         layer, latest = get_channel_layer(), 0
         while True:
             message: events.EventMessage = (await layer.receive(channel))["message"]

@@ -1,5 +1,6 @@
 """The conversation as the session page shows it: exchanges, each with its turn, failed ones among them."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from sessions_app.web.words import ending, why
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, Message, Session, TurnRating
+    from sessions_app.queries.pages import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,12 +46,18 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
     window = conversation(session, before, count)
     return {
         "session": session,
-        "imported": [_answer(message, "") for message in window.imported],
+        "entries": list(_entries(session, window.entries)),
         "imported_left_out": window.imported_left_out,
-        "exchanges": [_exchange(session, turn) for turn in window.turns],
         "older_before": window.older_before,
         "is_window_moved": before is not None,
     }
+
+
+def _entries(session: "Session", window: Iterable["Entry"]) -> Iterator[Answer | Exchange]:
+    for messages, turn in window:
+        yield from (_answer(message, "") for message in messages)
+        if turn is not None:
+            yield _exchange(session, turn)
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:

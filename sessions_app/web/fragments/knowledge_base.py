@@ -37,12 +37,19 @@ GENERATIONS_SHOWN, FORKS_SHOWN, DOTS_SHOWN = 4, 8, 12
 
 
 def base_context(
-    base: "KnowledgeBase", asked: str = "", unit_id: str = "", source_id: str = "", *, by_rank: bool = False
+    base: "KnowledgeBase",
+    asked: str = "",
+    unit_id: str = "",
+    source_id: str = "",
+    *,
+    by_rank: bool = False,
+    older_than: int | None = None,
 ) -> dict[str, Any]:
     """Give everything on the page; `asked` are words to search units for, `unit_id` is a unit to look at.
 
     Args:
         source_id: a source whose tree of units is shown.
+        older_than: the key of a source; the sources before it are listed.
         by_rank: search as a turn does, by single words, the best first, in place of all words and phrases as asked.
 
     Raises:
@@ -55,7 +62,7 @@ def base_context(
         "base": base,
         "forks": forks_of(base)[:FORKS_NAMED],
         "forks_unnamed": max(0, family.fork_count - FORKS_NAMED),
-        "sources": sources(base).order_by("-pk")[:SOURCES_SHOWN],
+        **_sources(base, older_than),
         "conversations": saved_conversations(base),
         "sessions": mounting[:SESSIONS_SHOWN],
         "sessions_left_out": len(mounting) > SESSIONS_SHOWN,
@@ -66,6 +73,18 @@ def base_context(
         **(_ranked(base, asked) if by_rank else _holding(base, asked)),
         **_looked_at(base, unit_id),
         **_tree(base, source_id),
+    }
+
+
+def _sources(base: "KnowledgeBase", older_than: int | None) -> dict[str, Any]:
+    listed = sources(base).order_by("-pk")
+    found = list((listed if older_than is None else listed.filter(pk__lt=older_than))[: SOURCES_SHOWN + 1])
+    shown = found[:SOURCES_SHOWN]
+    goes_on = len(found) > len(shown)
+    return {
+        "sources": shown,
+        "sources_before": shown[-1].pk if goes_on else None,
+        "sources_from_newest": older_than is None,
     }
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from mrpvm import registry
-from mrpvm.llm.roles import DEFAULT_OVERRIDES, Override
+from mrpvm.llm.roles import DEFAULT_OVERRIDES, THINKING_LEVELS, VERBOSITIES, Override
 from sessions_app.turns.language_model import is_configured
 
 _ROLE_WORDS: Mapping[str, str] = {
@@ -17,7 +17,7 @@ _ROLE_WORDS: Mapping[str, str] = {
     "goal-fast": "Answers, quickly",
     "goal-deep": "Answers what is hard",
     "kb-ingest": "Reads sources into a knowledge base",
-    "kb-derive": "Derives knowledge from knowledge",
+    "kb-derive": "Writes the summaries of sources that a model reads",
     "planner": "Plans",
     "validation": "Checks answers",
 }
@@ -43,6 +43,23 @@ class OverrideField:
     model: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SamplingField:
+    """A choice that goes with every request; empty leaves it to the provider."""
+
+    name: str
+    label: str
+    words: str
+    choices: tuple[str, ...]
+    value: str
+
+
+_SAMPLING = (
+    ("thinkingLevel", "Thinking", "How long a model that reasons does so before it answers", THINKING_LEVELS),
+    ("verbosity", "Verbosity", "How much it writes, where the provider knows this setting", VERBOSITIES),
+)
+
+
 def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
     """Give a table's fields: every role, and every plugin that uses a model or has an override."""
     overrides = config["pluginOverrides"]
@@ -57,6 +74,10 @@ def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
             for plugin_id in dict.fromkeys([*names, *overrides])
         ],
         "temperature": config["temperature"],
+        "sampling": [
+            SamplingField(name=name, label=label, words=words, choices=choices, value=config[name] or "")
+            for name, label, words, choices in _SAMPLING
+        ],
         "has_model": is_configured(),
         "endpoint": _endpoint() if is_configured() else None,
     }
@@ -90,7 +111,12 @@ def table_of(given: Mapping[str, str]) -> dict[str, Any]:
             continue
         own = {"role": choice.removeprefix(BY_ROLE)} if choice.startswith(BY_ROLE) else None
         overrides[plugin_id] = own or {"model": given.get(f"model-{plugin_id}", "")}
-    return {"roles": roles, "pluginOverrides": overrides, "temperature": _number(given.get("temperature", ""))}
+    return {
+        "roles": roles,
+        "pluginOverrides": overrides,
+        "temperature": _number(given.get("temperature", "")),
+        **{name: given.get(name) or None for name, *_ in _SAMPLING},
+    }
 
 
 def _number(text: str) -> float | str | None:

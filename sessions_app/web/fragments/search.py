@@ -61,13 +61,17 @@ def search_context(project: "Project", text: str, stretch: int = 1) -> dict[str,
         stretch: how many times as far as at first.
     """
     wanted = parse(text)
-    kinds = [str(term.value) for term in wanted.conditions if term.key == "in" and not term.is_negated]
+    kinds, left_out = (
+        [str(term.value) for term in wanted.conditions if term.key == "in" and term.is_negated is is_negated]
+        for is_negated in (False, True)
+    )
     context: dict[str, Any] = {"wanted": wanted, "keys": KEYS, "kinds": KINDS, "has_asked": bool(wanted.terms)}
     if not wanted.terms:
         return context
     words = [str(word.value) for word in wanted.words if not word.is_negated]
     limit = SHOWN_ALONE if kinds else SHOWN
-    shows = kinds or ["sessions", "turns", *(["units", "imported"] if wanted.words else [])]
+    usual = ["sessions", "turns", *(["units", "imported"] if wanted.words else [])]
+    shows = {*(kinds or usual)} - {*left_out}
     if "sessions" in shows:
         sessions = latest_active(found_sessions(project, wanted), project, stretch)
         context["sessions"] = _cut(sessions, limit, lambda row: _hit(row, row.label, words))
@@ -81,7 +85,7 @@ def search_context(project: "Project", text: str, stretch: int = 1) -> dict[str,
         context["imported"] = _cut(imported, limit, lambda row: _hit(row, row.content, words))
     found = [value for value in context.values() if isinstance(value, Found)]
     context["has_found"] = any(kind.rows for kind in found)
-    if looked_at := max(kind.looked_at for kind in found):
+    if looked_at := max((kind.looked_at for kind in found), default=0):
         context |= {"looked_at": f"{looked_at:,}", "further": 2 * stretch}
     return context
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries import turns
-from sessions_app.queries.entries import entry, with_details
+from sessions_app.queries.entries import entry, whole_detail, with_details
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def turn_document(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Give everything stored of a turn: the entry [T-25], payloads whole as far as they were stored, the ledger."""
     trace = turns.trace(turn)
-    with_details([(turn, trace)])
+    with_details([(turn, trace)], whole_detail)
     ledger = [
         {
             "unitId": event.unit_id,

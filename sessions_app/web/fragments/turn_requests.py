@@ -53,6 +53,7 @@ class Request:
     model: str
     url: str
     basis: str
+    left_out: str
     attempt: int
     duration: str
     parts: tuple[Part, ...]
@@ -119,6 +120,7 @@ def _request(item: Mapping[str, Any]) -> Request:
         model=str(body.get("model", "")),
         url=str(item.get("url", "")),
         basis=str(item.get("modelBasis", "")),
+        left_out=", ".join(item.get("leftOut") or ()),
         attempt=int(item.get("attempt") or 1),
         duration=duration_badge(item.get("durationMs")),
         parts=tuple(_part(role, content) for role, content in said),

@@ -26,14 +26,6 @@ class Box:
         """Give the same box moved."""
         return Box(self.x + dx, self.y + dy, self.width, self.height)
 
-    def overlaps(self, other: "Box") -> bool:
-        """Tell whether the two share more than a border."""
-        return self.x < other.right and other.x < self.right and self.y < other.bottom and other.y < self.bottom
-
-    def holds(self, other: "Box") -> bool:
-        """Tell whether the other lies wholly inside."""
-        return self.x <= other.x and self.y <= other.y and other.right <= self.right and other.bottom <= self.bottom
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -6,15 +6,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.api_keys import create_key, revoke_key
-from sessions_app.queries.projects import api_keys
+from sessions_app.queries.projects import ROLES, api_keys
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.pages import page, tell
-
-ROLES = (
-    ("viewer", "Viewer: reads"),
-    ("editor", "Editor: runs turns and writes"),
-    ("admin", "Admin: manages keys, members and settings"),
-)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -42,14 +42,15 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @member_view()
 def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """Show one base; the address may name words to search its units for (`q`), a unit to look at (`unit`)
-    and a source whose units are shown as a tree (`source`).
+    and a source whose units are shown as a tree (`source`), or list the sources before one (`older`).
 
     With `by=rank` the words are searched for as a turn does.
     """
     asked, unit_id, source_id = (_given(request, name) for name in ("q", "unit", "source"))
     by_rank = request.GET.get("by") == "rank"
     base = knowledge_base(member.project, kb_id)
-    context = base_context(base, asked[:MAX_ASKED_CHARS], unit_id, source_id, by_rank=by_rank)
+    older_than = whole_number(request.GET.get("older"))
+    context = base_context(base, asked[:MAX_ASKED_CHARS], unit_id, source_id, by_rank=by_rank, older_than=older_than)
     return page(request, "knowledge/show.html", member, context, section="knowledge")
 
 

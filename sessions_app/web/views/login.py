@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.projects import use_login_link
-from sessions_app.web.throttle import is_allowed, seconds_to_wait
+from sessions_app.call_rates import is_allowed, seconds_to_wait
 
 TEMPLATE = "registration/login.html"
 _LINK_BACKEND = "django.contrib.auth.backends.ModelBackend"

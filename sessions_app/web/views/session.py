@@ -14,6 +14,7 @@ from sessions_app.actions.sessions import (
     rename_session,
     restore_session,
 )
+from sessions_app.call_rates import is_allowed, seconds_to_wait
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.pages import deleted_session
 from sessions_app.queries.row_numbers import whole_number
@@ -27,7 +28,6 @@ from sessions_app.web.fragments.conversation import exchanges_context
 from sessions_app.web.fragments.session_diagnostics import diagnostics_context
 from sessions_app.web.fragments.session_state import registry_context, state_context, units_context
 from sessions_app.web.pages import back_to, page, tell, tell_error
-from sessions_app.web.throttle import is_allowed, seconds_to_wait
 
 TEMPLATE = "session/show.html"
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 UNANSWERABLE = "UNANSWERABLE"
 """What the model writes in place of an answer that it has no grounds for."""
-_MARK = re.compile(r"(?P<space>[ \t]*)(?<!\\)\[(?P<places>\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()")
-_OPEN_MARK = re.compile(r"\s*\[[\d,\s]*\]?\Z")
+_MARK = re.compile(r"(?<![ \t])(?P<space>[ \t]*)(?<!\\)\[(?P<places>\d{1,3}(?:\s*,\s*\d{1,3})*)\](?!\()")
+_OPEN_MARK = re.compile(r"(?<!\s)\s*\[[\d,\s]*\]?\Z")
 _CITED = re.compile(r"^[ \t]*CITED[ \t]*:(?P<places>.*)\Z", re.MULTILINE | re.DOTALL)
 _CITED_BEGUN = re.compile(r"(?:\A|\n)[ \t]*(?:C(?:I(?:T(?:E(?:D[ \t]*)?)?)?)?)?\Z")
 _HEADING = re.compile(r"\A\s*===[^\n]*\n")

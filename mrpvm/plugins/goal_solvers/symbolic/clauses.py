@@ -12,7 +12,7 @@ _BREAK = re.compile(
     r"|we|you|he|she|it|they|[A-Z]\w+)\b)|,?\s+(?=because\s(?!of\b))|,?\s+and\s+(?=\w+)|\s+(?:until|after|while)\s+(?=[A-Z]))"
 )
 _RELATIVE = re.compile(
-    r"^(?P<head>.*?(?P<noun>(?:(?:the|a|an|his|her|its|their|my|our)\s+)?[\w'-]+(?:\s+[A-Z][\w'-]+)*)),"
+    r"^(?P<head>.*?(?<![\w'-])(?P<noun>(?:(?:the|a|an|his|her|its|their|my|our)\s+)?[\w'-]+(?:\s+[A-Z][\w'-]+)*)),"
     r"\s+(?:who|which)\s+(?P<more>[^,]+)(?:,\s*(?P<tail>.+))?$"
 )
 _TIME_LINK = re.compile(r"\s(?:until|after|while)\s", re.IGNORECASE)

@@ -314,8 +314,3 @@ def _fronted(reading: Reading) -> int:
     follows_noun = any(word.place < found for word in reading.words)
     precedes_more = found + 1 < len(reading.tokens) and any(word.place > found for word in reading.words)
     return found if follows_noun and precedes_more and reading.tokens[found] in DO_FORMS | MODALS else 0
-
-
-def is_past_tense(question: Question) -> bool:
-    """Tell whether the question's auxiliary is a past form."""
-    return question.auxiliary in ("was", "were", "did", "had")

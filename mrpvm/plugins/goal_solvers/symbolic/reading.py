@@ -1,7 +1,6 @@
 """How the solver reads a sentence: its content words with their case, and what limits its truth."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -310,8 +309,3 @@ def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:
 def read(text: str) -> Reading:
     """Give the reading of one sentence."""
     return _Reader(text).read()
-
-
-def content_senses(texts: Iterable[str]) -> frozenset[str]:
-    """Give the senses of all content words in the texts."""
-    return frozenset().union(*(read(text).senses for text in texts))

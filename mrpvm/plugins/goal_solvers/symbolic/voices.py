@@ -11,7 +11,8 @@ _SPEECH = (
     r"|announced|adds?|added|explains?|explained|tells?|told|replied|answered|records?|recorded|reads?)"
 )
 _ACCORDING = re.compile(
-    r"^according to (?P<voice>[^,]+(?:,\s(?-i:(?:[A-Z][\w.]*\s?){1,3})(?=,))?),\s+(?P<said>.+)$", re.IGNORECASE
+    r"^according to (?P<voice>[^,]+(?:,\s(?-i:[A-Z][\w.]*(?:\s[A-Z][\w.]*){0,2})(?=,))?),\s+(?P<said>.+)$",
+    re.IGNORECASE,
 )
 _QUOTING = re.compile(
     rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\b[^:]{{0,40}}:\s+[\"\u201c]?(?P<said>\w+\s+\w+.*)$", re.IGNORECASE

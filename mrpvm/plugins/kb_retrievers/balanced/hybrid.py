@@ -5,7 +5,7 @@ what the session was told last. The policy's least score is the bar for it: like
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 
@@ -47,6 +47,20 @@ class _Pool:
         return self.hits[:CONVERSATION_POOL] if self.is_conversation else self.hits
 
 
+@dataclass(frozen=True, slots=True)
+class _Likened:
+    """A hit with its likeness to the question, and what words and likeness give to its score."""
+
+    hit: ScoredUnit
+    words: float
+    likeness: float
+    meaning: float
+
+    @property
+    def score(self) -> float:
+        return self.words + self.meaning
+
+
 def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
     """Give the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
     pool = _pool(profile, request.recall, context)
@@ -60,14 +74,16 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
     asked = _asked(encoder, profile, request.recall)
     best = _full_score(pool)
     in_use = request.recall.documents if request.recall else ()
-    candidates = []
+    ranked = []
     for hit in pool.scored:
         around = [(share, vectors[other.unit.id]) for share, other in near.get(hit.unit.id, ())]
         likeness = mean_similarity(asked, [(1.0, vectors[hit.unit.id]), *around])
-        candidates.append(_candidate(hit, best, likeness, pool.weight, is_in_use=hit.unit.source_id in in_use))
-    candidates.sort(key=lambda item: (-item.scores["hybrid"], item.unit.id))
-    note = f"{len(candidates)} units by shared words x{1 - pool.weight:.1f} and {encoder.name} x{pool.weight:.1f}"
-    return Found(candidates[: profile.max_results + SPARE_CANDIDATES], len(pool.hits), (note,))
+        words = (1 - pool.weight) * hit.score / best if best else 0.0
+        ranked.append(_Likened(hit, words, likeness, pool.weight * max(0.0, likeness)))
+    ranked.sort(key=lambda item: (-item.score, item.hit.unit.id))
+    candidates = [_candidate(item, in_use) for item in ranked[: profile.max_results + SPARE_CANDIDATES]]
+    note = f"{len(ranked)} units by shared words x{1 - pool.weight:.1f} and {encoder.name} x{pool.weight:.1f}"
+    return Found(candidates, len(pool.hits), (note,))
 
 
 def _asked(encoder: Encoder, profile: ContextProfile, recall: Recall | None) -> Vector:
@@ -135,15 +151,13 @@ def unit_vectors(encoder: Encoder, units: Sequence[KnowledgeUnit]) -> dict[str, 
     return dict(zip((unit.id for unit in units), encoded, strict=True))
 
 
-def _candidate(hit: ScoredUnit, best: float, likeness: float, weight: float, *, is_in_use: bool) -> Candidate:
-    words = (1 - weight) * hit.score / best if best else 0.0
-    meaning = weight * max(0.0, likeness)
-    told = f"{matched_by(hit)} gives {words:.2f}" if hit.score else "no shared word"
+def _candidate(item: _Likened, in_use: Collection[str]) -> Candidate:
+    told = f"{matched_by(item.hit)} gives {item.words:.2f}" if item.hit.score else "no shared word"
     return Candidate(
-        unit=hit.unit,
-        store=hit.store,
-        scores={"hybrid": words + meaning},
-        matched=f"{told}; likeness {likeness:.2f} gives {meaning:.2f}",
-        is_in_use=is_in_use,
-        words={"hybrid": words},
+        unit=item.hit.unit,
+        store=item.hit.store,
+        scores={"hybrid": item.score},
+        matched=f"{told}; likeness {item.likeness:.2f} gives {item.meaning:.2f}",
+        is_in_use=item.hit.unit.source_id in in_use,
+        words={"hybrid": item.words},
     )

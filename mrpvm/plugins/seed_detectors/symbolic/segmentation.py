@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from mrpvm.knowledge.chunking import without_closing_marks
 from mrpvm.knowledge.dialogue import Utterance, speakers_of, utterance_of
 from mrpvm.knowledge.instructions import (
     form_phrases,
@@ -19,7 +20,7 @@ from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<title>.*?)\s*#*\s*$")
+_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<title>.*)$")
 _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|Q\d{1,2}\s*[:.)])\s")
 _INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
 _LIST_LEAD = re.compile(
@@ -144,7 +145,7 @@ class _Segmenter:
             self._take_utterance(utterance)
         elif heading:
             self._flush_prose()  # a heading names a section and states nothing
-            self._heading = heading["title"] or None
+            self._heading = without_closing_marks(heading["title"]) or None
         elif text.strip():
             self._prose.append(text)
         else:

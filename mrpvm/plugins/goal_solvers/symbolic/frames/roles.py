@@ -8,7 +8,6 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
-_CONDITIONS = frozenset(("if", "unless", "when", "whenever", "after", "before", "until", "once", "while", "where"))
 _FACTIVE = frozenset(
     sense(word) for word in word_class("report find show confirm agree discover notice point know mean learn see prove")
 )

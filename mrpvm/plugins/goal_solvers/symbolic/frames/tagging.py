@@ -47,8 +47,6 @@ MORE_PREPOSITIONS = word_class(
 )
 PLURALS = word_class("people men women children feet teeth mice geese police sheep fish birds")
 PARTICLES = word_class("off up out down away back over on")
-CLAUSE_ADJECTIVES = word_class("able likely sure free due")
-WEEK_TIME = word_class("last next every each")
 
 
 def is_auxiliary(token: str) -> bool:

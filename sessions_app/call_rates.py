@@ -1,10 +1,16 @@
-"""Counting attempts in the running minute, in the cache that all server processes share [O-25]."""
+"""Counting attempts in the running minute, in the cache that all server processes share [O-25].
 
+A cache that is away costs the limit, never the call: turns and logins go on.
+"""
+
+import logging
 import time
 
 from django.core.cache import cache
 
 WINDOW_SECONDS = 60
+
+logger = logging.getLogger(__name__)
 
 
 def is_allowed(name: str, per_minute: int) -> bool:
@@ -12,10 +18,13 @@ def is_allowed(name: str, per_minute: int) -> bool:
     if not per_minute:
         return True
     key = f"{name}:{int(time.time()) // WINDOW_SECONDS}"
-    cache.add(key, 0, timeout=2 * WINDOW_SECONDS)
     try:
+        cache.add(key, 0, timeout=2 * WINDOW_SECONDS)
         return cache.incr(key) <= per_minute
     except ValueError:  # the cache lost the counter between the two calls
+        return True
+    except Exception as error:
+        logger.warning("an attempt was not counted, the cache is away: %s", error)
         return True
 
 

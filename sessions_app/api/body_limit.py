@@ -3,10 +3,11 @@
 import json
 import secrets
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
-from sessions_app.web.warm_threads import ASGIApplication
+from sessions_app.api.errors import error_body
+
+ASGIApplication = Callable[[dict[str, Any], Callable[..., Any], Callable[..., Any]], Any]
 
 # A client that is still sending would see a broken connection instead of the answer, so its body is read to the
 # end and thrown away; a client that sends many times the limit is cut off.
@@ -66,18 +67,9 @@ async def _discard_rest(receive: Callable[..., Any], allowance: int) -> None:
 
 async def _answer_too_large(send: Callable[..., Any], limit: int) -> None:
     request_id = f"req-{secrets.token_hex(16)}"
-    error = {
-        "code": "BODY_TOO_LARGE",
-        "module": "api",
-        "message": f"The request body is larger than {limit} bytes.",
-        "details": {"max_bytes": limit},
-        "requestId": request_id,
-        "sessionId": None,
-        "frameId": None,
-        "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
-        "type": "invalid_request",
-    }
-    body = json.dumps({"error": error}).encode()
+    message = f"The request body is larger than {limit} bytes."
+    error = error_body("BODY_TOO_LARGE", message, details={"max_bytes": limit}, request_id=request_id)
+    body = json.dumps(error).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),

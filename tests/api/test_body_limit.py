@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.body_limit import BodyLimit
+from sessions_app.api.body_limit import BodyLimit
 
 LIMIT = 100
 UPLOAD_LIMIT = 400

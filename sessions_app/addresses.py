@@ -1,0 +1,9 @@
+"""What the addresses of pages and of the API have in common."""
+
+from django.urls.converters import StringConverter
+
+
+class IdConverter(StringConverter):
+    """An id: anything without a slash or a control character; ids of clients may hold spaces."""
+
+    regex = r"[^/\x00-\x1f\x7f]{1,500}"

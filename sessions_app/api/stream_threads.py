@@ -1,0 +1,38 @@
+"""Threads for work that outlives the client of its stream [T-34]."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from threading import BoundedSemaphore
+
+from mrpvm.errors import Unavailable
+
+
+class StreamThreads:
+    """So many at once; one more is refused, never queued. A thread stays for the next work."""
+
+    def __init__(self, name: str, most: int) -> None:
+        self._most = most
+        self._free = BoundedSemaphore(most)
+        self._threads = ThreadPoolExecutor(most, thread_name_prefix=name)
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Run the work on a thread of its own.
+
+        Raises:
+            Unavailable: SERVER_BUSY.
+        """
+        if not self._free.acquire(blocking=False):
+            raise Unavailable(
+                f"{self._most} streams are worked on, as many as may be. Try again in a moment.", code="SERVER_BUSY"
+            )
+        try:
+            self._threads.submit(self._run, work)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def _run(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        finally:
+            self._free.release()

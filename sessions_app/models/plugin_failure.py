@@ -1,0 +1,26 @@
+"""What KB plugins could not do outside of turns."""
+
+from django.db import models
+from django.utils import timezone
+
+
+class PluginFailure(models.Model):
+    """A notification, or a stored source, that a KB plugin failed on or was late with [T-41, PL-10].
+
+    `event` is that of the notification, `source-text` for a source. Ids are kept as they were told; what they name may
+    be gone. Failures in turns are in the turns' traces.
+    """
+
+    plugin_id = models.CharField(max_length=100)
+    event = models.CharField(max_length=40)
+    error = models.TextField()
+    session_id = models.CharField(max_length=64, default="", blank=True)
+    kb_id = models.CharField(max_length=64, default="", blank=True)
+    source_id = models.CharField(max_length=128, default="", blank=True)
+    occurred_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return f"{self.plugin_id} on {self.event}"

@@ -1,0 +1,96 @@
+"""The model as a turn's preparation asks it: within the turn's time and calls, and no longer than the turn goes on."""
+
+import functools
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from queue import Empty, SimpleQueue
+from threading import Event
+from typing import Any
+
+from mrpvm.errors import BudgetExceeded, ModelTimeout, TurnCancelled, TurnInterrupted
+from mrpvm.llm.port import CallScope, Prompt, Reply
+from mrpvm.llm.recorder import Recorder
+from mrpvm.values import HistoryMessage
+from sessions_app.models import ExplainabilityTurn
+from sessions_app.turns.language_model import is_configured, model_source
+from sessions_app.turns.machine import machine, turn_limits, workers
+from sessions_app.turns.watch import Watch
+
+type Record = Callable[[list[dict[str, Any]]], None]
+"""Takes the requests that were really sent [H35]."""
+KEPT_CALLS = 3
+"""Model calls that preparation leaves to the turn itself, to detect, solve and validate: it can do without a model."""
+_LOOK_SECONDS = 0.1
+
+
+class PreparationModel:
+    """One turn's model calls before its machine runs, and the time that has passed since the turn took its slot.
+
+    They count against the turn's limits [K-20] and end when the turn must [O-19]: `ended` is then why.
+    """
+
+    def __init__(self, turn: ExplainabilityTurn) -> None:
+        self.call_count = 0
+        self.ended: TurnCancelled | TurnInterrupted | None = None
+        self._config = turn.session.model_config
+        self._limits = turn_limits()
+        self._watch = Watch(turn)
+        self._clock = machine().clock
+        self._started_ms = self._clock.monotonic_ms()
+
+    @property
+    def available(self) -> bool:
+        """Tell whether a model is configured."""
+        return is_configured()
+
+    @property
+    def spent_ms(self) -> int:
+        """Give the milliseconds since the turn took its slot."""
+        return int(self._clock.monotonic_ms() - self._started_ms)
+
+    def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int, record: Record) -> str:
+        """Give the model's answer to one text.
+
+        Raises:
+            BudgetExceeded: the calls that are left are kept for the answer.
+            ModelFailed, ModelTimeout: it did not deliver, or not in time.
+            TurnCancelled, TurnInterrupted: the turn must end; preparation raises it again where a caller does not.
+        """
+        if self.ended is not None:
+            raise self.ended
+        if self._limits.max_llm_calls - self.call_count <= KEPT_CALLS:
+            raise BudgetExceeded("The model calls that are left are kept for the answer.")
+        self.call_count += 1
+        recorder, stop = Recorder(), Event()
+        timeout_ms = min(timeout_ms, self._limits.request_timeout_ms - self.spent_ms)
+        scope = CallScope(timeout_ms=timeout_ms, max_calls=1, stopped=stop.is_set, recorder=recorder)
+        asked = HistoryMessage(role="user", content=text)
+        prompt = Prompt(plugin_id=plugin_id, role=role, system=system, messages=(asked,))
+        call = functools.partial(model_source(self._config).bind(scope).call, prompt)
+        returned: SimpleQueue[Future[Reply]] = SimpleQueue()
+        give_up = workers.submit(call, returned.put)
+        try:
+            return self._returned(returned, time.monotonic() + timeout_ms / 1000).text
+        except BaseException:
+            stop.set()
+            give_up()
+            raise
+        finally:
+            record(recorder.as_records())
+
+    def _returned(self, returned: "SimpleQueue[Future[Reply]]", deadline: float) -> Reply:
+        while True:
+            try:
+                return returned.get(timeout=_LOOK_SECONDS).result()
+            except Empty:
+                self._look()
+            if time.monotonic() >= deadline:
+                raise ModelTimeout("The model did not answer in time.")
+
+    def _look(self) -> None:
+        try:
+            self._watch.look()
+        except (TurnCancelled, TurnInterrupted) as error:
+            self.ended = error
+            raise

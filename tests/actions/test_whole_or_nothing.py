@@ -1,0 +1,95 @@
+"""What one request changes is changed whole or not at all, also when two come at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.utils import timezone
+from pytest_django import Settings
+
+from mrpvm.conversation.chain import chain_start
+from mrpvm.errors import Conflict, InvalidInput, Unavailable
+from mrpvm.values import HistoryMessage
+from sessions_app.actions import histories, recognition
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.sessions import change_session, create_session
+from sessions_app.models import ConversationPoint, KBMount, Message, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import prepare
+
+SAID = [HistoryMessage(role="user", content="Hello."), HistoryMessage(role="assistant", content="Hello.")]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("failing", [Message, ConversationPoint])
+def test_a_session_with_its_history_is_made_whole(failing: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: Any, **named: Any) -> None:
+        raise RuntimeError("the database is gone")
+
+    project = ensure_default_project()
+    chain = chain_start(project.slug, "key-1", None)
+    with monkeypatch.context() as patch:
+        patch.setattr(failing, "objects", SimpleNamespace(bulk_create=fail, create=fail, filter=failing.objects.filter))  # type: ignore[attr-defined]
+        with pytest.raises(RuntimeError):
+            recognition.recognise_session(project, chain, SAID)
+    assert not Session.objects.exists()
+    made = histories.begin_session(project, [{"role": "user", "content": "Hello."}], metadata={"a": "b"})
+    assert (made.message_sequence, made.metadata) == (1, {"a": "b"})
+
+
+@pytest.mark.django_db(transaction=True)
+def test_flags_are_not_changed_beside_a_title_that_is_refused() -> None:
+    session = create_session(ensure_default_project())
+    with pytest.raises(InvalidInput):
+        change_session(session, {"flags": {"query_rewriting": False}, "title": "x" * 201})
+    session.refresh_from_db()
+    assert session.flags == {}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_turn_that_is_refused_mounts_nothing(settings: Settings) -> None:
+    project = ensure_default_project()
+    session, base = create_session(project), create_base(project, "Handbook")
+    settings.MRPVM_MAX_RUNNING_TURNS = 0
+    with pytest.raises(Unavailable):
+        run_turn(session, TurnCall(message="Hello", base=base))
+    assert KBMount.objects.count() == 1
+    settings.MRPVM_MAX_RUNNING_TURNS = 1
+    turn = prepare(session, TurnCall(message="Hello", base=base)).turn
+    assert turn.session.mounted_kb == base
+    with pytest.raises(Conflict):
+        prepare(session, TurnCall(message="Hello", base=base))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_requests_to_an_expired_session_go_on_in_the_same_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = create_session(ensure_default_project())
+    Session.objects.update(expired_at=timezone.now())
+    session.refresh_from_db()
+    both_have_looked, look = Barrier(2, timeout=30), recognition.continuation
+    looks: list[Session] = []
+
+    def together(found: Session) -> Session:
+        looks.append(found)
+        latest = look(found)
+        if len(looks) <= 2:
+            both_have_looked.wait()
+        return latest
+
+    monkeypatch.setattr(recognition, "continuation", together)
+    with ThreadPoolExecutor(2) as pool:
+        found = [asked.result() for asked in [pool.submit(_on_its_own, session) for _ in range(2)]]
+    assert found[0] == found[1]
+    assert Session.objects.count() == 2
+
+
+def _on_its_own(session: Session) -> int:
+    try:
+        return recognition.resume_session(session).session.pk
+    finally:
+        connections.close_all()

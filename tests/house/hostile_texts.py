@@ -1,0 +1,109 @@
+"""Run by `test_hostile_texts` in a process of its own: a pattern that runs away holds the interpreter's lock."""
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from itertools import product
+
+from mrpvm.conversation import facts, memory
+from mrpvm.conversation.guardrails import denial
+from mrpvm.conversation.rewriting import rewrite
+from mrpvm.conversation.session_memory import after_turn
+from mrpvm.conversation.summary import Said, Summary, extend_by_rules
+from mrpvm.documents.html import read_html
+from mrpvm.knowledge.chunking import chunk_source
+from mrpvm.knowledge.dialogue import quoted_utterance, speakers_of
+from mrpvm.knowledge.ingest import describe_source
+from mrpvm.knowledge.instructions import is_instruction, output_forms, without_form_phrases, without_reminder
+from mrpvm.knowledge.pragmatics import act_of, is_task_request, role_of
+from mrpvm.knowledge.small_talk import is_phatic
+from mrpvm.knowledge.text import collapse, sentences, words
+from mrpvm.llm.redaction import redacted
+from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader
+from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
+from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
+from mrpvm.plugins.response_validators.constraints.forms import broken_form
+from mrpvm.plugins.response_validators.constraints.grounding import readable, ungrounded_name, ungrounded_number
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import segment
+from mrpvm.values import Answer, AnswerGroup, HistoryMessage
+
+MESSAGE_CHARS, SENTENCE_CHARS, SOURCE_CHARS = 8_000, 2_000, 5_000_000
+OPENINGS = (
+    "", "how do", "what is", "tell me about", "# a", "# ", "my favourite", "my name is", "task ", "- ", "1. ", '"a',
+    "a", "because", "according to a, A", "Closing Date", '"a" means', "Section 1.", "date:", "remember",
+    "don't talk to", "a, who", "[1",
+)  # fmt: skip
+RUNS = (" ", "\t", "\n", " \n", ".", "?", '"', "\u201c", "'", "1", "1.", "1,", "[", "]", "(", "#", "-", "*", "|", "A",
+        "a", "A ", "a ", "a, ", "A. ", "[1] ")  # fmt: skip
+
+
+def texts(chars: int) -> Iterator[str]:
+    """Give an opening, a run of one thing, and an end that fits to nothing."""
+    for opening, run in {*product(OPENINGS, (" ", "\n", "A")), *product(("", "a", "1. "), RUNS)}:
+        yield f"{opening}{(run * (chars // len(run) + 1))[:chars]}\nx"
+
+
+def as_reply(text: str) -> None:
+    """Read a model's answer."""
+    reader = AnswerReader(3, has_marks=True, needs_source=False, show=lambda piece: None)
+    reader.feed(text)
+    reader.close()
+
+
+def as_remembered(text: str) -> None:
+    """Remember what an answer said."""
+    group = AnswerGroup(intent_ref=1, act="ask", intent="?", status="answered", answer_markdown=text)
+    after_turn(None, turn_index=1, subject=None, answer=Answer(groups=(group,)), now=datetime.now(UTC))
+
+
+def as_answer(text: str) -> None:
+    """Validate an answer against evidence that says the same."""
+    ungrounded_number(readable(text), text)
+    ungrounded_name(readable(text), text)
+    broken_form(text, ("steps", "table", "list"))
+
+
+def as_sentence(text: str) -> None:
+    """Read a sentence as the solver reads evidence."""
+    sentence = collapse(text)
+    clauses_of(sentence)
+    voiced(sentence)
+
+
+def as_statement(text: str) -> None:
+    """Ask of a text what it is."""
+    for look in (act_of, role_of, is_task_request, is_instruction, output_forms, without_form_phrases, without_reminder,
+                 is_phatic, words, quoted_utterance):  # fmt: skip
+        look(text)
+    speakers_of(text.splitlines())
+
+
+OF_MESSAGES: tuple[Callable[[str], object], ...] = (
+    lambda text: rewrite("And what about it? They say that that.", [HistoryMessage(role="user", content=text)]),
+    lambda text: rewrite(text, [HistoryMessage(role="user", content="What is the Grand Canal?")]),
+    lambda text: memory.facts_in([text]), lambda text: as_remembered(text), facts.facts_in, segment, denial, redacted,
+    lambda text: extend_by_rules(Summary(), [Said(sequence=1, role="user", content=text)]), as_reply, as_answer,
+    as_statement,
+)  # fmt: skip
+OF_SOURCES: tuple[Callable[[str], object], ...] = (
+    lambda text: chunk_source(text, is_markdown=True),
+    lambda text: describe_source("s", "s.txt", text),
+    sentences,
+    lambda text: read_html(f"<pre>{text}</pre>".encode()),
+)
+
+
+def main() -> None:
+    """Give every text to everybody who reads such ones."""
+    for text in texts(MESSAGE_CHARS):
+        for look in OF_MESSAGES:
+            look(text)
+    for text in texts(SENTENCE_CHARS):
+        as_sentence(text)
+    for run in (" ", "\t", ".", "\u201c", "#"):
+        text = "# a" + run * SOURCE_CHARS + "b"
+        for look in OF_SOURCES:
+            look(text)
+
+
+if __name__ == "__main__":
+    main()

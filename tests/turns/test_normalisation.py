@@ -1,0 +1,35 @@
+"""A source's chunks on the server's threads: whoever watches is asked however fast they return [IN-10]."""
+
+import pytest
+
+from mrpvm import registry
+from mrpvm.errors import ModelTimeout
+from mrpvm.ingestion.source import SourceFile, read_source
+from mrpvm.llm.absent import AbsentModel
+from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.turns.normalisation import Normaliser, normalise_chunks
+
+
+def test_fast_chunks_do_not_keep_the_watch_from_ending_the_work() -> None:
+    install_plugins()
+    text = "\n\n".join(f"# Part {number}\n\n" + f"The pump {number} hums. " * 80 for number in range(12))
+    read = read_source(SourceFile(source_id="s", name="s.md", data=text.encode()))
+    assert len(read.chunks) >= 12
+    done: list[int] = []
+
+    def watch() -> None:
+        if len(done) > 3:
+            raise ModelTimeout("The time for this source is over.")
+
+    work = Normaliser(
+        detector=registry.installed.seed_detector("sd-symbolic"),
+        models=AbsentModel(),
+        watch=watch,
+        progress=lambda count, total: done.append(count),
+    )
+    try:
+        with pytest.raises(ModelTimeout):
+            normalise_chunks(work, read)
+    finally:
+        workers.close()
+    assert len(done) == 4

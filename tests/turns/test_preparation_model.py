@@ -1,0 +1,118 @@
+"""Model calls before the machine runs: within the turn's limits, and over when the turn is [K-20, O-19, T-36]."""
+
+import threading
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from pytest_django import Settings
+
+from mrpvm.contracts import CallContext
+from mrpvm.errors import TurnCancelled
+from sessions_app.actions.histories import import_history
+from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.turns import shutdown
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.cancel import request_cancel
+from sessions_app.turns.pipeline import TurnError, run_turn
+from tests.configured_model import provider
+from tests.kernel.scripted import plugin, solution
+from tests.llm.provider import Asked, Provider, hang, say
+
+__all__ = ["provider"]
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def with_history(session: Session) -> Session:
+    """Give the session with enough messages to be summarised."""
+    said = [{"role": role, "content": f"Thing {n} costs $5."} for n in range(6) for role in ("user", "assistant")]
+    import_history(session, said)
+    session.refresh_from_db()
+    return session
+
+
+def noting(contexts: list[CallContext]) -> Any:
+    """Give a solver that notes what it may spend."""
+
+    def solve(request: Any, context: CallContext) -> Any:
+        contexts.append(context)
+        return solution("Because.")(request, context)
+
+    return plugin("gs-plugin", "gs-a", solve)
+
+
+def test_a_turn_is_stopped_while_a_model_summarises_for_it(session: Session, plugins: Any, provider: Provider) -> None:
+    plugins()
+    asked = threading.Event()
+
+    def hanging(request: Asked) -> None:
+        asked.set()
+        hang(request)
+
+    provider.otherwise = hanging
+
+    def stop() -> None:
+        asked.wait(20)
+        request_cancel(session.turns.get())
+        connection.close()
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    began = time.monotonic()
+    with pytest.raises(TurnError) as caught:
+        run_turn(with_history(session), TurnCall(message="And what about it?"))
+    stopper.join()
+    assert caught.value.code == TurnCancelled.default_code
+    assert time.monotonic() - began < 10, "the summary may take 15 seconds, the rewriting 10"
+    assert ExplainabilityTurn.objects.get().status == "cancelled"
+    assert len(provider.asked) == 1
+
+
+def test_the_end_of_the_server_ends_preparation(
+    session: Session, plugins: Any, provider: Provider, settings: Settings
+) -> None:
+    plugins()
+    settings.MRPVM_SHUTDOWN_GRACE_MS = 0
+
+    def ending(request: Asked) -> None:
+        shutdown.begin()
+        hang(request)
+
+    provider.otherwise = ending
+    with pytest.raises(TurnError) as caught:
+        run_turn(with_history(session), TurnCall(message="Why?"))
+    assert caught.value.code == "TURN_INTERRUPTED"
+
+
+def test_time_and_calls_of_preparation_are_the_turns_own(
+    session: Session, plugins: Any, provider: Provider, settings: Settings
+) -> None:
+    contexts: list[CallContext] = []
+    plugins(noting(contexts))
+    settings.MRPVM_REQUEST_TIMEOUT_MS = 20_000
+
+    def slow(request: Asked) -> None:
+        time.sleep(0.3)
+        say("Things cost $5.")(request)
+
+    provider.otherwise = slow
+    run_turn(with_history(session), TurnCall(message="Why?"))
+    assert len(provider.asked) == 2, "for the summary and for the rewriting"
+    assert contexts[0].remaining_llm_calls == settings.MRPVM_MAX_LLM_CALLS - 2
+    assert contexts[0].remaining_ms <= 19_400
+
+
+def test_preparation_leaves_calls_for_the_answer(
+    session: Session, plugins: Any, provider: Provider, settings: Settings
+) -> None:
+    contexts: list[CallContext] = []
+    plugins(noting(contexts))
+    settings.MRPVM_MAX_LLM_CALLS = 3
+    result = run_turn(with_history(session), TurnCall(message="And what about it?"))
+    assert provider.asked == []
+    assert contexts[0].remaining_llm_calls == 3
+    report = result.turn.context_report
+    assert report is not None
+    assert report["warnings"] == ["summary_failed"]
