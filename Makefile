@@ -5,7 +5,7 @@ PYTHON := .venv/bin/python
 # Several processes need drivers that a single one does not.
 RUN_SET := $(if $(filter postgres%,$(DATABASE_URL))$(REDIS_URL),scale,run)
 PYTEST := $(PYTHON) -m pytest
-WORKERS ?= 2
+WORKERS ?= auto --maxprocesses 4
 COMPILE := scripts/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --custom-compile-command "make requirements"
 PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \

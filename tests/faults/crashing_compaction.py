@@ -7,23 +7,25 @@ deep again where an earlier run has folded it; the fold is killed by SIGKILL at 
 import json
 import os
 import sys
+from typing import Any
 
 import django
 
 DEEP = 5
+UNITS = 4
+"""Of each source."""
 
 
 def main(fatal: int) -> None:
     """Look, make a chain, die while folding it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
-    from mrpvm.knowledge.text import terms
     from sessions_app.actions import compaction, staging
     from sessions_app.actions.knowledge import add_source, ensure_default_base
     from sessions_app.actions.projects import ensure_default_project
     from sessions_app.models import KnowledgeBase
-    from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
     from tests.faults.crashing_server import Edges, count_edges
+    from tests.faults.reading import ranked
     from tests.search.units import make_unit
 
     compaction.UNITS_A_TRANSACTION = 3
@@ -32,16 +34,14 @@ def main(fatal: int) -> None:
         made = ensure_default_base(ensure_default_project())
         return KnowledgeBase.objects.select_related("head").get(pk=made.pk)
 
-    def seen() -> list[list[object]]:
-        knowledge = SessionKnowledge(EffectiveView.of_layer(base().head))
-        hits = knowledge.search(dict.fromkeys(terms("pump"), 1.0), 50)
-        return [[hit.unit.id, hit.unit.text, hit.score] for hit in hits]
+    def seen() -> list[list[Any]]:
+        return ranked(base())
 
     found = {"seen": seen(), "depth": base().head.depth, "left_over": staging.sweep_staged(alone=True), "after": seen()}
     print(json.dumps(found), flush=True)
     for number in range(DEEP):
         if base().head.depth < DEEP:
-            units = [make_unit(f"s{number}::{place}", f"pump {number} {'x ' * place}") for place in range(4)]
+            units = [make_unit(f"s{number}::{place}", f"pump {number} {'x ' * place}") for place in range(UNITS)]
             add_source(base(), f"s{number}", "x", units, source_id=f"s{number}")
     print(json.dumps(seen()), flush=True)
     edges = Edges(fatal)

@@ -1,18 +1,53 @@
 """What a reader sees of a session and of its base."""
 
+from typing import Any
+
 from mrpvm.knowledge.text import terms
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from tests.actions import knowledge_scene as scene
+
+_ABOUT = dict.fromkeys(terms("pump"), 1.0)
 
 
 def seen(session: Session) -> list[list[str]]:
     """Give the leaves that the session finds, its units, and the leaves that its base shows."""
     fresh = Session.objects.get(pk=session.pk)
-    head = KnowledgeBase.objects.select_related("head").get(pk=fresh.mounted_kb_id).head
     rows = fresh.context_units.filter(ku_type="atomic").values_list("claim", flat=True)
-    views = [SessionKnowledge.of(fresh), SessionKnowledge(EffectiveView.of_layer(head))]
+    views = [SessionKnowledge.of(fresh), of_head(fresh.mounted_kb)]
     found, held = (
-        [hit.unit.claim for hit in view.search(dict.fromkeys(terms("pump"), 1.0), 50) if hit.unit.ku_type == "atomic"]
-        for view in views
+        [hit.unit.claim for hit in view.search(_ABOUT, 50) if hit.unit.ku_type == "atomic"] for view in views
     )
     return [sorted(str(text) for text in texts) for texts in (found, rows, held)]
+
+
+def of_head(base: KnowledgeBase) -> SessionKnowledge:
+    """Give what the base shows now."""
+    head = KnowledgeBase.objects.select_related("head").get(pk=base.pk).head
+    return SessionKnowledge(EffectiveView.of_layer(head))
+
+
+def ranked(base: KnowledgeBase) -> list[list[Any]]:
+    """Give every hit of the base by id, text and score, best first."""
+    return [[hit.unit.id, hit.unit.text, hit.score] for hit in of_head(base).search(_ABOUT, 50)]
+
+
+def leaves_shown() -> dict[str, list[str]]:
+    """Give the leaves of the newest session, of its rows and of its base."""
+    session = Session.objects.order_by("-pk").first()
+    return dict(zip(("session", "rows", "base"), seen(session), strict=True)) if session else {}
+
+
+def claims_shown() -> dict[str, list[str]]:
+    """Give the claims of the newest session and of its base."""
+    session = Session.objects.select_related("mounted_kb").order_by("-pk").first()
+    if session is None:
+        return {}
+    told = [claim for claim, _ in scene.seen(session, "pump")]
+    return {"session": told, "base": scene.held(session.mounted_kb, "pump")}
+
+
+def ranks_shown() -> dict[str, list[Any]]:
+    """Give the hits of the default project's default base."""
+    base = KnowledgeBase.objects.filter(is_default=True).first()
+    return {"base": ranked(base)} if base else {}

@@ -1,4 +1,4 @@
-"""SIGKILL at every edge of a fold's transactions: readers see the same, before and after [KB-13]."""
+"""SIGKILL at every edge of a fold's transactions: readers see the same, before, meanwhile and after [KB-13]."""
 
 import json
 import os
@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.faults.crashing_compaction import DEEP
+from tests.faults.crashing_compaction import DEEP, UNITS
+from tests.faults.lasting_reader import lasting_reader
 from tests.server import ROOT
 
 pytestmark = pytest.mark.crash
@@ -28,19 +29,24 @@ def test_a_kill_at_any_edge_changes_nothing_that_is_seen(tmp_path: Path, own_ser
     assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
     expected: list[Any] = []
     left_over = 0
-    for edge in range(MOST_EDGES):
-        done = run("-m", "tests.faults.crashing_compaction", str(edge))
-        found, chain = (json.loads(line) for line in done.stdout.splitlines())
-        assert found["seen"] == found["after"] == expected
-        left_over += found["left_over"]
-        if edge:
-            assert chain == expected
-        expected = chain
-        if done.returncode == 0:
-            break
-        assert done.returncode == -9, done.stderr
-    else:
-        pytest.fail(f"the fold had more than {MOST_EDGES} edges")
+    with lasting_reader("compaction", environment) as shown:
+        for edge in range(MOST_EDGES):
+            done = run("-m", "tests.faults.crashing_compaction", str(edge))
+            found, chain = (json.loads(line) for line in done.stdout.splitlines())
+            assert found["seen"] == found["after"] == expected
+            left_over += found["left_over"]
+            if edge:
+                assert chain == expected
+            expected = chain
+            if done.returncode == 0:
+                break
+            assert done.returncode == -9, done.stderr
+        else:
+            pytest.fail(f"the fold had more than {MOST_EDGES} edges")
+    # Who read all the while saw one source more after the other, and then nothing else.
+    assert [len(hits) for hits in shown["base"]] == sorted(len(hits) for hits in shown["base"])
+    assert {len(hits) % UNITS for hits in shown["base"]} == {0}
+    assert [hits for hits in shown["base"] if len(hits) == len(expected)] == [expected]
     assert edge > 6
     assert left_over > 4
     last = json.loads(run("-m", "tests.faults.crashing_compaction", "0").stdout.splitlines()[0])

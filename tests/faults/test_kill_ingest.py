@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from tests.faults.lasting_reader import lasting_reader
 from tests.server import ROOT
 
 pytestmark = pytest.mark.crash
 
 MOST_EDGES = 60
+OLD = [f"The old pump {part} is blue." for part in range(4)]
+NEW = [f"The new pump {part} is red." for part in range(6)]
 
 
 def test_a_kill_at_any_edge_leaves_the_old_or_the_new(tmp_path: Path, own_services: dict[str, str]) -> None:
@@ -27,30 +30,32 @@ def test_a_kill_at_any_edge_leaves_the_old_or_the_new(tmp_path: Path, own_servic
     assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
     kinds: list[str] = []
     left_over = 0
-    for edge in range(MOST_EDGES):
-        done = run("-m", "tests.faults.crashing_ingest", str(edge))
-        assert done.stdout, done.stderr
-        found = json.loads(done.stdout)
-        assert found["after"] == found["seen"]
-        left_over += found["left_over"]
-        if edge:
-            kinds.append(kind_of(found["seen"]))
-        if done.returncode == 0:
-            break
-        assert done.returncode == -9, done.stderr
-    else:
-        pytest.fail(f"the ingest had more than {MOST_EDGES} edges")
+    with lasting_reader("ingest", environment) as shown:
+        for edge in range(MOST_EDGES):
+            done = run("-m", "tests.faults.crashing_ingest", str(edge))
+            assert done.stdout, done.stderr
+            found = json.loads(done.stdout)
+            assert found["after"] == found["seen"]
+            left_over += found["left_over"]
+            if edge:
+                kinds.append(kind_of(found["seen"]))
+            if done.returncode == 0:
+                break
+            assert done.returncode == -9, done.stderr
+        else:
+            pytest.fail(f"the ingest had more than {MOST_EDGES} edges")
     # The session's load comes first, then the base's; each is visible from its last transaction on.
     assert kinds == sorted(kinds, key=("old old", "new old", "new new").index)
     assert set(kinds) == {"old old", "new old", "new new"}
     assert left_over > 4
+    # Who read all the while saw each view whole, at first empty.
+    for found in shown.values():
+        assert sorted(map(json.dumps, found)) == sorted(map(json.dumps, ([], OLD, NEW)))
 
 
 def kind_of(seen: list[list[str]]) -> str:
     """Say what is visible in session and base; whatever is neither the old nor the new fails."""
-    old = [f"The old pump {part} is blue." for part in range(4)]
-    new = [f"The new pump {part} is red." for part in range(6)]
-    names = {json.dumps(old): "old", json.dumps(new): "new"}
+    names = {json.dumps(OLD): "old", json.dumps(NEW): "new"}
     found, rows, held = (names[json.dumps(texts)] for texts in seen)
     assert found == rows
     return f"{found} {held}"

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.faults.crashing_save import STAGED
+from tests.faults.lasting_reader import lasting_reader
 from tests.server import ROOT
 
 pytestmark = pytest.mark.crash
@@ -37,17 +38,21 @@ def test_a_kill_at_any_edge_leaves_the_old_or_the_new(verb: str, tmp_path: Path,
     assert run("manage.py", "migrate", "--verbosity", "0").returncode == 0
     old, new = STATES[verb]
     was_new: list[bool] = []
-    for edge in range(MOST_EDGES):
-        done = run("-m", "tests.faults.crashing_save", verb, str(edge))
-        if edge:
-            found = json.loads(done.stdout)
-            assert found in (old, new)
-            was_new.append(found == new)
-        if done.returncode == 0:
-            break
-        assert done.returncode == -9, done.stderr
-    else:
-        pytest.fail(f"the {verb} had more than {MOST_EDGES} edges")
+    with lasting_reader("save", environment) as shown:
+        for edge in range(MOST_EDGES):
+            done = run("-m", "tests.faults.crashing_save", verb, str(edge))
+            if edge:
+                found = json.loads(done.stdout)
+                assert found in (old, new)
+                was_new.append(found == new)
+            if done.returncode == 0:
+                break
+            assert done.returncode == -9, done.stderr
+        else:
+            pytest.fail(f"the {verb} had more than {MOST_EDGES} edges")
+    # Who read all the while saw each view whole, at first empty.
+    assert sorted(shown["session"]) == sorted([[], TOLD, ALL])
+    assert sorted(shown["base"]) == sorted([new["mounted"]] if verb == "stage" else [[], ALL])
     assert not was_new[0]
     assert was_new == sorted(was_new)  # once the last transaction is committed, it stays
     assert json.loads(run("-m", "tests.faults.crashing_save", verb, "0").stdout) == new

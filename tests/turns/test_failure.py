@@ -7,46 +7,21 @@ import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge, Unavailable
+from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge
 from mrpvm.values import Selection
-from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import Choices, delete_session
-from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
+from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
 from sessions_app.queries.turns import graph
-from sessions_app.turns import pipeline, shutdown
+from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.prepare import prepare
-from sessions_app.turns.recovery import recover_abandoned, recover_all_running
-from sessions_app.turns.sweep import sweep
-from tests.kernel.scripted import REJECT, plugin, solution, unit
+from tests.kernel.scripted import REJECT, plugin, solution
+from tests.turns.failure_scene import fail, memory
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-def memory(session):
-    """Give everything a failed turn must not change [T-29]."""
-    session.refresh_from_db()
-    return {
-        "messages": list(session.messages.values_list("sequence", "content")),
-        "units": list(session.context_units.filter(state="committed").values_list("unit_id", flat=True)),
-        "preferences": (
-            session.preferred_planner_plugin, session.preferred_seed_detector_plugin, session.preferred_kb_plugin,
-            session.preferred_goal_solver_plugin, session.preferred_deliberation_level, session.preferred_model,
-        ),
-        "prompt": session.system_prompt,
-        "count": session.unit_count,
-        "draft": session.draft_id,
-    }  # fmt: skip
-
-
-def fail(session, message="Why?", **choices):
-    call = TurnCall(message=message, system_prompt="Be brief.", choices=Choices(**choices))
-    with pytest.raises(TurnError) as caught:
-        run_turn(session, call)
-    return ExplainabilityTurn.objects.get(pk=caught.value.turn.pk), caught.value
 
 
 BREAKS = {
@@ -298,97 +273,6 @@ def test_deleting_a_session_keeps_its_running_turn_from_committing(session, plug
     assert not session.messages.exists()
 
 
-def abandon(session, *, lease_seconds=-1):
-    prepared = prepare(session, TurnCall(message="Why?"))
-    stage_units(prepared.turn, [unit("Rex is a dog.")], "exec-0.1~1")
-    lease = timezone.now() + timedelta(seconds=lease_seconds)
-    ExplainabilityTurn.objects.filter(pk=prepared.turn.pk).update(lease_until=lease)
-    return prepared.turn
-
-
-def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
-    """[T-37]"""
-    plugins()
-    before = memory(session)
-    turn = abandon(session)
-    assert recover_abandoned() == 1
-    assert recover_abandoned() == 0
-    assert memory(session) == before
-    turn.refresh_from_db()
-    assert turn.status == "interrupted"
-    assert turn.error["code"] == "TURN_INTERRUPTED"
-    assert not ContextUnit.objects.exists()
-    assert graph(turn)["frames"][0]["status"] == "failed"
-
-
-def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugins, settings):
-    """[T-36]"""
-    plugins()
-    settings.MRPVM_REQUEST_TIMEOUT_MS = 5_000
-    earliest = timezone.now()
-    lease = prepare(session, TurnCall(message="Why?")).turn.lease_until
-    assert earliest <= lease - timedelta(seconds=15) <= timezone.now()
-
-
-def test_the_sweep_recovers_an_abandoned_turn(session, plugins):
-    """[T-38]"""
-    plugins()
-    turn = abandon(session)
-    assert sweep()["recovered"] == 1
-    turn.refresh_from_db()
-    assert turn.status == "interrupted"
-
-
-def test_the_next_turn_recovers_the_abandoned_one_itself(session, plugins):
-    """[T-38]"""
-    plugins()
-    turn = abandon(session)
-    run_turn(session, TurnCall(message="Again?"))
-    turn.refresh_from_db()
-    assert turn.status == "interrupted"
-
-
-def test_a_server_that_starts_alone_recovers_turns_whose_lease_is_still_good(session, plugins):
-    plugins()
-    abandon(session, lease_seconds=60)
-    assert recover_abandoned() == 0
-    assert recover_all_running() == 1
-
-
-def test_a_turn_that_was_recovered_meanwhile_cannot_commit(session, plugins, monkeypatch):
-    """[T-33]"""
-    plugins()
-    commit = pipeline.commit_turn
-
-    def late(turn, *args):
-        recover_all_running()
-        commit(turn, *args)
-
-    monkeypatch.setattr(pipeline, "commit_turn", late)
-    turn, _ = fail(session)
-    assert turn.status == "interrupted"
-    assert not session.messages.exists()
-
-
-def test_no_turn_starts_while_the_server_stops(session, plugins):
-    """[O-19]"""
-    plugins()
-    shutdown.begin()
-    with pytest.raises(Unavailable):
-        run_turn(session, TurnCall(message="Why?"))
-    assert not session.turns.exists()
-
-
-def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, plugins):
-    """[O-19]"""
-    plugins()
-    running = prepare(session, TurnCall(message="Why?"))
-    threading.Timer(0.2, shutdown.begin).start()
-    with pytest.raises(Unavailable):
-        run_turn(session, TurnCall(message="And?"), wait_ms=10_000)
-    assert session.turns.get() == running.turn
-
-
 def test_only_a_taken_slot_makes_a_session_busy(session, plugins, monkeypatch):
     """Another constraint that is hurt is a defect, and waiting for the slot would not mend it."""
     plugins()
@@ -397,20 +281,6 @@ def test_only_a_taken_slot_makes_a_session_busy(session, plugins, monkeypatch):
     Session.objects.update(turn_sequence=0)
     with pytest.raises(IntegrityError):
         run_turn(session, TurnCall(message="Second?"), wait_ms=10_000)
-
-
-def test_a_recovered_turn_ends_as_any_failed_turn_does(session, plugins):
-    """[T-28, T-37]: with how long it took, the news of its units, and activity."""
-    plugins()
-    turn = abandon(session)
-    before = session.last_activity_at
-    recover_abandoned()
-    turn.refresh_from_db()
-    session.refresh_from_db()
-    assert turn.duration_ms is not None
-    assert session.last_activity_at > before
-    kinds = list(session.events.order_by("sequence").values_list("kind", flat=True))
-    assert kinds[-2:] == ["turn.interrupted", "units.discarded"]
 
 
 def test_the_entry_of_a_failed_turn_names_pinned_and_tried_plugins(session, plugins):
