@@ -75,6 +75,8 @@ def what_if(
         MRPError: the call itself is refused, as a turn would refuse it.
     """
     check_call(call)
+    # Nobody holds the slot: read by one statement, the session fits its journal while others save and mount.
+    session = Session.objects.select_related("journal", "mounted_kb").get(pk=session.pk)
     level = call.choices.deliberation_level
     turn = ExplainabilityTurn(
         session=session,

@@ -5,14 +5,13 @@ from typing import Any
 from mrpvm.knowledge.text import terms
 from sessions_app.models import KnowledgeBase, Session
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from tests.actions import knowledge_scene as scene
 
 _ABOUT = dict.fromkeys(terms("pump"), 1.0)
 
 
 def seen(session: Session) -> list[list[str]]:
     """Give the leaves that the session finds, its units, and the leaves that its base shows."""
-    fresh = Session.objects.get(pk=session.pk)
+    fresh = Session.objects.select_related("journal", "mounted_kb").get(pk=session.pk)
     rows = fresh.context_units.filter(ku_type="atomic").values_list("claim", flat=True)
     views = [SessionKnowledge.of(fresh), of_head(fresh.mounted_kb)]
     found, held = (
@@ -40,11 +39,11 @@ def leaves_shown() -> dict[str, list[str]]:
 
 def claims_shown() -> dict[str, list[str]]:
     """Give the claims of the newest session and of its base."""
-    session = Session.objects.select_related("mounted_kb").order_by("-pk").first()
+    session = Session.objects.select_related("journal", "mounted_kb").order_by("-pk").first()
     if session is None:
         return {}
-    told = [claim for claim, _ in scene.seen(session, "pump")]
-    return {"session": told, "base": scene.held(session.mounted_kb, "pump")}
+    told = sorted(hit.unit.text for hit in SessionKnowledge.of(session).search(_ABOUT, 50))
+    return {"session": told, "base": sorted(text for _, text, _ in ranked(session.mounted_kb))}
 
 
 def ranks_shown() -> dict[str, list[Any]]:

@@ -1,0 +1,26 @@
+"""What a turn would try, asked while nobody holds the session's slot."""
+
+import pytest
+
+from sessions_app.actions.forks import save_session_kb
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.what_if import what_if
+from tests.actions.knowledge_scene import tell
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_session_that_was_saved_after_it_was_read_is_looked_at_as_it_stands(plugins):
+    plugins()
+    project = ensure_default_project()
+    session = create_session(project, base=create_base(project, "Pumps"))
+    tell(session, "The pump is loud")
+    read_before = Session.objects.get(pk=session.pk)
+    save_session_kb(session)
+    found = what_if(read_before, TurnCall(message="Why is the pump loud?"))
+    assert not found.error
+    assert "kb" in {data.get("stage") for _, _, data, *_ in found.records}
