@@ -1,7 +1,8 @@
 """Rows that an index finds one by one, for conditions on several of its columns with many values for the last.
 
 With such a condition it is the database that chooses how to read. PostgreSQL goes by its statistics: of a layer that
-they do not know yet it expects no rows, and reads all of them to test each. Here the statement leaves it no choice.
+they do not know yet it expects no rows, and reads all of them to test each. Here the statement leaves it no choice, and
+keeps from it which layers are meant, so that it expects as much of them as of any, and takes the index of all columns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -58,9 +59,14 @@ def _from_arrays(
     fields = [field_named(model, name) for name in names]
     arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
     read, converters = selected(model, columns)
-    rows = f"SELECT {read} FROM {_matching(model, names, shape)} OFFSET 0"  # noqa: S608
+    unknown = tuple((name, _kept_back(test, field_named(model, name).db_type(connection))) for name, test in shape)
+    rows = f"SELECT {read} FROM {_matching(model, names, unknown)} OFFSET 0"  # noqa: S608
     asked = f"unnest({arrays}) AS asked({_listed(names)})"
     return f"SELECT found.* FROM {asked} CROSS JOIN LATERAL ({rows}) found", converters  # noqa: S608
+
+
+def _kept_back(test: str, kind: str | None) -> str:
+    return test.replace("%s", f"(SELECT %s::{kind})")
 
 
 @lru_cache(maxsize=256)
