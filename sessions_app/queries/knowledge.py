@@ -1,10 +1,11 @@
 """Knowledge bases, their sources, and what of these is in quarantine."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Sum
 
 from mrpvm.errors import NotFound
+from mrpvm.knowledge import indexing
 from sessions_app.models import (
     KBRevision,
     KnowledgeBase,
@@ -86,6 +87,20 @@ def unsaved(session: Session) -> Mapping[str, int]:
     layer_ids = session.draft.chain[: session.draft.chain.index(session.mounted_layer_id)]
     sums = {name: Sum(name) for name in ("own_source_count", "own_unit_count", "removed_unit_count")}
     return KnowledgeLayer.objects.filter(pk__in=layer_ids).aggregate(**sums)
+
+
+def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:
+    """Give the layers with units that another version of the code has indexed; `manage.py reindex` is for them [O-35].
+
+    What is just being staged, or was left over, is not among them.
+
+    Args:
+        among: the keys of the layers to look at; all when None.
+    """
+    found = KnowledgeLayer.objects.filter(own_unit_count__gt=0).exclude(index_version=indexing.INDEX_VERSION)
+    if among is not None:
+        found = found.filter(pk__in=set(among))
+    return found.exclude(kind=KnowledgeLayer.Kind.STAGED).order_by("pk")
 
 
 def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:
