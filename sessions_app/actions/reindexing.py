@@ -40,7 +40,7 @@ _POLL_SECONDS = 0.5
 _ROWS_A_STEP = 5_000
 _Kind = KnowledgeLayer.Kind
 type Told = Callable[[str, int, int], object]
-"""Takes what is being written, how many of its units are, and of how many."""
+"""Called between transactions with what is being written, how many of its units are, and of how many."""
 type _Unit = tuple[int, int, int, IndexEntry]
 """A unit's key, its layer's, the length that it had, and what it is found by."""
 
@@ -87,7 +87,7 @@ def _reindex_layer(layer_pk: int, told: Told) -> bool:
     packings, version = PackedLayer.objects.filter(layer_id=layer_pk), packing_version(indexing.INDEX_VERSION)
     packings.filter(version=version).delete()  # what was packed for a turning over that did not come
     if packings.filter(is_complete=True).exists():
-        pack_postings(layer_pk, holder.pk, version)
+        pack_postings(layer_pk, holder.pk, version, lambda: told(f"layer {layer_pk}", len(keys), len(keys)))
     _turn_over(layer_pk, holder.pk, lengths)
     return bool(lengths)
 
@@ -136,10 +136,13 @@ def _reindex_sessions(told: Told, *, with_others: bool) -> int:
     waiting = [pk for pk, journal, ancestry in chains if with_others or not old.isdisjoint((journal, *ancestry))]
     session_count, done_count = len(waiting), 0
     while waiting:
-        written = {pk: _reindex_session(pk) for pk in waiting}
-        done_count += sum(count or 0 for count in written.values())
-        waiting = [pk for pk, count in written.items() if count is None]
-        told("sessions", session_count - len(waiting), session_count)
+        busy: list[int] = []
+        for place, session_pk in enumerate(waiting):
+            told("sessions", session_count - len(waiting) - len(busy) + place, session_count)
+            written = _reindex_session(session_pk)
+            done_count += written or 0
+            busy += [session_pk] if written is None else []
+        waiting = busy
         if waiting:
             time.sleep(_POLL_SECONDS)
     return done_count

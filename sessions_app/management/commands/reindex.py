@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import Conflict
 from sessions_app.actions.reindexing import is_anything_left, reindex
+from sessions_app.turns.courtesy import Courtesy
 
 _TOLD_EVERY_SECONDS = 2.0
 
@@ -25,7 +26,7 @@ class Command(BaseCommand):
         if not is_anything_left():
             self.stdout.write("The index is up to date: there was nothing to do.")
             return
-        self._told_at = 0.0
+        self._told_at, self._courtesy = 0.0, Courtesy(apart=True)
         try:
             count = reindex(self._tell)
         except Conflict as refused:
@@ -33,6 +34,7 @@ class Command(BaseCommand):
         self.stdout.write(f"The index is up to date: {count} layer{'' if count == 1 else 's'} written again.")
 
     def _tell(self, what: str, done_count: int, of_count: int) -> None:
+        self._courtesy.step_back()
         if time.monotonic() - self._told_at >= _TOLD_EVERY_SECONDS:
             self._told_at = time.monotonic()
             self.stdout.write(f"{what}: {done_count} of {of_count}")
