@@ -173,7 +173,7 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
     for source_id in sorted(newest_of, key=lambda name: newest_of[name]):
         newest = newest_of[source_id]
         copy = KnowledgeSource.objects.get(pk=newest)
-        copy.pk, copy.layer = None, layer
+        copy.pk, copy.layer, copy.text_byte_count = None, layer, 0
         copy._state.adding = True
         with transaction.atomic():
             list(

@@ -10,10 +10,12 @@ from itertools import batched
 from django.db import transaction
 from django.db.models import QuerySet
 
+from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.slots import lock_session
 from sessions_app.actions.staging import UNITS_AT_ONCE
 from sessions_app.models import ContextUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.models.plain_sql import add_to_row
 from sessions_app.search.chains import resolve_chain
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.layers import own_layers, seal_layer
@@ -75,6 +77,8 @@ def _enter(layer: KnowledgeLayer, source: KnowledgeSource, limit: int | None = N
     """Enter units that have no source yet; tells whether there were any."""
     units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
     LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
+    if units:
+        add_to_row(source, text_byte_count=sum(map(text_byte_count, units)))
     note_words(units)
     return bool(units)
 

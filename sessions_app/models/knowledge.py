@@ -109,7 +109,7 @@ class KnowledgeSource(models.Model):
     """A text that units were made from [KB-3].
 
     One of the kind JOURNAL stands for what a session knew when it was saved; it has no text, and `unit_count` is how
-    much that was [KB-11].
+    much that was [KB-11]. `text_byte_count` is how much the units of this row say [IN-4].
     """
 
     class Kind(models.TextChoices):
@@ -127,6 +127,7 @@ class KnowledgeSource(models.Model):
     hash = models.CharField(max_length=64)
     chunk_count = models.PositiveIntegerField(default=0)
     unit_count = models.PositiveIntegerField(default=0)
+    text_byte_count = models.PositiveBigIntegerField(default=0)
     added_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 
 from mrpvm.errors import NotFound
 from mrpvm.knowledge import indexing
@@ -75,6 +75,18 @@ def newest_sources(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
     """Give the newest row of each source id in the layer's chain: the one that counts."""
     rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
     return rows.exclude(Exists(rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))))
+
+
+def text_byte_count(layer: KnowledgeLayer) -> int:
+    """Give how many bytes the units say that a layer's chain has of its sources, and of what sessions saved [IN-4].
+
+    Of several rows of a source the newest counts; a session's journal grows with each.
+    """
+    journal = KnowledgeSource.Kind.JOURNAL
+    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
+    newer = rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
+    found = rows.filter(Q(kind=journal) | ~Exists(newer)).aggregate(total=Sum("text_byte_count"))
+    return int(found["total"] or 0)
 
 
 def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:

@@ -11,10 +11,11 @@ from django.db.models import QuerySet
 
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
+from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
 from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
-from sessions_app.models.plain_sql import save_columns
+from sessions_app.models.plain_sql import add_to_row, save_columns
 from sessions_app.models.unit_fields import UNIT_COLUMNS, columns_of
 from sessions_app.search.layers import shift_counts
 from sessions_app.search.visibility import settle
@@ -88,6 +89,8 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
         insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
     insert_postings(layer_pk, keys, found.entries)
+    if origin is not None:
+        add_to_row(origin, text_byte_count=sum(map(text_byte_count, found.units)))
     settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
     shift_counts(layer, settled.after - settled.before, own=len(keys))
     return keys
