@@ -309,9 +309,14 @@ def _check(upload: Upload) -> None:
         check_source_id(upload.source_id)
     if len(upload.data) > settings.MRPVM_MAX_UPLOAD_BYTES:
         raise TooLarge(
-            f"The file has {len(upload.data)} bytes; {settings.MRPVM_MAX_UPLOAD_BYTES} are allowed.",
+            f"The file has {len(upload.data)} bytes; {settings.MRPVM_MAX_UPLOAD_BYTES} are allowed"
+            " (MRPVM_MAX_UPLOAD_BYTES).",
             code="KB_VALIDATION_TOO_LARGE",
-            details={"limit": settings.MRPVM_MAX_UPLOAD_BYTES, "size": len(upload.data)},
+            details={
+                "limit": settings.MRPVM_MAX_UPLOAD_BYTES,
+                "setting": "MRPVM_MAX_UPLOAD_BYTES",
+                "size": len(upload.data),
+            },
         )
     if not upload.data.strip():
         raise InvalidInput("There is no content.")
