@@ -14,7 +14,7 @@ from mrpvm.ingestion.source import IngestedSource, ReadSource, Rejection, Source
 from mrpvm.knowledge.chunking import Chunk
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.knowledge.ingest import SourceInfo
-from mrpvm.knowledge.limits import IngestLimits
+from mrpvm.knowledge.limits import ChunkingLimits, IngestLimits
 from mrpvm.values import KnowledgeUnit
 
 _REFUSALS: dict[str, type[MRPError]] = {
@@ -43,8 +43,9 @@ def parse_request(raw: bytes) -> tuple[SourceFile, str | None]:
     first, _, data = raw.partition(b"\n")
     head = json.loads(first)
     del head["kind"]
-    detector, limits = head.pop("detector"), IngestLimits(**head.pop("limits"))
-    return SourceFile(**head, limits=limits, data=data), detector
+    detector, limits = head.pop("detector"), head.pop("limits")
+    chunking = ChunkingLimits(**limits.pop("chunking"))
+    return SourceFile(**head, limits=IngestLimits(**limits, chunking=chunking), data=data), detector
 
 
 def refusal(error: MRPError) -> bytes:

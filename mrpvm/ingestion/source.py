@@ -84,7 +84,12 @@ def read_source(file: SourceFile) -> ReadSource:
     info = describe_source(file.source_id, file.name, document.text, ingested_at=file.ingested_at)
     is_markdown = document.is_markdown or info.source_type == "markdown"
     _check_lines(document.text.split("\n"), file.limits.units_per_source if is_markdown else None)
-    chunks = chunk_source(document.text, is_markdown=is_markdown, max_chunks=file.limits.chunks_per_source)
+    chunks = chunk_source(
+        document.text,
+        is_markdown=is_markdown,
+        limits=file.limits.chunking,
+        max_chunks=file.limits.chunks_per_source,
+    )
     info = replace(info, author=document.author or info.author, id_root=file.id_root)
     return ReadSource(info=info, text=document.text, chunks=chunks)
 

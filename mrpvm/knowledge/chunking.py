@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -147,29 +148,31 @@ def _paragraphs(text: str, span: _Span) -> Iterator[_Span]:
 
 
 def _sentence_windows(text: str, span: _Span, limits: ChunkingLimits, chunk_type: str) -> Iterator[Chunk]:
-    """Give windows of whole sentences; each begins with the last sentence of the one before, outside its own span.
+    """Give windows of whole sentences; each begins with the last ones of the window before, outside its own span.
 
     An overlap longer than a third of the target is left out: it would crowd out what is new.
     """
     window: _Span | None = None
-    lead, last = "", ""
+    lead, last = "", deque[str](maxlen=limits.overlap_sentences)
     for start, end in sentence_spans(text[span[0] : span[1]]):
         sentence = (span[0] + start, span[0] + end)
         said = text[sentence[0] : sentence[1]]
         if len(said) > limits.target_max_chars:
             if window:
                 yield _chunk(text, window, chunk_type, None, lead)
-            window, lead, last = None, "", ""
+            window, lead = None, ""
+            last.clear()
             yield from _fixed_windows(text, sentence, limits)
             continue
         if window and len(lead) + sentence[1] - window[0] > limits.target_max_chars:
             yield _chunk(text, window, chunk_type, None, lead)
-            lead = f"{last} " if len(last) <= limits.target_max_chars // 3 else ""
+            overlap = "".join(f"{earlier} " for earlier in last)
+            lead = overlap if len(overlap) <= limits.target_max_chars // 3 + 1 else ""
             window = None
         if window is None and len(lead) + len(said) > limits.target_max_chars:
             lead = ""
         window = (window[0] if window else sentence[0], sentence[1])
-        last = said
+        last.append(said)
     if window:
         yield _chunk(text, window, chunk_type, None, lead)
 

@@ -10,9 +10,12 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from mrpvm.knowledge.dialogue import UTTERANCE
-from mrpvm.knowledge.text import UNSPACED, terms
+from mrpvm.knowledge.text import STEMMER_VERSION, UNSPACED, terms
 from mrpvm.values import KnowledgeUnit
 
+INDEX_VERSION = f"{STEMMER_VERSION}+fields-1"
+"""Names everything that decides what a unit is found by: its terms and, with a number of their own that is raised with
+them, their weights, their ids and the words for pages. What another version wrote has to be written again [O-35]."""
 WHOLE_FREQUENCY = 10
 """Frequencies are whole numbers of tenths, so that sums are exact and every database gives the same score."""
 _MONTHS = (

@@ -12,7 +12,7 @@ import Stemmer
 from mrpvm.knowledge.lexicon import BASE_FORMS, STOP_WORDS, word_class
 
 STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+terms-2"
-"""Part of the index schema: an index made by another version must be rebuilt [O-35]."""
+"""What `terms` makes of a text; its number is raised with every change of that. Part of `indexing.INDEX_VERSION`."""
 
 _GAP = re.compile(r"[\s\u2014\u2015\u2026]+|\.{3,}|--+|(?<=\w)[,;:!?()\[\]{}\"\u201c\u201d](?=[^\W\d])")
 _POSSESSIVE = re.compile(r"(?<=\w)'s$")

@@ -9,6 +9,8 @@ from mrpvm.knowledge.instructions import is_session_wide
 from mrpvm.knowledge.text import collapse, terms
 from mrpvm.values import KnowledgeUnit
 
+_SAID = ("topic", "title", "claim", "procedure", "condition", "text_body", "subject", "relation", "object")
+
 
 def content_hash(unit: KnowledgeUnit) -> str:
     """Give the unit's content hash: SHA-256 over what it says and whom it speaks to [KU-8].
@@ -28,6 +30,16 @@ def content_hash(unit: KnowledgeUnit) -> str:
     document = json.dumps([collapse(part or "") for part in parts], ensure_ascii=False, separators=(",", ":"))
     # Lone surrogates can reach us inside JSON strings; the hash is total over them.
     return hashlib.sha256(document.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def text_byte_count(unit: object) -> int:
+    """Give how many bytes of UTF-8 a unit says: the values of its control text [IN-4].
+
+    Args:
+        unit: anything that has a unit's texts under their names.
+    """
+    texts = (getattr(unit, name) for name in _SAID)
+    return sum(len(text.encode("utf-8", "surrogatepass")) for text in texts if text)
 
 
 def numbered(kind: str, number: int) -> str:

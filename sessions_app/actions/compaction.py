@@ -29,6 +29,7 @@ from sessions_app.models import (
     SourceArtifact,
     UnitArtifact,
 )
+from sessions_app.queries.knowledge import outdated_layers
 from sessions_app.search.chains import resolve_chain
 from sessions_app.search.index import hide_units, indexed, insert_indexed
 from sessions_app.search.layers import seal_layer
@@ -96,13 +97,16 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
     The base's revision stays, for nobody sees a difference: units, ranks and scores are those of before.
 
     Raises:
-        Conflict: the base has changed meanwhile, or one of its sources is just being replaced; nothing was done.
+        Conflict: the base has changed meanwhile, one of its sources is just being replaced, or its index is of another
+            version, which makes other counts [O-35]; nothing was done.
         FoldedWrongly: a defect; nothing was done.
 
     Effects: one sealed layer in the place of several; costs by their units, never by those of the layers below.
     """
     head, lower = base.head, _fold_from(base.head)
     folded = head.chain if lower is None else head.chain[: head.chain.index(lower.pk)]
+    if outdated_layers(head.chain).exists():
+        raise Conflict("The base was indexed by another version: it is folded once `manage.py reindex` has run.")
     if len(folded) < 2:
         KnowledgeBase.objects.filter(pk=base.pk).update(compaction_asked_at=None)
         return False
@@ -169,7 +173,7 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
     for source_id in sorted(newest_of, key=lambda name: newest_of[name]):
         newest = newest_of[source_id]
         copy = KnowledgeSource.objects.get(pk=newest)
-        copy.pk, copy.layer = None, layer
+        copy.pk, copy.layer, copy.text_byte_count = None, layer, 0
         copy._state.adding = True
         with transaction.atomic():
             list(

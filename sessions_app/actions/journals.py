@@ -10,6 +10,7 @@ from itertools import batched
 from django.db import transaction
 from django.db.models import QuerySet
 
+from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.slots import lock_session
 from sessions_app.actions.staging import UNITS_AT_ONCE
@@ -56,7 +57,9 @@ def prepare_journal(session: Session) -> None:
     while not is_ready:
         with transaction.atomic():
             locked = lock_session(session.pk)
-            is_ready = not _enter(locked.journal, journal_source(locked, locked.journal), UNITS_AT_ONCE)
+            source = journal_source(locked, locked.journal)
+            is_ready = not _enter(locked.journal, source, UNITS_AT_ONCE)
+            source.save(update_fields=["text_byte_count"])
 
 
 def seal_journal(session: Session, layer: KnowledgeLayer) -> None:
@@ -66,15 +69,16 @@ def seal_journal(session: Session, layer: KnowledgeLayer) -> None:
     """
     source = journal_source(session, layer)
     source.unit_count = session.unit_count
-    source.save(update_fields=["unit_count"])
     _enter(layer, source)
+    source.save(update_fields=["unit_count", "text_byte_count"])
     seal_layer(layer)
 
 
 def _enter(layer: KnowledgeLayer, source: KnowledgeSource, limit: int | None = None) -> bool:
-    """Enter units that have no source yet; tells whether there were any."""
+    """Enter units that have no source yet, and what they say in the unsaved source; tells whether there were any."""
     units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
     LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
+    source.text_byte_count += sum(map(text_byte_count, units))
     note_words(units)
     return bool(units)
 

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -26,6 +25,7 @@ from sessions_app.actions.source_rows import (
 )
 from sessions_app.actions.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
+from sessions_app.queries.knowledge import text_byte_count
 from sessions_app.search.index import UNKNOWN, hide_units
 from sessions_app.search.layers import create_layer, seal_layer
 
@@ -207,16 +207,15 @@ def free_source_id(layer: KnowledgeLayer, name: str) -> str:
 
 
 def check_base_size(layer: KnowledgeLayer) -> None:
-    """Refuse a head that shows more units or sources than a base may have; its counts are there already [IN-4, O-33].
+    """Refuse a head that shows more than a base may have; its counts are there already, one query [IN-4, O-33].
 
     Raises:
-        TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS, KB_VALIDATION_MAX_SOURCES.
+        TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS, KB_VALIDATION_MAX_SOURCES, KB_VALIDATION_TOO_LARGE.
     """
-    for what, value, limit, code in (
-        ("units", layer.unit_count, settings.MRPVM_MAX_BASE_UNITS, "KB_VALIDATION_MAX_TOTAL_UNITS"),
-        ("sources", layer.source_count, settings.MRPVM_MAX_BASE_SOURCES, "KB_VALIDATION_MAX_SOURCES"),
-    ):
-        check_limit("The base", what, value, limit, code)
+    check_limit("The base", "units", layer.unit_count, "MRPVM_MAX_BASE_UNITS", "KB_VALIDATION_MAX_TOTAL_UNITS")
+    check_limit("The base", "sources", layer.source_count, "MRPVM_MAX_BASE_SOURCES", "KB_VALIDATION_MAX_SOURCES")
+    text_bytes, subject = text_byte_count(layer), "The control text of the base"
+    check_limit(subject, "bytes", text_bytes, "MRPVM_MAX_BASE_TEXT_BYTES", "KB_VALIDATION_TOO_LARGE")
 
 
 def _candidates(stem: str) -> Iterator[str]:

@@ -10,15 +10,16 @@ from datetime import timedelta
 from itertools import batched
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, OuterRef
-from django.db.models.functions import Collate
+from django.db.models import CharField, Exists, OuterRef, Value
+from django.db.models.functions import Collate, Concat
 from django.utils import timezone
 
 from mrpvm.knowledge.arrays import Array, np
 from sessions_app.models import PACKED_FROM, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
+from sessions_app.models.packed_layer import packing_version
 from sessions_app.models.plain_sql import insert_values
 from sessions_app.search.layers import layers_of_bases
-from sessions_app.search.packed import UNITS_A_PART, VERSION, packed_postings, packed_said, packed_units
+from sessions_app.search.packed import UNITS_A_PART, packed_postings, packed_said, packed_units
 
 _POSTINGS_A_QUERY = 50_000
 _PARTS_A_TRANSACTION = 2_000
@@ -34,7 +35,8 @@ logger = logging.getLogger(__name__)
 def pack_large_layers(watch: Callable[[], object] = lambda: None) -> int:
     """Pack what bases show in large layers and is not packed yet; gives how many layers were."""
     shown = layers_of_bases()
-    done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=VERSION, is_complete=True)
+    version = Concat(Value(packing_version("")), OuterRef("index_version"), output_field=CharField())
+    done = PackedLayer.objects.filter(layer=OuterRef("pk"), version=version, is_complete=True)
     large = KnowledgeLayer.objects.filter(own_unit_count__gte=PACKED_FROM, sealed_at__isnull=False)
     wanted = large.filter(~Exists(done)).order_by("pk").values_list("pk", flat=True)
     packed_count = sum(_is_packed(pk, watch) for pk in list(wanted) if pk in shown)
@@ -60,16 +62,26 @@ def _is_packed(layer_pk: int, watch: Callable[[], object]) -> bool:
 
 
 def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> bool:
-    """Pack a sealed layer's postings; tells whether it was done, which it is not while another process does it.
+    """Pack a sealed layer's postings; tells whether it was done, which it is not while another process does it."""
+    layer = KnowledgeLayer.objects.only("index_version", "postings_layer").get(pk=layer_pk)
+    present = packing_version(layer.index_version)
+    PackedLayer.objects.filter(layer=layer, is_complete=True).exclude(version=present).delete()
+    return pack_postings(layer_pk, layer.postings_layer_id or layer_pk, present, watch)
+
+
+def pack_postings(layer_pk: int, key: int, version: str, watch: Callable[[], object] = lambda: None) -> bool:
+    """Pack the postings of a sealed layer that lie under a key; tells whether it was done, as `pack_layer` does.
+
+    They are read once `version` is that of the layer's index.
 
     Effects: one row or two a term and one for some hundred units, in short transactions; memory for two numbers a unit
     and the postings of the most frequent term.
     """
-    packed = _begun(layer_pk)
+    packed = _begun(layer_pk, version)
     if packed is None:
         return False
     keys = _keys_in_order(layer_pk)
-    for batch in batched(_parts(packed.pk, layer_pk, keys), _PARTS_A_TRANSACTION, strict=False):
+    for batch in batched(_parts(packed.pk, key, keys), _PARTS_A_TRANSACTION, strict=False):
         watch()
         with transaction.atomic():
             if not PackedLayer.objects.filter(pk=packed.pk).update(worked_at=timezone.now()):
@@ -78,15 +90,14 @@ def pack_layer(layer_pk: int, watch: Callable[[], object] = lambda: None) -> boo
     return bool(PackedLayer.objects.filter(pk=packed.pk).update(unit_count=len(keys), is_complete=True))
 
 
-def _begun(layer_pk: int) -> PackedLayer | None:
-    """Give a new, empty packing in the place of a stale or abandoned one; None while somebody else is at it."""
-    PackedLayer.objects.filter(layer_id=layer_pk, is_complete=True).exclude(version=VERSION).delete()
+def _begun(layer_pk: int, version: str) -> PackedLayer | None:
+    """Give a new, empty packing, in the place of an abandoned one if there is any; None while somebody is at it."""
     PackedLayer.objects.filter(
         layer_id=layer_pk, is_complete=False, worked_at__lt=timezone.now() - _GIVEN_UP_AFTER
     ).delete()
     try:
         with transaction.atomic():
-            return PackedLayer.objects.create(layer_id=layer_pk, version=VERSION)
+            return PackedLayer.objects.create(layer_id=layer_pk, version=version)
     except IntegrityError:
         return None
 
@@ -101,13 +112,13 @@ def _keys_in_order(layer_pk: int) -> Array:
     return np.fromiter(ordered.iterator(), np.int64)
 
 
-def _parts(packed_pk: int, layer_pk: int, keys: Array) -> Iterator[tuple[int, str, int, bytes]]:
+def _parts(packed_pk: int, key: int, keys: Array) -> Iterator[tuple[int, str, int, bytes]]:
     for number, start in enumerate(range(0, len(keys), UNITS_A_PART)):
         yield packed_pk, PackedPart.Kind.UNITS.value, number, packed_units(keys[start : start + UNITS_A_PART])
     order = np.argsort(keys)
     ordered = np.append(keys[order], np.iinfo(np.int64).max)
     kind = PackedPart.Kind
-    for term, *columns in _postings(layer_pk):
+    for term, *columns in _postings(key):
         places = ordered.searchsorted(columns[0])
         has_number = ordered[places] == columns[0]
         if has_number.any():
@@ -118,9 +129,9 @@ def _parts(packed_pk: int, layer_pk: int, keys: Array) -> Iterator[tuple[int, st
             yield packed_pk, kind.SAID.value, term, packed_said(*(column[~has_number] for column in columns))
 
 
-def _postings(layer_pk: int) -> Iterator[tuple[int, Array, Array, Array]]:
+def _postings(key: int) -> Iterator[tuple[int, Array, Array, Array]]:
     """Give each term with its units' keys, frequencies and lengths, some thousand postings a query."""
-    stored = Posting.objects.filter(layer_id=layer_pk).order_by("term").values_list(
+    stored = Posting.objects.filter(layer_id=key).order_by("term").values_list(
         "term", "unit_id", "frequency", "length"
     )  # fmt: skip
     rest = stored

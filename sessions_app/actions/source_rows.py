@@ -59,12 +59,12 @@ def check_source(source: NewSource) -> None:
             code="INVALID_SOURCE_ID",
         )
     size = len(source.content.encode("utf-8", "surrogatepass"))
-    for what, value, limit, code in (
-        ("bytes", size, settings.MRPVM_MAX_UPLOAD_BYTES, "KB_VALIDATION_TOO_LARGE"),
-        ("chunks", source.chunk_count, settings.MRPVM_MAX_SOURCE_CHUNKS, "KB_INGEST_TOO_MANY_CHUNKS"),
-        ("units", len(source.units), settings.MRPVM_MAX_SOURCE_UNITS, "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
+    for what, value, setting, code in (
+        ("bytes", size, "MRPVM_MAX_UPLOAD_BYTES", "KB_VALIDATION_TOO_LARGE"),
+        ("chunks", source.chunk_count, "MRPVM_MAX_SOURCE_CHUNKS", "KB_INGEST_TOO_MANY_CHUNKS"),
+        ("units", len(source.units), "MRPVM_MAX_SOURCE_UNITS", "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
     ):
-        check_limit("The source", what, value, limit, code)
+        check_limit("The source", what, value, setting, code)
 
 
 def new_context_id() -> str:
@@ -86,17 +86,18 @@ def check_source_id(source_id: str) -> None:
         )
 
 
-def check_limit(subject: str, what: str, value: int, limit: int, code: str) -> None:
-    """Refuse more of something than is taken.
+def check_limit(subject: str, what: str, value: int, setting: str, code: str) -> None:
+    """Refuse more of something than a setting takes.
 
     Raises:
-        TooLarge: with this code, the limit and the value.
+        TooLarge: with this code, the limit, the setting's name and the value.
     """
+    limit = getattr(settings, setting)
     if value > limit:
         raise TooLarge(
-            f"{subject} has {value} {what}; at most {limit} are taken.",
+            f"{subject} has {value} {what}; at most {limit} are taken ({setting}).",
             code=code,
-            details={"limit": limit, what: value},
+            details={"limit": limit, "setting": setting, what: value},
         )
 
 

@@ -4,6 +4,7 @@ from django.contrib import admin
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
+from mrpvm.knowledge import indexing
 from mrpvm.values import ROLES
 from sessions_app.admin.cells import list_links, row_link, shortened, shown_text
 from sessions_app.admin.filters import known_values
@@ -31,22 +32,30 @@ class KnowledgeLayerAdmin(ReadOnlyAdmin):
 
     list_display = (
         "__str__", "parent_link", "depth", "unit_count", "own_unit_count", "removed_unit_count", "source_count",
-        "sealed_at", "created_at",
+        "index", "sealed_at", "created_at",
     )  # fmt: skip
-    list_filter = ("kind", ("sealed_at", admin.EmptyFieldListFilter))
+    list_filter = ("kind", ("sealed_at", admin.EmptyFieldListFilter), "index_version")
     list_select_related = ("parent",)
     deferred = ("parent__ancestry",)
     search_fields = ("=id",)
     ordering = ("-id",)
     fields = (
         "kind", "parent", "depth", "ancestry", "lists", "unit_count", "evidence_count", "term_count", "source_count",
-        "own_unit_count", "own_source_count", "removed_unit_count", "sealed_at", "created_at",
+        "own_unit_count", "own_source_count", "removed_unit_count", "index_version", "postings_layer", "index",
+        "sealed_at", "created_at",
     )  # fmt: skip
 
     @admin.display(description="parent")
     def parent_link(self, layer: KnowledgeLayer) -> SafeString:
         """Give the layer below."""
         return row_link(layer.parent)
+
+    @admin.display(description="index")
+    def index(self, layer: KnowledgeLayer) -> str:
+        """Tell whether the code has written what its units are found by, and else what to do [O-35]."""
+        if not layer.own_unit_count:
+            return "–"
+        return "up to date" if layer.index_version == indexing.INDEX_VERSION else "old: run manage.py reindex"
 
     @admin.display(description="belonging to it")
     def lists(self, layer: KnowledgeLayer) -> SafeString:

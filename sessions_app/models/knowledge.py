@@ -22,6 +22,10 @@ class KnowledgeLayer(models.Model):
 
     `ancestry` holds the ids of all ancestors, the parent first, so that a chain of any length is read by one query.
     `term_count` is the summed length of the visible evidence units.
+
+    `index_version` says by which rules the layer's own units can be found: the oldest, where several were at work
+    [O-35]. A sealed layer's postings that were written again lie under the key of another row, `postings_layer`, which
+    is nothing else: so a search finds the old ones or the new ones, never some of both.
     """
 
     class Kind(models.TextChoices):
@@ -32,10 +36,13 @@ class KnowledgeLayer(models.Model):
         JOURNAL = "journal"
         CONTEXT = "context"
         STAGED = "staged"
+        INDEX = "index"
 
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
     ancestry = models.JSONField(default=list, blank=True)
+    index_version = models.CharField(max_length=80)
+    postings_layer = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     unit_count = models.PositiveIntegerField(default=0)
     evidence_count = models.PositiveIntegerField(default=0)
     term_count = models.PositiveBigIntegerField(default=0)
@@ -102,7 +109,7 @@ class KnowledgeSource(models.Model):
     """A text that units were made from [KB-3].
 
     One of the kind JOURNAL stands for what a session knew when it was saved; it has no text, and `unit_count` is how
-    much that was [KB-11].
+    much that was [KB-11]. `text_byte_count` is how much the units of this row say [IN-4].
     """
 
     class Kind(models.TextChoices):
@@ -120,6 +127,7 @@ class KnowledgeSource(models.Model):
     hash = models.CharField(max_length=64)
     chunk_count = models.PositiveIntegerField(default=0)
     unit_count = models.PositiveIntegerField(default=0)
+    text_byte_count = models.PositiveBigIntegerField(default=0)
     added_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

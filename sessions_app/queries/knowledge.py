@@ -1,10 +1,11 @@
 """Knowledge bases, their sources, and what of these is in quarantine."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from django.db.models import Exists, OuterRef, Prefetch, QuerySet, Sum
+from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
 
 from mrpvm.errors import NotFound
+from mrpvm.knowledge import indexing
 from sessions_app.models import (
     KBRevision,
     KnowledgeBase,
@@ -76,6 +77,18 @@ def newest_sources(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
     return rows.exclude(Exists(rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))))
 
 
+def text_byte_count(layer: KnowledgeLayer) -> int:
+    """Give how many bytes the units say that a layer's chain has of its sources, and of what sessions saved [IN-4].
+
+    Of several rows of a source the newest counts; a session's journal grows with each.
+    """
+    journal = KnowledgeSource.Kind.JOURNAL
+    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
+    newer = rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
+    found = rows.filter(Q(kind=journal) | ~Exists(newer)).aggregate(total=Sum("text_byte_count"))
+    return int(found["total"] or 0)
+
+
 def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:
     """Give the sources that the session's draft shows: the mounted base's with what was changed and is not saved."""
     return _sources_of(session.draft)
@@ -86,6 +99,20 @@ def unsaved(session: Session) -> Mapping[str, int]:
     layer_ids = session.draft.chain[: session.draft.chain.index(session.mounted_layer_id)]
     sums = {name: Sum(name) for name in ("own_source_count", "own_unit_count", "removed_unit_count")}
     return KnowledgeLayer.objects.filter(pk__in=layer_ids).aggregate(**sums)
+
+
+def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:
+    """Give the layers with units that another version of the code has indexed; `manage.py reindex` is for them [O-35].
+
+    What is just being staged, or was left over, is not among them.
+
+    Args:
+        among: the keys of the layers to look at; all when None.
+    """
+    found = KnowledgeLayer.objects.filter(own_unit_count__gt=0).exclude(index_version=indexing.INDEX_VERSION)
+    if among is not None:
+        found = found.filter(pk__in=set(among))
+    return found.exclude(kind=KnowledgeLayer.Kind.STAGED).order_by("pk")
 
 
 def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:

@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 from django.db import connection
 
+from mrpvm.knowledge import indexing
 from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit, PackedLayer
+from sessions_app.models.packed_layer import packing_version
 
 _HIDDEN = HiddenUnit._meta.db_table
 _LAYERS = KnowledgeLayer._meta.db_table
@@ -30,11 +32,10 @@ _KEYS_REMEMBERED = 300_000
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """A complete `PackedLayer`: its layer, its key, its version and how many units it has."""
+    """A complete `PackedLayer` of its layer's present postings: its layer, its key and how many units it has."""
 
     layer: int
     pk: int
-    version: str
     unit_count: int
 
 
@@ -70,12 +71,18 @@ class Hidden:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedChain:
-    """What of a chain is hidden, which layers show units of their own, and which of those are packed or were said."""
+    """What of a chain is hidden, which layers show units of their own, and which of those are packed or were said.
+
+    `moved` gives the keys under which the postings of some of them lie, in place of their own; `is_outdated` tells
+    whether another version than the code's has indexed one of them.
+    """
 
     hidden: Hidden
     shown: tuple[int, ...]
     conversations: frozenset[int]
     packings: tuple[Packing, ...]
+    moved: Mapping[int, int]
+    is_outdated: bool
 
 
 def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
@@ -88,14 +95,14 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
     place = {layer: number for number, layer in enumerate(chain)}
     changes: list[_Change] = []
     layers = dict.fromkeys(chain, _Layer())
-    packings: list[Packing] = []
-    for kind, layer, word, number, count, is_said in rows:
+    packings: list[tuple[str, Packing]] = []
+    for kind, layer, word, number, count, is_said, version in rows:
         if kind == "hidden":
             changes.append(_Change(place[layer], number, count, word != HiddenUnit.Change.REVEALED))
         elif kind == "packed":
-            packings.append(Packing(layer, number, word, count))
+            packings.append((word, Packing(layer, number, count)))
         else:
-            layers[layer] = _Layer(word, count, bool(is_said))
+            layers[layer] = _Layer(word, count, bool(is_said), version, number)
     if below and layers[chain[known]].sealed_at != below.sealed_at:
         # The layer that was remembered was never committed, and another one has its key now.
         _remembered.forget(chain[known])
@@ -106,7 +113,13 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         hidden,
         shown,
         frozenset(layer for layer in shown if layers[layer].is_said),
-        tuple(packing for packing in packings if packing.layer in shown),
+        tuple(
+            packing
+            for version, packing in packings
+            if packing.layer in shown and version == packing_version(layers[packing.layer].version)
+        ),
+        {layer: moved for layer in shown if (moved := layers[layer].postings_layer)},
+        any(layers[layer].version != indexing.INDEX_VERSION for layer in shown),
     )
 
 
@@ -134,11 +147,16 @@ class _Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """When a layer was sealed, as the database writes it, how many units are its own, and whether any was said."""
+    """When a layer was sealed, as the database writes it, how many units are its own, and whether any was said.
+
+    And which version indexed them, and where their postings lie if not under the layer's key.
+    """
 
     sealed_at: str = ""
     unit_count: int = 0
     is_said: bool = False
+    version: str = ""
+    postings_layer: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,17 +216,19 @@ def _statement(above_count: int, layer_count: int) -> str:
     # The unit's layer by a subquery, which is a look-up by key: a join may be planned as a walk through all units.
     hidden = f"""
         SELECT 'hidden', layer_id, change, unit_id,
-            (SELECT unit.layer_id FROM {_UNITS} unit WHERE unit.id = hidden.unit_id), 0
+            (SELECT unit.layer_id FROM {_UNITS} unit WHERE unit.id = hidden.unit_id), 0, ''
         FROM {_HIDDEN} hidden WHERE layer_id IN ({above})
         UNION ALL
     """  # noqa: S608
     return f"""
         {hidden if above_count else ""}
-        SELECT 'packed', layer_id, version, id, unit_count, 0 FROM {_PACKED}
+        SELECT 'packed', layer_id, version, id, unit_count, 0, '' FROM {_PACKED}
         WHERE layer_id IN ({all_layers}) AND is_complete
         UNION ALL
-        SELECT 'layer', layer.id, COALESCE(CAST(layer.sealed_at AS text), ''), 0, layer.own_unit_count,
+        SELECT 'layer', layer.id, COALESCE(CAST(layer.sealed_at AS text), ''), COALESCE(layer.postings_layer_id, 0),
+            layer.own_unit_count,
             (SELECT 1 FROM {_UNITS} unit WHERE unit.layer_id = layer.id AND unit.stretch IS NOT NULL
-             ORDER BY unit.stretch LIMIT 1)
+             ORDER BY unit.stretch LIMIT 1),
+            layer.index_version
         FROM {_LAYERS} layer WHERE layer.id IN ({all_layers})
     """  # noqa: S608

@@ -9,10 +9,13 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import QuerySet
 
+from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
+from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
 from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
+from sessions_app.models.plain_sql import add_to_row, save_columns
 from sessions_app.models.unit_fields import UNIT_COLUMNS, columns_of
 from sessions_app.search.layers import shift_counts
 from sessions_app.search.visibility import settle
@@ -78,15 +81,16 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     if not found.units:
         return []
     _check_unsealed(layer)
+    if layer.index_version != indexing.INDEX_VERSION and not layer.own_unit_count:
+        layer.index_version = indexing.INDEX_VERSION
+        save_columns(layer, "index_version")
     layer_pk, origin_pk = layer.pk, origin.pk if origin else None
     keys = insert_keyed_at_once(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
     if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
         insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
-    _add_postings(
-        (layer_pk, term, key, frequency, entry.length)
-        for key, entry in zip(keys, found.entries, strict=True)
-        for term, frequency in entry.postings
-    )
+    insert_postings(layer_pk, keys, found.entries)
+    if origin is not None:
+        add_to_row(origin, text_byte_count=sum(map(text_byte_count, found.units)))
     settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
     shift_counts(layer, settled.after - settled.before, own=len(keys))
     return keys
@@ -140,7 +144,13 @@ def _check_unsealed(layer: KnowledgeLayer) -> None:
         raise ValueError(f"{layer} is sealed and never changes")
 
 
-def _add_postings(rows: Iterable[tuple[int, int, int, int, int]]) -> None:
+def insert_postings(layer_pk: int, keys: Iterable[int], entries: Iterable[IndexEntry]) -> None:
+    """Add the postings of stored units, under the key of their layer or of the row that holds them for it."""
+    rows = sorted(
+        (layer_pk, term, key, frequency, entry.length)
+        for key, entry in zip(keys, entries, strict=True)
+        for term, frequency in entry.postings
+    )
     table = connection.ops.quote_name(Posting._meta.db_table)
     into = f"INSERT INTO {table} (layer_id, term, unit_id, frequency, length)"
-    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), sorted(rows))
+    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), rows)

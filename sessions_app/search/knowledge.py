@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Self
@@ -34,7 +34,8 @@ class EffectiveView:
     Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `shown` are the
     layers that show units of their own: in the others there is nothing to find. `conversations` are those that hold
     utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
-    `own_sources` are the rows of sources that stand for what the session itself saved [KB-11].
+    `own_sources` are the rows of sources that stand for what the session itself saved [KB-11]. `moved` and
+    `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike [O-35].
     """
 
     chain: tuple[int, ...]
@@ -46,6 +47,8 @@ class EffectiveView:
     packings: tuple[Packing, ...] = ()
     drafts: tuple[int, ...] = ()
     own_sources: frozenset[int] = frozenset()
+    moved: Mapping[int, int] = field(default_factory=dict)
+    is_outdated: bool = False
 
     @property
     def session_layers(self) -> tuple[int, ...]:
@@ -64,6 +67,8 @@ class EffectiveView:
             found.shown,
             found.conversations,
             found.packings,
+            moved=found.moved,
+            is_outdated=found.is_outdated,
         )
 
     @classmethod
@@ -220,14 +225,17 @@ class SessionKnowledge:
             said: what packed layers have of them, by the numbers of the terms.
         """
         by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
-        hidden, conversations = {layer: self.view.hidden.of(layer) for layer in self._unpacked}, self.view.conversations
+        view = self.view
+        layers = {view.moved.get(layer, layer): layer for layer in self._unpacked}
+        hidden = {key: view.hidden.of(layer) for key, layer in layers.items()}
+        conversations = {key for key, layer in layers.items() if layer in view.conversations}
         columns = ("layer_id", "term", "unit_id", "frequency", "length")
         uttered: set[int] = set()
-        found = look_up_rows(Posting, columns, {"term": by_id}, layer_id=self._unpacked)
-        for layer, term, unit, frequency, length in found:
-            if unit not in hidden[layer]:
+        found = look_up_rows(Posting, columns, {"term": by_id}, layer_id=layers)
+        for key, term, unit, frequency, length in found:
+            if unit not in hidden[key]:
                 by_id[term].append((unit, frequency, length))
-                if layer in conversations:
+                if key in conversations:
                     uttered.add(unit)
         for term, postings in said.items():
             by_id[term] += postings

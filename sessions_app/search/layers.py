@@ -2,6 +2,7 @@
 
 from django.utils import timezone
 
+from mrpvm.knowledge import indexing
 from sessions_app.models import (
     HiddenUnit,
     KnowledgeBase,
@@ -20,10 +21,12 @@ _COUNTS = ("unit_count", "evidence_count", "term_count")
 
 def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
     """Give a new, empty, unsealed layer that shows what `parent` shows; one row, whatever the parent holds."""
+    version = indexing.INDEX_VERSION
     if parent is None:
-        return KnowledgeLayer.objects.create(kind=kind)
+        return KnowledgeLayer.objects.create(kind=kind, index_version=version)
     return KnowledgeLayer.objects.create(
         kind=kind,
+        index_version=version,
         parent=parent,
         ancestry=parent.chain,
         unit_count=parent.unit_count,
@@ -46,6 +49,7 @@ def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     for name in (*_COUNTS, "source_count"):
         setattr(draft, name, getattr(parent, name))
     draft.own_unit_count = draft.own_source_count = draft.removed_unit_count = 0
+    draft.index_version = indexing.INDEX_VERSION
     draft.save()
 
 
@@ -63,11 +67,21 @@ def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
         gone_count, _ = removed.exclude(unit__layer_id__in=parent.chain).delete()
         layer.removed_unit_count -= gone_count
     layer.hidden_units.exclude(change=HiddenUnit.Change.REMOVED).delete()
+    _count_again(layer, parent)
+    layer.source_count = parent.source_count
+    layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count", "removed_unit_count"])
+
+
+def recount_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Bring an unsealed layer's counts up to date where lengths have changed, its own or those of what lies below."""
+    _count_again(layer, parent)
+    layer.save(update_fields=list(_COUNTS))
+
+
+def _count_again(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     settled = settle(layer, _own_hashes(layer))
     shown = Totals(parent.unit_count, parent.evidence_count, parent.term_count) + settled.after - settled.below
     layer.unit_count, layer.evidence_count, layer.term_count = shown.units, shown.evidence, shown.terms
-    layer.source_count = parent.source_count
-    layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count", "removed_unit_count"])
 
 
 def restack_above(layer: KnowledgeLayer) -> None:

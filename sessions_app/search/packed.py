@@ -17,14 +17,12 @@ from typing import Self
 
 from mrpvm.knowledge.arrays import Array, np
 from mrpvm.knowledge.indexing import term_id
-from mrpvm.knowledge.text import STEMMER_VERSION
 from sessions_app.models import PackedPart
 from sessions_app.models.look_up import look_up_rows
 from sessions_app.search.chains import Hidden, Packing
 from sessions_app.search.ranking import Ranked, Scale
 from sessions_app.search.windows import TermPostings
 
-VERSION = f"2/{STEMMER_VERSION}"[:40]
 UNITS_A_PART = 512
 _READ_AHEAD = 4
 """A layer of so many runs of units is small enough to read their keys with the postings, whatever is found."""
@@ -212,11 +210,11 @@ class PackedView:
 
     @classmethod
     def of(cls, packings: Iterable[Packing], hidden: Hidden) -> Self:
-        """Give what of a chain is packed as the code reads it.
+        """Give what of a chain is packed.
 
         One query for each packed layer of which something is hidden, none where the same was the last time.
         """
-        read = [packing for packing in packings if packing.version == VERSION]
+        read = list(packings)
         layers = {packing.pk: (packing.unit_count, packing.layer) for packing in read}
         touched = {packing: keys for packing in read if (keys := hidden.of(packing.layer))}
         return cls(layers, {packing.pk: _hidden_numbers(packing, keys) for packing, keys in touched.items()}, hidden)

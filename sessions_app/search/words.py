@@ -64,6 +64,14 @@ def insert_words(entries: Iterable[tuple[int, int, str]]) -> None:
     insert_at_once(into, types, [indexed(*entry) for entry in entries], after)
 
 
+def rewrite_words(entries: Iterable[tuple[int, int, str]]) -> None:
+    """Give units that are in the index other words, from what `insert_words` takes; what is not in it stays out."""
+    indexed = _INSERT[connection.vendor][0]
+    rows = [indexed(*entry) for entry in entries]
+    with connection.cursor() as cursor:
+        cursor.executemany(_UPDATE[connection.vendor], [(words, unit) for unit, *_, words in rows])
+
+
 def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
     """Give the units of a view that hold all the words and phrases asked for, in the order they came in."""
     keys = _found(view.shown, view.hidden, asked, limit)
@@ -125,6 +133,10 @@ _INSERT: Mapping[str, tuple[Callable[[int, int, str], tuple[int | str, ...]], st
         ("bigint", "tsvector"),
         "ON CONFLICT DO NOTHING",
     ),
+}
+_UPDATE = {
+    "sqlite": "UPDATE sessions_app_unitwords SET words = %s WHERE rowid = %s",
+    "postgresql": "UPDATE sessions_app_unitwords SET words = %s::tsvector WHERE unit_id = %s",
 }
 _BREAK = "0" * (WORD_CHARS + 1)
 """Stands between two fields, so that no phrase reaches from one into the next; nobody can ask for it."""

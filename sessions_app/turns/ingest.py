@@ -22,7 +22,7 @@ from mrpvm.ingestion.normalisers import runs_apart
 from mrpvm.ingestion.process import ReadingProcess
 from mrpvm.ingestion.source import IngestedSource, SourceFile, finish_source, read_source
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
-from mrpvm.knowledge.limits import IngestLimits
+from mrpvm.knowledge.limits import ChunkingLimits, IngestLimits
 from sessions_app import events
 from sessions_app.actions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.drafts import stage_source
@@ -229,6 +229,7 @@ class _Work:
                 source_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
                 chunks_per_source=settings.MRPVM_MAX_SOURCE_CHUNKS,
                 units_per_source=settings.MRPVM_MAX_SOURCE_UNITS,
+                chunking=_chunking(),
             ),
         )
 
@@ -287,6 +288,18 @@ class _Work:
         return ReadingProcess(timeout_ms=max(1, left_ms), progress=self._progress, stopped=self.watch)
 
 
+def _chunking() -> ChunkingLimits:
+    """Give how sources are cut [IN-5]."""
+    return ChunkingLimits(
+        whole_max_chars=settings.MRPVM_CHUNK_WHOLE_CHARS,
+        target_max_chars=settings.MRPVM_CHUNK_TARGET_CHARS,
+        min_chars=settings.MRPVM_CHUNK_MIN_CHARS,
+        overlap_sentences=settings.MRPVM_CHUNK_OVERLAP_SENTENCES,
+        window_chars=settings.MRPVM_CHUNK_WINDOW_CHARS,
+        window_overlap_chars=settings.MRPVM_CHUNK_WINDOW_OVERLAP_CHARS,
+    )
+
+
 def _check(upload: Upload) -> None:
     if not upload.name.strip():
         raise InvalidInput("A source needs a name.")
@@ -296,9 +309,14 @@ def _check(upload: Upload) -> None:
         check_source_id(upload.source_id)
     if len(upload.data) > settings.MRPVM_MAX_UPLOAD_BYTES:
         raise TooLarge(
-            f"The file has {len(upload.data)} bytes; {settings.MRPVM_MAX_UPLOAD_BYTES} are allowed.",
+            f"The file has {len(upload.data)} bytes; {settings.MRPVM_MAX_UPLOAD_BYTES} are allowed"
+            " (MRPVM_MAX_UPLOAD_BYTES).",
             code="KB_VALIDATION_TOO_LARGE",
-            details={"limit": settings.MRPVM_MAX_UPLOAD_BYTES, "size": len(upload.data)},
+            details={
+                "limit": settings.MRPVM_MAX_UPLOAD_BYTES,
+                "setting": "MRPVM_MAX_UPLOAD_BYTES",
+                "size": len(upload.data),
+            },
         )
     if not upload.data.strip():
         raise InvalidInput("There is no content.")

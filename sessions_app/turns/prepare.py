@@ -35,12 +35,14 @@ from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import turn_limits
 from sessions_app.turns.preparation_model import PreparationModel
-from sessions_app.turns.recall import earlier_memory, recall_of
+from sessions_app.turns.recall import earlier_memory, recall_of, report_of
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skill_choice import consider_skills
 from sessions_app.turns.skills import skill_use, told_before
 
 FIRST_MESSAGE_CHARS = 60
+INDEX_OUTDATED = "index_outdated"
+"""A warning: another version has indexed some of what the turn searches, so words may be missed [O-35]."""
 
 
 class SessionMovedOn(Conflict):
@@ -108,12 +110,15 @@ def prepare(session: Session, call: TurnCall, take_place: Callable[[], None] = l
             turn.context_report["requests"] = [*asked_for_skill, *turn.context_report.get("requests", ())]
             if call.skill is not None:
                 turn.context_report["skill"] = call.skill.skill.skill_name
+        knowledge = SessionKnowledge.of(turn.session, keep_artifacts)
+        if knowledge.view.is_outdated:
+            report_of(turn)["warnings"].append(INDEX_OUTDATED)
         models = model_source(turn.session.model_config, call.sampling, chain)
         return Prepared(
             turn=turn,
             call=call,
             request=request,
-            knowledge=SessionKnowledge.of(turn.session, keep_artifacts),
+            knowledge=knowledge,
             models=GuardedModels(models) if settings.MRPVM_GUARDRAILS else models,
             chain=chain,
         )

@@ -51,7 +51,7 @@ def _kb() -> bool:
 def _index() -> bool:
     """The newest unit that a search should find has postings."""
     unit = LayerUnit.objects.filter(length__gt=0).order_by("-id").first()
-    return unit is None or Posting.objects.filter(layer_id=unit.layer_id).exists()
+    return unit is None or Posting.objects.filter(unit=unit).exists()
 
 
 def _sessions() -> bool:

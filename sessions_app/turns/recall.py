@@ -54,7 +54,7 @@ def recall_of(
     if memory is not None and _prefers_documents(flags, call.message, said, rewriting):
         documents = memory.document_ids
     if flags.enable_session_memory:
-        _report(turn)["memory"] = {"preferred_documents": list(documents)}
+        report_of(turn)["memory"] = {"preferred_documents": list(documents)}
     weights = rewriting.weights if rewriting else {}
     texts = meant_texts(rewriting, said) if rewriting and weights else ()
     return Recall(terms=weights, texts=texts, documents=documents) if weights or documents else None
@@ -72,7 +72,7 @@ def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[t
 def _rewriting(
     turn: ExplainabilityTurn, call: TurnCall, said: Sequence[HistoryMessage], model: PreparationModel | None
 ) -> Rewriting | None:
-    report = _report(turn)
+    report = report_of(turn)
     try:
         rewriting = rewrite(call.message, said, ask=_asker(model, report))
     except Exception:
@@ -123,10 +123,10 @@ def remember(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> 
         )
     except Exception:
         logger.warning("turn %s was not remembered", turn.request_id, exc_info=True)
-        _report(turn)["warnings"].append(MEMORY_FAILED)
+        report_of(turn)["warnings"].append(MEMORY_FAILED)
         return
     keep_memory(turn.session, memory, flags.session_memory_ttl_hours)
-    _report(turn).setdefault("memory", {}).update(
+    report_of(turn).setdefault("memory", {}).update(
         turn_count=memory.turn_count,
         active_documents=list(memory.document_ids),
         active_sections=list(memory.active_sections),
@@ -135,7 +135,7 @@ def remember(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> 
     )
 
 
-def _report(turn: ExplainabilityTurn) -> dict[str, Any]:
+def report_of(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Give the turn's report, to be added to."""
     if turn.context_report is None:
         turn.context_report = {"warnings": []}

@@ -19,6 +19,8 @@ CODES: Mapping[str, str] = {
     "SERVER_INTERNAL_ERROR": "the server met an error of its own",
     "chain_broken": "the provider no longer knew the response that the request followed; it was sent again without",
     "session_expired_restarted": "the session had expired, so a new one goes on from its transcript",
+    "index_outdated": "the index was written by another version, so some words are not found in it; the operator's"
+    " command `manage.py reindex` brings it up to date",
     "summary_failed": "the model did not summarise the older messages, so rules did",
 }
 

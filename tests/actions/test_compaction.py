@@ -30,7 +30,7 @@ from sessions_app.models import (
     Session,
     UnitArtifact,
 )
-from sessions_app.queries.knowledge import sources
+from sessions_app.queries.knowledge import sources, text_byte_count
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
@@ -302,6 +302,19 @@ def test_a_wrong_fold_is_noted_as_a_defect_and_not_repeated_at_every_sweep(
     KnowledgeBase.objects.update(compaction_asked_at=timezone.now())
     compact_long_chains()
     assert len(folds) == 2
+
+
+def test_a_base_says_as_much_when_it_is_folded(base: KnowledgeBase, session: Session) -> None:
+    """[IN-4]: what a session has saved, at several times, is counted too."""
+    for claim in ("ab", "cde"):
+        add_source(now(base), "source", "", [make_unit(f"src::{claim}", claim)], source_id="src")
+        mount_base(session, now(base), reason="load-api")
+        tell(session, f"said {claim}")
+        save_session_kb(Session.objects.get(pk=session.pk))
+    before = text_byte_count(now(base).head)
+    assert before == len("cde" + "said ab" + "said cde")
+    assert compact_base(now(base))
+    assert text_byte_count(now(base).head) == before
 
 
 def test_artifacts_go_along(base: KnowledgeBase) -> None:

@@ -146,13 +146,14 @@ class TestStaging:
         [
             ("MRPVM_MAX_BASE_UNITS", "KB_VALIDATION_MAX_TOTAL_UNITS"),
             ("MRPVM_MAX_BASE_SOURCES", "KB_VALIDATION_MAX_SOURCES"),
+            ("MRPVM_MAX_BASE_TEXT_BYTES", "KB_VALIDATION_TOO_LARGE"),
         ],
     )
     def test_a_limit_of_the_base_holds_before_the_save(
         self, session: Session, settings: object, setting: str, code: str
     ) -> None:
         """[IN-4]"""
-        setattr(settings, setting, 1)
+        setattr(settings, setting, 16 if setting.endswith("BYTES") else 1)
         stage_source(session, source("a", "The pump is blue"))
         with pytest.raises(TooLarge) as refused:
             stage_source(session, source("b", "The pump is loud"))

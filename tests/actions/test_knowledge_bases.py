@@ -157,12 +157,28 @@ class TestAddSource:
             knowledge.add_source(base, name, "", [make_unit(name, f"The pump is {name}")], source_id=name)
         with pytest.raises(TooLarge) as refused:
             knowledge.add_source(base, "third", "", [make_unit("third", "The pump is third")], source_id="third")
-        assert (refused.value.code, refused.value.details) == ("KB_VALIDATION_MAX_SOURCES", {"limit": 2, "sources": 3})
+        told = {"limit": 2, "setting": "MRPVM_MAX_BASE_SOURCES", "sources": 3}
+        assert (refused.value.code, refused.value.details) == ("KB_VALIDATION_MAX_SOURCES", told)
         assert set(KnowledgeSource.objects.values_list("source_id", flat=True)) == {"first", "second"}
         assert not KnowledgeLayer.objects.filter(kind="staged").exists()
         knowledge.add_source(base, "second", "", [make_unit("second", "The pump is newer")], source_id="second")
         assert held(base, "pump") == ["The pump is first", "The pump is newer"]
         assert KnowledgeBase.objects.get().source_count == 2
+
+    def test_a_base_says_no_more_than_it_may(self, base: KnowledgeBase, settings: LazySettings) -> None:
+        """[IN-4]: the bytes of what its units say; of a source that was replaced only the newer counts."""
+        settings.MRPVM_MAX_BASE_TEXT_BYTES = 20
+        knowledge.add_source(base, "a", "", [make_unit("a", "Größe")], source_id="a")
+        knowledge.add_source(base, "b", "", [make_unit("b", "x" * 9, topic="yyyy")], source_id="b")
+        with pytest.raises(
+            TooLarge, match=r"control text of the base has 21 bytes.*MRPVM_MAX_BASE_TEXT_BYTES"
+        ) as refused:
+            knowledge.add_source(base, "c", "", [make_unit("c", "z")], source_id="c")
+        told = {"limit": 20, "setting": "MRPVM_MAX_BASE_TEXT_BYTES", "bytes": 21}
+        assert (refused.value.code, refused.value.details) == ("KB_VALIDATION_TOO_LARGE", told)
+        assert set(KnowledgeSource.objects.values_list("source_id", flat=True)) == {"a", "b"}
+        knowledge.add_source(base, "b", "", [make_unit("b", "x" * 10, topic="yy")], source_id="b")
+        knowledge.add_source(base, "c", "", [make_unit("c", "z")], source_id="c")
 
     def test_a_base_that_is_gone(self, base: KnowledgeBase) -> None:
         KnowledgeBase.objects.all().delete()

@@ -1,5 +1,6 @@
 """Chunks and their places [IN-5 to IN-9]."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -90,6 +91,18 @@ def test_sentence_windows_overlap_by_one_sentence_outside_their_own_span() -> No
     for before, chunk in pairwise(chunks):
         last = own_text(text, before).rsplit("Sentence", 1)[1]
         assert chunk.text.startswith(f"Sentence{last} ")
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_as_many_sentences_overlap_as_are_asked_for(count: int) -> None:
+    """[IN-5]"""
+    text = " ".join(f"{letter}{'o' * 20}." for letter in "ABCDEFGHIJKL")
+    limits = replace(small, target_max_chars=150, overlap_sentences=count)
+    chunks = chunk_source(text, is_markdown=False, limits=limits)
+    assert len(chunks) > 1
+    for chunk in chunks[1:]:
+        before = text[: chunk.char_start].split()
+        assert chunk.text == " ".join([*before[len(before) - count :], text[chunk.char_start : chunk.char_end]])
 
 
 def test_fixed_windows_overlap() -> None:

@@ -20,6 +20,7 @@ from sessions_app.actions import packing
 from sessions_app.actions.packing import pack_large_layers, pack_layer
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit, PackedLayer, PackedPart, Posting
+from sessions_app.models.packed_layer import packing_version
 from sessions_app.search import windows
 from sessions_app.search.index import hide_units, index_units
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
@@ -202,7 +203,7 @@ class TestPacking:
 
     def test_what_another_process_is_packing_is_left_to_it(self, base: KnowledgeBase) -> None:
         layer = KnowledgeLayer.objects.get(own_unit_count=40)
-        PackedLayer.objects.create(layer=layer, version="any")
+        PackedLayer.objects.create(layer=layer, version=packing_version(layer.index_version))
         pack_large_layers()
         assert not PackedPart.objects.filter(packed__layer=layer).exists()
 

@@ -2,10 +2,14 @@
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
+from pytest_django import Settings
 
+from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns import courtesy
 from sessions_app.turns.courtesy import LONGEST_PAUSE_SECONDS, Courtesy, turn_running
 
@@ -20,6 +24,10 @@ class Clock:
 
     def monotonic(self) -> float:
         return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self.on_wait()
 
     def __enter__(self) -> None:
         self._condition.__enter__()
@@ -78,6 +86,21 @@ def test_a_turn_that_fails_has_ended(clock: Clock) -> None:
     with pytest.raises(RuntimeError), turn_running():
         raise RuntimeError
     assert paused(clock, work, 1.0) == 0
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_turns_of_other_processes_count(clock: Clock, settings: Settings, session: Session, apart: bool) -> None:
+    settings.MRPVM_WORKER_COUNT = 1 if apart else 2
+    work = Courtesy(apart=apart)
+    assert paused(clock, work, 1.0) == 0
+    turn = ExplainabilityTurn.objects.create(
+        session=session, turn_index=1, user_message="?", lease_until=timezone.now() + timedelta(minutes=1)
+    )
+    assert paused(clock, work, 1.0) == pytest.approx(LONGEST_PAUSE_SECONDS, abs=0.02)
+    clock.on_wait = lambda: ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="succeeded")
+    assert paused(clock, work, 1.0) == pytest.approx(0.02)
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="running", lease_until=timezone.now())
+    assert paused(clock, work, 1.0) == 0  # its process is gone
 
 
 def test_a_waiting_thread_is_told_of_the_last_turns_end(monkeypatch: pytest.MonkeyPatch) -> None:

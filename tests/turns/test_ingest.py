@@ -72,6 +72,22 @@ def test_read_apart_or_not_the_units_are_the_same(project: Project, apart: list[
     assert stored("src-1") == found != []
 
 
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_sources_are_cut_as_the_settings_say(
+    project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch, is_apart: bool
+) -> None:
+    """[IN-5]"""
+    monkeypatch.setattr(ingest, "APART_BYTES", 1 if is_apart else 1_000_000)
+    text = "\n\n".join(f"Pump {number} is blue. It is in hall {number}." for number in range(20))
+    counts = []
+    for number, changes in enumerate(({}, {"WHOLE": 300}, {"WHOLE": 300, "TARGET": 300}, {"WHOLE": 300, "MIN": 0})):
+        for name, value in changes.items():
+            setattr(settings, f"MRPVM_CHUNK_{name}_CHARS", value)
+        upload = Upload(name="pumps.txt", data=text.encode(), source_id=f"src-{number}")
+        counts.append(load_source(create_base(project, f"{number}"), upload).chunk_count)
+    assert counts == [1, 1, 3, 3]
+
+
 class OtherDetector:
     """A detector of another package: it runs in the server, whoever reads the file."""
 

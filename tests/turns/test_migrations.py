@@ -10,7 +10,7 @@ from django.db.migrations.state import StateApps
 from django.db.models import Model
 
 from mrpvm.llm.roles import ModelConfig
-from sessions_app.models import Posting, Session
+from sessions_app.models import KnowledgeLayer, KnowledgeSource, Posting, Session
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
 
 FIRST = [("sessions_app", "0001_initial")]
@@ -39,12 +39,17 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     made = old.get_model("sessions_app", "Session").objects.create(
         project=project, mounted_kb=base, mounted_layer=layer, draft=layer, journal=layer
     )
-    unit = old.get_model("sessions_app", "LayerUnit").objects.create(layer=layer, unit_id="u", topic="t", hash="h")
+    source = old.get_model("sessions_app", "KnowledgeSource").objects.create(layer=layer, source_id="s", name="Old")
+    unit = old.get_model("sessions_app", "LayerUnit").objects.create(
+        layer=layer, unit_id="u", topic="t", claim="Größe", hash="h", origin=source
+    )
     old.get_model("sessions_app", "Posting").objects.create(layer=layer, unit=unit, term=-7, frequency=10, length=20)
     to_the_newest()
     assert list(Posting.objects.values_list("layer_id", "unit_id", "term", "frequency", "length")) == [
         (layer.pk, unit.pk, -7, 10, 20)
     ]
+    assert KnowledgeSource.objects.get().text_byte_count == 8
+    assert KnowledgeLayer.objects.get().index_version == "snowball-english-3.1.0+terms-2+fields-1"
     session = Session.objects.get(pk=made.pk)
     assert {item.skill_name for item in skills_of(session).skills} >= {"arithmetic", "summarise"}
     assert personas_of(session).get("default") is not None

@@ -22,6 +22,7 @@ from sessions_app.management.server import (
     run_server,
     unusable_database,
 )
+from sessions_app.queries.knowledge import outdated_layers
 
 
 class Command(BaseCommand):
@@ -54,6 +55,7 @@ class Command(BaseCommand):
             bound_port = bound.getsockname()[1]
             further = f"mrpvm serves {host}:{bound_port}."
             lines = further if no_bootstrap else self._prepare(host, bound_port, alone=claim is not None)
+            self._warn_of_old_index()
         except CannotStart as problem:
             self._refuse(str(problem))
         except DatabaseError as error:
@@ -84,6 +86,14 @@ class Command(BaseCommand):
             call_command("collectstatic", interactive=False, verbosity=0)
         started = bootstrap(settings.MRPVM_API_KEY or None, settings.MRPVM_DEMO, alone=alone)
         return announcement(started, host, port)
+
+    def _warn_of_old_index(self) -> None:
+        count = outdated_layers().count()
+        if count:
+            self.stderr.write(
+                f"Warning: another version has indexed {count} layer{'' if count == 1 else 's'} of knowledge; searches"
+                " miss words there. Run manage.py reindex, now or while the server runs."
+            )
 
     def _say(self, lines: str) -> None:
         self.stdout.write(lines)

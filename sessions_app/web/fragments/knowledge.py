@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.base_pages import listed_bases
+from sessions_app.queries.knowledge import outdated_layers
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase, Project
@@ -24,7 +25,13 @@ class BaseRow:
 def list_context(project: "Project", asked: str) -> dict[str, Any]:
     """Give the project's bases with `asked` in their name, cut to as many as one page shows."""
     found = listed_bases(project, asked, BASES_SHOWN + 1)
-    return {"bases": lineage(found[:BASES_SHOWN]), "asked": asked, "left_out": len(found) > BASES_SHOWN}
+    shown = found[:BASES_SHOWN]
+    return {
+        "bases": lineage(shown),
+        "asked": asked,
+        "left_out": len(found) > BASES_SHOWN,
+        "is_outdated": outdated_layers(layer for base in shown for layer in base.head.chain).exists(),
+    }
 
 
 def lineage(bases: Iterable["KnowledgeBase"]) -> list[BaseRow]:

@@ -17,7 +17,7 @@ from sessions_app.queries.base_pages import (
     unit_of_base,
     uses_of,
 )
-from sessions_app.queries.knowledge import revisions, sources
+from sessions_app.queries.knowledge import outdated_layers, revisions, sources
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.words import asked_for, units_holding
 from sessions_app.web.excerpts import excerpt
@@ -60,6 +60,7 @@ def base_context(
     mounting = mounting_sessions(base, SESSIONS_SHOWN + 1)
     return {
         "base": base,
+        "is_outdated": outdated_layers(base.head.chain).exists(),
         "forks": forks_of(base)[:FORKS_NAMED],
         "forks_unnamed": max(0, family.fork_count - FORKS_NAMED),
         **_sources(base, older_than),

@@ -1,0 +1,41 @@
+"""`manage.py reindex`: brings what an earlier version has indexed up to date [O-35]."""
+
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from mrpvm.errors import Conflict
+from sessions_app.actions.reindexing import is_anything_left, reindex
+from sessions_app.turns.courtesy import Courtesy
+
+_TOLD_EVERY_SECONDS = 2.0
+
+
+class Command(BaseCommand):
+    """Writes the index again, layer by layer, while the server runs or not."""
+
+    help = (
+        "Write the index of knowledge again where an earlier version has written it. Safe beside a running server;"
+        " what is broken off goes on with the layer that it was at. Does nothing where all is up to date."
+    )
+    requires_migrations_checks = True
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Do it, with a line every other second, and say how much it was."""
+        if not is_anything_left():
+            self.stdout.write("The index is up to date: there was nothing to do.")
+            return
+        self._told_at, self._courtesy = 0.0, Courtesy(apart=True)
+        try:
+            count = reindex(self._tell)
+        except Conflict as refused:
+            raise CommandError(refused.message) from None
+        self.stdout.write(f"The index is up to date: {count} layer{'' if count == 1 else 's'} written again.")
+
+    def _tell(self, what: str, done_count: int, of_count: int) -> None:
+        self._courtesy.step_back()
+        if time.monotonic() - self._told_at >= _TOLD_EVERY_SECONDS:
+            self._told_at = time.monotonic()
+            self.stdout.write(f"{what}: {done_count} of {of_count}")
+            self.stdout.flush()

@@ -1,0 +1,86 @@
+"""What changes with the lengths of stored units: their rows, and the counts of every layer that shows them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+
+from django.db import connection
+from django.db.models import F
+
+from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
+
+_LAYERS_A_QUERY = 5_000
+type Lengths = Mapping[int, tuple[int, int]]
+"""The old and the new length of units, by their keys."""
+
+
+def set_lengths(lengths: Lengths) -> None:
+    """Give these units their new lengths; counts are left to the caller."""
+    table = connection.ops.quote_name(LayerUnit._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {table} SET length = %s WHERE id = %s",  # noqa: S608
+            [(new, unit) for unit, (_, new) in lengths.items()],
+        )
+
+
+def change_lengths(layer: KnowledgeLayer, lengths: Lengths) -> None:
+    """Give units of a sealed layer their new lengths, and all who show them the counts that follow from these.
+
+    Must run inside a transaction. A writer of another layer that has read the old lengths already, and is over after
+    this, adds to its counts what was true before: `recount_layer` puts that right.
+
+    Effects: the units' rows, one update for all layers that show the same of the units.
+    """
+    if not lengths:
+        return
+    set_lengths(lengths)
+    shifts = _Shifts.of(layer, {unit: new - old for unit, (old, new) in lengths.items()})
+    level = [(layer.pk, layer.chain)]
+    while level:  # from the lowest up, as everybody else locks them
+        by_shift: defaultdict[int, list[int]] = defaultdict(list)
+        for pk, chain in level:
+            by_shift[shifts.seen_from(chain)].append(pk)
+        for shift, pks in by_shift.items():
+            for batch in batched(pks if shift else (), _LAYERS_A_QUERY, strict=False):
+                KnowledgeLayer.objects.filter(pk__in=batch).update(term_count=F("term_count") + shift)
+        level = _above([pk for pk, _ in level], layer.pk)
+
+
+def _above(layers: Sequence[int], seen: int) -> list[tuple[int, list[int]]]:
+    """Give the children of these layers that see a layer, locked, each with its chain."""
+    children: list[tuple[int, list[int]]] = []
+    for batch in batched(layers, _LAYERS_A_QUERY, strict=False):
+        found = KnowledgeLayer.objects.select_for_update().filter(parent_id__in=batch).order_by("pk")
+        children += [(pk, [pk, *ancestry]) for pk, ancestry in found.values_list("pk", "ancestry") if seen in ancestry]
+    return children
+
+
+@dataclass(frozen=True, slots=True)
+class _Shifts:
+    """By how much the lengths of some units change, as seen from layers above, of which some hide some of them."""
+
+    changes: Mapping[int, int]
+    told: Mapping[int, Mapping[int, str]]
+    found: dict[tuple[int, ...], int]
+
+    @classmethod
+    def of(cls, layer: KnowledgeLayer, changes: Mapping[int, int]) -> "_Shifts":
+        told: defaultdict[int, dict[int, str]] = defaultdict(dict)
+        rows = HiddenUnit.objects.filter(unit__layer=layer).values_list("layer_id", "unit_id", "change")
+        for layer_pk, unit, change in rows.iterator():
+            if unit in changes:
+                told[layer_pk][unit] = change
+        return cls(changes, dict(told), {(): sum(changes.values())})
+
+    def seen_from(self, chain: Collection[int]) -> int:
+        """Give the sum over what the chain, the highest layer first, shows of the units."""
+        deciding = tuple(layer for layer in chain if layer in self.told)
+        if deciding not in self.found:
+            topmost: dict[int, str] = {}
+            for layer in deciding:
+                topmost = dict(self.told[layer]) | topmost
+            hidden = (unit for unit, change in topmost.items() if change != HiddenUnit.Change.REVEALED)
+            self.found[deciding] = self.found[()] - sum(self.changes[unit] for unit in hidden)
+        return self.found[deciding]

@@ -1,0 +1,432 @@
+"""After an upgrade that cuts words in another way everything is found again as if it had been written anew [O-35]."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from io import StringIO
+from math import isclose
+from threading import Thread
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection
+from django.utils import timezone
+
+from mrpvm.errors import Conflict
+from mrpvm.knowledge import indexing, text
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.indexing import index_entry
+from mrpvm.knowledge.text import terms
+from mrpvm.values import KnowledgeUnit
+from sessions_app.actions import packing, reindexing
+from sessions_app.actions.compaction import compact_base
+from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.actions.knowledge import add_source
+from sessions_app.actions.reindexing import is_anything_left, reindex
+from sessions_app.actions.sessions import create_session
+from sessions_app.models import (
+    ExplainabilityTurn,
+    HiddenUnit,
+    KnowledgeBase,
+    KnowledgeLayer,
+    LayerUnit,
+    PackedLayer,
+    Posting,
+    Session,
+)
+from sessions_app.models.exclusive import alone_at
+from sessions_app.models.packed_layer import packing_version
+from sessions_app.queries.knowledge import outdated_layers
+from sessions_app.search.chains import resolve_chain
+from sessions_app.search.index import index_units
+from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from sessions_app.search.layers import create_layer, drop_layer
+from sessions_app.search.words import asked_for, units_holding
+from tests.actions.knowledge_scene import base, project, session, stage, tell
+from tests.actions.transactions import recorded
+from tests.search.units import make_unit
+
+__all__ = ["base", "project", "session"]
+WORDS = ("pumps", "valves", "sealing", "rotors", "motor", "of the pipes", "well-sealed", "Ann")
+ASKED = ("pumps", "valve", "sealed", "rotor", "motors", "ann", "the")
+OLD = "an-earlier-version"
+Kind = KnowledgeLayer.Kind
+type Hit = tuple[str, float]
+
+
+@contextmanager
+def earlier_version() -> Iterator[None]:
+    """Cut words as an earlier version may have: by their first letters, stop words kept, no parts of words."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text, "stem", lambda word: word[:3])
+        patch.setattr(text, "_content_words", text.words)
+        patch.setattr(indexing, "INDEX_VERSION", OLD)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reindexing, "LONGEST_READ_SECONDS", 0)
+    monkeypatch.setattr(reindexing, "UNITS_A_TRANSACTION", 4)
+    monkeypatch.setattr(packing, "PACKED_FROM", 5)
+
+
+class Life:
+    """What two sessions do with a base and its forks, at random; utterances, hidden and replaced units among it."""
+
+    def __init__(self, seed: int, base: KnowledgeBase) -> None:
+        self.random, self.number = random.Random(seed), 0
+        self.bases = [base]
+        self.sessions = [create_session(base.project, base=base) for _ in range(2)]
+
+    def live(self, steps: int) -> None:
+        for _ in range(steps):
+            self.random.choice([self.add, self.add, self.say, self.stage, self.tell, self.save, self.fork, self.move])()
+
+    def claims(self, count: int) -> list[str]:
+        return [" ".join(self.random.choices(WORDS, k=self.random.randint(1, 4))) for _ in range(count)]
+
+    def base(self) -> KnowledgeBase:
+        return KnowledgeBase.objects.get(pk=self.random.choice(self.bases).pk)
+
+    def session(self) -> Session:
+        return Session.objects.get(pk=self.random.choice(self.sessions).pk)
+
+    def name(self) -> str:
+        self.number += 1
+        return f"{self.random.randrange(100):02}-{self.number}"
+
+    def add(self) -> None:
+        source = f"src-{self.random.randrange(4)}"  # often one that is there already: then that is replaced
+        units = [make_unit(f"{source}::{self.name()}", claim) for claim in self.claims(self.random.randint(1, 9))]
+        add_source(self.base(), source, "", units, source_id=source)
+
+    def say(self) -> None:
+        talk = f"talk-{self.name()}"
+        units = [
+            make_unit(f"{talk}-{place}", f"{claim} {talk} {place}", topic=self.random.choice(("Ann", "Ben")),
+                      unit_type=UTTERANCE, source_id=talk, chunk_id=talk, unit_index=place)
+            for place, claim in enumerate(self.claims(6))
+        ]  # fmt: skip
+        add_source(self.base(), talk, "", units, source_id=talk)
+
+    def stage(self) -> None:
+        stage(self.session(), f"staged-{self.name()}", *dict.fromkeys(self.claims(3)))
+
+    def tell(self) -> None:
+        tell(self.session(), *dict.fromkeys(self.claims(2)))
+
+    def save(self) -> None:
+        try:
+            save_session_kb(self.session())
+        except Conflict:
+            self.move()
+
+    def fork(self) -> None:
+        if len(self.bases) < 4:
+            self.bases.append(fork_base(self.base()) if self.random.random() < 0.5 else fork_session_kb(self.session()))
+
+    def move(self) -> None:
+        mount_base(self.session(), self.base(), reason="load-api", discard_draft=True)
+
+    def tops(self) -> list[KnowledgeLayer]:
+        """Give the top of everything that can be searched."""
+        heads = KnowledgeBase.objects.values_list("head_id", flat=True)
+        journals = Session.objects.values_list("journal_id", flat=True)
+        return list(KnowledgeLayer.objects.filter(pk__in=[*heads, *journals]).order_by("pk"))
+
+
+def visible(layer: KnowledgeLayer) -> list[LayerUnit]:
+    hidden = resolve_chain(layer.chain).hidden
+    rows = LayerUnit.objects.filter(layer_id__in=layer.chain).order_by("pk")
+    return [row for row in rows if row.pk not in hidden]
+
+
+def answers(layer: KnowledgeLayer) -> list[list[Hit]]:
+    found = SessionKnowledge(EffectiveView.of_layer(layer))
+    asked = [({word: 1.0}, 3) for word in ASKED] + [(dict.fromkeys(ASKED, 1.0), 500), ({"pump": 1.0, "ann": 0.5}, 500)]
+    return [
+        [(hit.unit.id, hit.score) for hit in found.search(_stemmed(words), limit)]
+        for words, limit in asked
+    ]  # fmt: skip
+
+
+def _stemmed(words: dict[str, float]) -> dict[str, float]:
+    return {term: weight for word, weight in words.items() for term in terms(word)}
+
+
+def of_a_copy(layer: KnowledgeLayer) -> list[list[Hit]]:
+    """Give the answers of one new layer that holds what this one shows."""
+    units: dict[str, KnowledgeUnit] = {row.unit_id: row.to_value() for row in visible(layer)}
+    copied = create_layer(Kind.BASE, None)
+    index_units(copied, list(units.values()))
+    found = answers(KnowledgeLayer.objects.get(pk=copied.pk))
+    drop_layer(copied.pk)
+    return found
+
+
+def same(left: list[list[Hit]], right: list[list[Hit]]) -> bool:
+    return [[name for name, _ in hits] for hits in left] == [[name for name, _ in hits] for hits in right] and all(
+        isclose(one, other, abs_tol=1e-9)
+        for hits, others in zip(left, right, strict=True)
+        for (_, one), (_, other) in zip(hits, others, strict=True)
+    )
+
+
+def postings_of(layer: KnowledgeLayer) -> Counter[Any]:
+    """Give what a search reads of one layer."""
+    rows = Posting.objects.filter(layer_id=layer.postings_layer_id or layer.pk)
+    return Counter(rows.values_list("unit_id", "term", "frequency", "length"))
+
+
+def expected_postings(layer: KnowledgeLayer) -> Counter[Any]:
+    entries = [(row, index_entry(row.to_value())) for row in layer.units.all()]
+    return Counter((row.pk, term, count, row.length) for row, entry in entries for term, count in entry.postings)
+
+
+def check_that_nothing_is_mixed() -> None:
+    """Each layer's index is of one version, and its counts are those of what it shows."""
+    for layer in KnowledgeLayer.objects.exclude(kind__in=(Kind.INDEX, Kind.STAGED)):  # nobody reads those
+        if layer.index_version == OLD:
+            with earlier_version():
+                assert postings_of(layer) == expected_postings(layer)
+        else:
+            assert postings_of(layer) == expected_postings(layer)
+        seen = [row for row in visible(layer) if row.is_evidence]
+        assert (layer.evidence_count, layer.term_count) == (len(seen), sum(row.length for row in seen))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", range(6))
+def test_every_view_equals_a_physical_copy(base: KnowledgeBase, seed: int) -> None:
+    with earlier_version():
+        life = Life(seed, base)
+        life.live(25)
+        packing.pack_large_layers()
+    packed = set(PackedLayer.objects.values_list("layer_id", flat=True))
+    assert packed
+    assert HiddenUnit.objects.exists()
+    life.live(3)  # written by the new version into what the earlier one has made
+    tops = life.tops()
+    assert not all(same(answers(top), of_a_copy(top)) for top in tops)
+    assert reindex() > 3
+    assert all(same(answers(top), of_a_copy(top)) for top in life.tops())
+    check_that_nothing_is_mixed()
+    assert not is_anything_left()
+    versions = PackedLayer.objects.filter(is_complete=True).values_list("layer_id", "version")
+    assert set(versions) == {(pk, packing_version(indexing.INDEX_VERSION)) for pk in packed}
+    keys = KnowledgeLayer.objects.filter(own_unit_count__gt=0).values_list("pk", "postings_layer")
+    assert set(Posting.objects.values_list("layer_id", flat=True)) <= {moved or pk for pk, moved in keys}
+    life.live(8)
+    packing.pack_large_layers()
+    assert all(same(answers(top), of_a_copy(top)) for top in life.tops())
+
+
+@pytest.mark.django_db
+def test_a_second_upgrade_goes_as_the_first(base: KnowledgeBase) -> None:
+    with earlier_version():
+        life = Life(3, base)
+        life.live(12)
+        packing.pack_large_layers()
+    reindex()
+    with earlier_version():
+        reindex()
+        check_that_nothing_is_mixed()
+    reindex()
+    assert all(same(answers(top), of_a_copy(top)) for top in life.tops())
+    holders = KnowledgeLayer.objects.filter(kind=Kind.INDEX)
+    assert holders.count() == KnowledgeLayer.objects.exclude(postings_layer=None).count()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_transaction_leaves_a_layer_half_written(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    with earlier_version():
+        life = Life(seed, base)
+        life.live(10)
+    with recorded(monkeypatch, after=check_that_nothing_is_mixed) as transactions:
+        reindex()
+    assert len(transactions) > 10
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("survived", [0, 1, 3])
+def test_what_is_broken_off_goes_on_where_it_was(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, survived: int
+) -> None:
+    with earlier_version():
+        life = Life(7, base)
+        life.live(20)
+        packing.pack_large_layers()
+    left = survived
+
+    def die(layer_pk: int, *rest: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise KeyboardInterrupt
+        turn_over(layer_pk, *rest)
+
+    turn_over = reindexing._turn_over
+    with monkeypatch.context() as patch:
+        patch.setattr(reindexing, "_turn_over", die)
+        with pytest.raises(KeyboardInterrupt):
+            reindex()
+    check_that_nothing_is_mixed()
+    assert is_anything_left()
+    old = outdated_layers().count()
+    assert reindex() == old > 0
+    assert all(same(answers(top), of_a_copy(top)) for top in life.tops())
+    assert not is_anything_left()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_whoever_has_begun_to_search_goes_on_with_the_old_index(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, is_packed: bool
+) -> None:
+    with earlier_version():
+        units = [make_unit(f"{number:02}", f"the pump of {WORDS[number % 5]} {number}") for number in range(12)]
+        add_source(base, "Pumps", "", units)
+        if is_packed:
+            assert packing.pack_large_layers() == 1
+    head = KnowledgeBase.objects.get(pk=base.pk).head
+    asked = {"pum": 1.0, "the": 0.5, "5": 1.0}
+    before = SessionKnowledge(EffectiveView.of_layer(head)).search(asked, 20)
+    began = SessionKnowledge(EffectiveView.of_layer(head))
+    during: list[Any] = []
+    monkeypatch.setattr(reindexing, "_wait_for_readers", lambda: during.append(began.search(asked, 20)))
+    reindex()
+    assert during == [before]
+    assert len(before) == 12
+
+
+@pytest.mark.django_db
+def test_a_session_is_left_alone_while_a_turn_runs_in_it(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    with earlier_version():
+        tell(session, "The pumps are blue")
+    turn = ExplainabilityTurn.objects.create(
+        session=session, turn_index=1, user_message="?", lease_until=timezone.now() + timedelta(minutes=1)
+    )
+    waited: list[float] = []
+
+    def end(seconds: float) -> None:
+        waited.append(seconds)
+        ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="succeeded")
+
+    monkeypatch.setattr(reindexing.time, "sleep", end)
+    assert reindex() == 1
+    assert waited
+    knowledge = SessionKnowledge.of(Session.objects.get(pk=session.pk))
+    assert [hit.unit.text for hit in knowledge.search({"pump": 1.0}, 5)] == ["The pumps are blue"]
+
+
+@pytest.mark.django_db
+def test_an_old_index_finds_what_it_can(base: KnowledgeBase) -> None:
+    with earlier_version():
+        add_source(base, "Pumps", "", [make_unit("a", "fog"), make_unit("b", "the pumping stations")])
+    view = EffectiveView.of_layer(KnowledgeBase.objects.get(pk=base.pk).head)
+    assert view.is_outdated
+    found = SessionKnowledge(view)
+    assert [hit.unit.id for hit in found.search({"fog": 1.0, "pump": 1.0}, 5)] == ["a"]
+
+
+@pytest.mark.django_db
+def test_an_empty_layer_of_old_is_of_the_version_that_first_writes_into_it(session: Session) -> None:
+    KnowledgeLayer.objects.update(index_version=OLD)
+    tell(session, "The pumps are blue")
+    assert not SessionKnowledge.of(Session.objects.get(pk=session.pk)).view.is_outdated
+    assert not is_anything_left()
+
+
+@pytest.mark.django_db
+def test_a_chain_with_an_old_index_is_not_folded(base: KnowledgeBase) -> None:
+    with earlier_version():
+        for number in range(3):
+            add_source(base, f"{number}", "", [make_unit(f"{number}", f"the pump {number}")])
+    with pytest.raises(Conflict, match="another version"):
+        compact_base(KnowledgeBase.objects.get(pk=base.pk))
+    reindex()
+    assert compact_base(KnowledgeBase.objects.get(pk=base.pk))
+    (top,) = KnowledgeLayer.objects.filter(headed_bases=base)
+    assert same(answers(top), of_a_copy(top))
+
+
+@pytest.mark.django_db
+def test_pages_find_by_the_new_words(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_source(base, "Pumps", "", [make_unit("a", "a blue pump")])
+    view = EffectiveView.of_layer(KnowledgeBase.objects.get(pk=base.pk).head)
+    monkeypatch.setattr(indexing, "INDEX_VERSION", "a-later-version")
+    monkeypatch.setattr(indexing, "searched_words", lambda unit: "azure pump ")
+    reindex()
+    assert [row.unit_id for row in units_holding(view, asked_for("azure pump"), 5)] == ["a"]
+    assert not units_holding(view, asked_for("blue"), 5)
+
+
+class TestCommand:
+    def test_it_tells_how_far_it_is_and_what_was_done(
+        self, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with earlier_version():
+            add_source(base, "Pumps", "", [make_unit(f"{number}", f"the pump {number}") for number in range(9)])
+        monkeypatch.setattr("sessions_app.management.commands.reindex._TOLD_EVERY_SECONDS", 0)
+        lines = self._output().splitlines()
+        layer = KnowledgeBase.objects.get(pk=base.pk).head_id
+        assert f"layer {layer}: 4 of 9" in lines
+        assert lines[-1] == "The index is up to date: 1 layer written again."
+
+    def test_it_does_nothing_where_all_is_up_to_date(
+        self, base: KnowledgeBase, django_assert_max_num_queries: Callable[..., Any]
+    ) -> None:
+        add_source(base, "Pumps", "", [make_unit("a", "pump")])
+        before = list(Posting.objects.values_list())
+        with django_assert_max_num_queries(8):
+            assert self._output() == "The index is up to date: there was nothing to do.\n"
+        assert list(Posting.objects.values_list()) == before
+
+    @pytest.mark.django_db(transaction=True)
+    def test_one_process_at_a_time(self, base: KnowledgeBase) -> None:
+        KnowledgeLayer.objects.update(index_version=OLD, own_unit_count=1)
+        refusals: list[str] = []
+
+        def run() -> None:
+            try:
+                self._output()
+            except CommandError as error:
+                refusals.append(str(error))
+            finally:
+                connection.close()
+
+        with alone_at("reindex") as is_alone:
+            assert is_alone
+            other = Thread(target=run)
+            other.start()
+            other.join()
+        assert refusals == ["Another process is writing the index already."]
+
+    @staticmethod
+    def _output() -> str:
+        told = StringIO()
+        call_command("reindex", stdout=told, skip_checks=True)
+        return told.getvalue()
+
+
+def test_the_version_names_what_is_indexed() -> None:
+    """Whoever changes what a unit is found by changes its version too, and then this test's expectation [O-35]."""
+    unit = make_unit(
+        "u", "Well-sealed pumps weren't running in Dr. Müller's 3 stations", topic="Pumping stations",
+        condition="if flooded", utility_note="for engineers", title="On pumps", text_body="阀门 mice",
+    )  # fmt: skip
+    uttered = make_unit("v", "See you", topic="Ann Lee", unit_type=UTTERANCE, knowledge_date="2024-05-07", unit_index=1)
+    found = [index_entry(each) for each in (unit, uttered)]
+    told = [(sorted(entry.postings), entry.length, entry.words) for entry in found]
+    assert (indexing.INDEX_VERSION, indexing.term_id(repr(told))) == (
+        "snowball-english-3.1.0+terms-2+fields-1",
+        8091617436158790831,
+    )
