@@ -1,6 +1,7 @@
 """Data from before a change is carried over by its migration."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from django.apps import apps
@@ -10,7 +11,7 @@ from django.db.migrations.state import StateApps
 from django.db.models import Model
 
 from mrpvm.llm.roles import ModelConfig
-from sessions_app.models import Posting, Session
+from sessions_app.models import KnowledgeSource, Posting, Session
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
 
 FIRST = [("sessions_app", "0001_initial")]
@@ -41,7 +42,10 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     )
     unit = old.get_model("sessions_app", "LayerUnit").objects.create(layer=layer, unit_id="u", topic="t", hash="h")
     old.get_model("sessions_app", "Posting").objects.create(layer=layer, unit=unit, term=-7, frequency=10, length=20)
+    added_at = datetime(2026, 1, 2, tzinfo=UTC)
+    old.get_model("sessions_app", "KnowledgeSource").objects.create(layer=layer, source_id="s", added_at=added_at)
     to_the_newest()
+    assert KnowledgeSource.objects.get().updated_at == added_at
     assert list(Posting.objects.values_list("layer_id", "unit_id", "term", "frequency", "length")) == [
         (layer.pk, unit.pk, -7, 10, 20)
     ]
