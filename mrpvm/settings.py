@@ -284,7 +284,10 @@ SPECTACULAR_SETTINGS = {
         "sessions_app.api.schema_hooks.with_flags",
         "sessions_app.api.schema_hooks.without_sources",
     ],
-    "ENUM_NAME_OVERRIDES": {"SessionStatusEnum": ["active", "running", "failed", "expired"]},
+    "ENUM_NAME_OVERRIDES": {
+        "SessionStatusEnum": ["active", "running", "failed", "expired"],
+        "SourceStatusEnum": ["ready", "dirty"],
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",

@@ -1,16 +1,19 @@
 """What a normaliser's reply for one chunk is worth: units, a rejection, or the end of the whole ingest."""
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mrpvm.contracts import CallContext, ChunkInput, Normalisation, PluginError, ScoredUnit
 from mrpvm.errors import MODEL_ERROR_CODES, MRPError, TurnFailed
 from mrpvm.ingestion.source import ChunkUnits, ReadSource, Rejection
-from mrpvm.kernel.admission import unit_of
+from mrpvm.kernel.admission import hash_warnings, unit_of
 from mrpvm.knowledge.ingest import chunk_id_of
 from mrpvm.lang import ControlLanguageError, admit
 from mrpvm.llm.port import LanguageModel
 from mrpvm.values import SessionState
+
+logger = logging.getLogger(__name__)
 
 _REFUSED = ControlLanguageError.default_code
 
@@ -81,6 +84,8 @@ def chunk_input(read: ReadSource, place: int) -> ChunkInput:
 def admitted(read: ReadSource, place: int, plugin_id: str, reply: Normalisation) -> ChunkUnits:
     """Give the units of a reply; control text that admission refuses is a rejection and stops nothing [KB-19].
 
+    A hash that the reply claims and that is wrong goes into the log [KU-9].
+
     Raises:
         TurnFailed: the normaliser could not read the chunk [IN-11].
     """
@@ -95,6 +100,8 @@ def admitted(read: ReadSource, place: int, plugin_id: str, reply: Normalisation)
         document = admit(reply.context_document, "context")
     except ControlLanguageError as refused:
         return _rejected(read, place, reply.context_document, refused.message, refused.diagnostics)
+    for warning in hash_warnings(document):
+        logger.warning("%s on part %s of %s: %s", plugin_id, place + 1, read.info.source_id, warning)
     return ChunkUnits(units=tuple(unit_of(ku) for ku in document.kus.values()))
 
 

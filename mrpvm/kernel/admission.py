@@ -6,19 +6,26 @@ from dataclasses import dataclass, field, fields, replace
 from mrpvm.contracts import Detection, PluginError
 from mrpvm.knowledge.units import content_hash, with_turn_identity
 from mrpvm.lang import AdmittedDocument, AdmittedKU, ControlLanguageError, admit
+from mrpvm.lang.diagnostics import shown
 from mrpvm.values import Intent, KnowledgeUnit, Seed
 
+WRONG_HASHES_NAMED = 10
+"""Of more units whose claimed hash is wrong a warning names only these; the count of all stands beside them."""
 _SAME_NAME = {item.name for item in fields(KnowledgeUnit)} & {item.name for item in fields(AdmittedKU)} - {"hash"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Admitted:
-    """What one detection came to: numbered intents, their runnable seeds and subproblems, and the units stated."""
+    """What one detection came to: numbered intents, their runnable seeds and subproblems, and the units stated.
+
+    `warnings` are what was wrong with the documents and stopped nothing.
+    """
 
     intents: tuple[Intent, ...]
     seeds: tuple[Seed, ...]
     units: tuple[KnowledgeUnit, ...] = ()
     goals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def runnable(self) -> tuple[Intent, ...]:
@@ -46,6 +53,7 @@ def admit_detection(
         seeds=_seeds(document),
         units=() if context is None else turn_units(context, request_id, told_at, first_unit_number),
         goals=_goals(document),
+        warnings=() if context is None else hash_warnings(context),
     )
 
 
@@ -73,6 +81,18 @@ def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
         **{name: getattr(ku, name) for name in _SAME_NAME},
     )
     return replace(unit, hash=content_hash(unit))
+
+
+def hash_warnings(document: AdmittedDocument) -> tuple[str, ...]:
+    """Give a warning if the document claims hashes that are not those of what its units say; else nothing [KU-9]."""
+    claimed = [ku for ku in document.kus.values() if ku.hash is not None]
+    wrong = [ku.ku_id for ku in claimed if ku.hash != unit_of(ku).hash]
+    if not wrong:
+        return ()
+    named = ", ".join(shown(ku_id) for ku_id in wrong[:WRONG_HASHES_NAMED])
+    others = len(wrong) - WRONG_HASHES_NAMED
+    more = f" and {others} more" if others > 0 else ""
+    return (f"The hash given for {named}{more} does not fit the content and was ignored.",)
 
 
 def _intents(document: AdmittedDocument) -> tuple[Intent, ...]:

@@ -5,7 +5,7 @@ turn read top to bottom, while the scheduler alone knows about threads, timeouts
 """
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, PluginError
@@ -75,7 +75,10 @@ class Execution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One plugin call to be made: which plugin at which place, with which input, and why."""
+    """One plugin call to be made: which plugin at which place, with which input, and why.
+
+    `judge` may add to `warnings` what is odd about a value that is lawful; it is recorded with the execution.
+    """
 
     stage: str
     plugin: Plugin | Wrapper
@@ -86,6 +89,7 @@ class Call:
     cause: Cause | None = None
     judge: Callable[[Any], PluginError | None] = lambda value: None
     writes: Mapping[str, Any] | None = None
+    warnings: list[str] = field(default_factory=list)
 
 
 def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
@@ -116,6 +120,8 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     )
     status, error = _status(descriptor.type, reply, call.judge)
     metadata = run.metadata_of(execution_id, getattr(reply.value, "metadata", None) or CallMetadata())
+    if call.warnings:
+        metadata = replace(metadata, warnings=(*metadata.warnings, *call.warnings))
     output = to_wire(reply.value, brief=run.brief)
     record = StageRecord(
         stage=call.stage,

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mrpvm.errors import TooLarge
@@ -137,20 +137,29 @@ def _leaves(
     for chunk_index, (chunk, units) in enumerate(zip(chunks, units_by_chunk, strict=True)):
         if not sections or chunk.section_title is None or sections[-1][0] != chunk.section_title:
             sections.append((chunk.section_title, []))
+        root = chunk_id_of(source.root, chunk_index)
+        ids = {item.id: f"{root}::{numbered('unit', place)}" for place, item in enumerate(units)}
         for unit_index, item in enumerate(units):
-            leaf = _leaf(source, chunk, chunk_index, unit_index, item)
+            leaf = _leaf(source, chunk, chunk_index, unit_index, item, ids)
             leaves.append(leaf)
             sections[-1][1].append(leaf.id)
     return leaves, [section for section in sections if section[1]]
 
 
-def _leaf(source: SourceInfo, chunk: Chunk, chunk_index: int, unit_index: int, item: KnowledgeUnit) -> KnowledgeUnit:
+def _leaf(
+    source: SourceInfo, chunk: Chunk, chunk_index: int, unit_index: int, item: KnowledgeUnit, ids: Mapping[str, str]
+) -> KnowledgeUnit:
+    """Give a unit of a chunk as a leaf; `ids` are the final ones of the chunk's units, by those they came with.
+
+    What it was derived from follows them; what is no unit of the chunk keeps its id [KU-15].
+    """
     chunk_id = chunk_id_of(source.root, chunk_index)
     return replace(
         item,
         id=f"{chunk_id}::{numbered('unit', unit_index)}",
         parent_unit_ids=(),
         child_unit_ids=(),
+        derived_from_unit_ids=tuple(ids.get(unit_id, unit_id) for unit_id in item.derived_from_unit_ids),
         source_id=source.source_id,
         chunk_id=chunk_id,
         chunk_index=chunk_index,

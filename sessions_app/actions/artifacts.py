@@ -38,12 +38,12 @@ def keep_source_artifacts(plugin_id: str, source_pk: int, contents: Mapping[str,
     Raises:
         DatabaseError: the source is gone or a name is too long.
     """
-    stored = KnowledgeSource.objects.select_for_update().only("source_id", "hash", "added_at").filter(pk=source_pk)
+    stored = KnowledgeSource.objects.select_for_update().only("source_id", "hash", "updated_at").filter(pk=source_pk)
     copies = [
         pk
         for source in stored
         for pk in KnowledgeSource.objects.filter(
-            pk__gt=source_pk, source_id=source.source_id, hash=source.hash, added_at=source.added_at
+            pk__gt=source_pk, source_id=source.source_id, hash=source.hash, updated_at=source.updated_at
         ).values_list("pk", flat=True)
     ]
     SourceArtifact.objects.bulk_create(

@@ -8,7 +8,7 @@ layer, which is swept.
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import batched, groupby
 
 from django.db import transaction
@@ -31,7 +31,7 @@ from sessions_app.models import (
 )
 from sessions_app.queries.knowledge import outdated_layers
 from sessions_app.search.chains import resolve_chain
-from sessions_app.search.index import hide_units, indexed, insert_indexed
+from sessions_app.search.index import hide_units, indexed, insert_indexed, mark_stale
 from sessions_app.search.layers import seal_layer
 
 DEEPEST = 16
@@ -141,8 +141,8 @@ def _fold_from(head: KnowledgeLayer) -> KnowledgeLayer | None:
 
 def _removed_counts(head: KnowledgeLayer) -> Counter[int]:
     """Give how many units of each layer of a chain are removed."""
-    removed = HiddenUnit.objects.filter(layer_id__in=head.chain, change=HiddenUnit.Change.REMOVED)
-    counted = removed.values_list("unit__layer_id").annotate(Count("pk")).order_by()
+    removed = HiddenUnit.objects.filter(layer_id__in=head.chain, change__in=HiddenUnit.GONE)
+    counted = removed.values_list("unit__layer_id").annotate(Count("unit", distinct=True)).order_by()
     return Counter(dict(counted))
 
 
@@ -168,10 +168,8 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
     Of several rows the newest counts, with its parts in quarantine and its artifacts.
     """
     made: dict[str, KnowledgeSource] = {}
-    listed = KnowledgeSource.objects.filter(layer_id__in=folded).order_by("pk").values_list("source_id", "pk")
-    newest_of = dict(listed)
-    for source_id in sorted(newest_of, key=lambda name: newest_of[name]):
-        newest = newest_of[source_id]
+    rows = KnowledgeSource.objects.filter(layer_id__in=folded).latest_of_each().latest_last()
+    for source_id, newest in list(rows.values_list("source_id", "pk")):
         copy = KnowledgeSource.objects.get(pk=newest)
         copy.pk, copy.layer, copy.text_byte_count = None, layer, 0
         copy._state.adding = True
@@ -202,8 +200,10 @@ def _copy_units(
     """Write the units of the folded layers that were not removed, a batch a transaction.
 
     Those that are seen come first and keep their order. Their doubles come last, each below those that hid it: they
-    are seen again where what stands for them is removed [KB-7].
+    are seen again where what stands for them is removed [KB-7]. So do stale ones, which stay stale [KU-16].
     """
+    marks = HiddenUnit.objects.filter(layer_id__in=folded, change=HiddenUnit.Change.STALE)
+    stale = frozenset(marks.filter(unit__layer_id__in=folded).values_list("unit_id", flat=True))
     for batch in batched(_units(head, folded), UNITS_A_TRANSACTION, strict=False):
         watch()
         rows = LayerUnit.objects.select_related("origin").in_bulk(batch)
@@ -211,7 +211,7 @@ def _copy_units(
         with transaction.atomic():
             staged = locked_staged(layer.pk)
             for source_id, group in groupby(ordered, lambda row: row.origin.source_id if row.origin else ""):
-                _copy(staged, list(group), sources.get(source_id))
+                _copy(staged, list(group), sources.get(source_id), stale)
 
 
 def _units(head: KnowledgeLayer, folded: Sequence[int]) -> Iterator[int]:
@@ -228,7 +228,9 @@ def _units(head: KnowledgeLayer, folded: Sequence[int]) -> Iterator[int]:
     yield from (pk for _, pk in sorted(doubles))
 
 
-def _copy(layer: KnowledgeLayer, rows: Sequence[LayerUnit], origin: KnowledgeSource | None) -> None:
+def _copy(
+    layer: KnowledgeLayer, rows: Sequence[LayerUnit], origin: KnowledgeSource | None, stale: Collection[int]
+) -> None:
     given = [row.unit_id for row in rows]
     taken = set(layer.units.filter(unit_id__in=given).values_list("unit_id", flat=True))
     for row in rows:  # two sessions may have called what they saved the same; a layer has each id once [KU-7]
@@ -237,6 +239,7 @@ def _copy(layer: KnowledgeLayer, rows: Sequence[LayerUnit], origin: KnowledgeSou
     units = [row.to_value() for row in rows]
     keys = insert_indexed(layer, indexed(units), origin)
     copied = {row.pk: key for row, key in zip(rows, keys, strict=True)}
+    mark_stale(layer, {copied[row.pk]: row.hash for row in rows if row.pk in stale})
     artifacts = list(UnitArtifact.objects.filter(unit_id__in=copied))
     for artifact in artifacts:
         artifact.pk, artifact.unit_id = None, copied[artifact.unit_id]
@@ -265,16 +268,16 @@ def _publish(base: KnowledgeBase, layer_pk: int, head: KnowledgeLayer) -> None:
 
 
 def _refuse_replaced(head: KnowledgeLayer, layer: KnowledgeLayer) -> None:
-    """Refuse to publish copies of sources that are older than what is staged in their place.
+    """Refuse to publish copies of sources in whose place others are staged.
 
-    Of several rows of a source the newest counts, so the copies would pass for later uploads.
+    What is staged would have to hide the copies instead, all of them in its last transaction.
 
     Raises:
         Conflict: there is one; whoever uploads it goes first.
     """
     staged = KnowledgeSource.objects.filter(
         layer__kind=KnowledgeLayer.Kind.STAGED, layer__parent_id__in=head.chain, source_id=OuterRef("source_id"),
-        pk__lt=OuterRef("pk"),
+        updated_at__gt=OuterRef("updated_at"),
     )  # fmt: skip
     if layer.sources.filter(Exists(staged)).exists():
         raise Conflict("A source of the base is being replaced; its chain is folded later.")

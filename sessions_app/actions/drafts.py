@@ -87,7 +87,7 @@ def _change(
     if changed_count <= UNITS_AT_ONCE:
         return waiting_for_slot(wait_ms, lambda: _change_at_once(session, source, replaces=replaces))
     with staging(draft) as layer:
-        row = insert_source(layer, source)
+        row = insert_source(layer, source, earlier)
         hide_in_batches(layer, earlier, watch)
         fill(layer, source.units, row, watch, source.entries)
         return waiting_for_slot(wait_ms, lambda: _publish(session, layer.pk, row, replaces=replaces))
@@ -109,8 +109,8 @@ def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> t
     own_count = draft.own_source_count - (len(earlier) - len(below))
     refuse_taken(draft, source, earlier, replaces=replaces)
     _remove_own(draft, earlier)
-    row = insert_source(draft, source)
-    hide_units(draft, LayerUnit.objects.filter(origin__in=below))
+    row = insert_source(draft, source, earlier)
+    hide_units(draft, LayerUnit.objects.filter(origin__in=below), own_too=True)
     index_units(draft, source.units, origin=row)
     if source.kind == KnowledgeSource.Kind.REMOVED and not below:  # nothing is left that it would have to hide
         row.delete()

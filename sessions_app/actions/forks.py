@@ -75,6 +75,7 @@ def save_session_kb(
     name: str | None = None,
     fork: bool = False,
     include_conversation_units: bool = True,
+    expected_revision: int | None = None,
     actor: User | None = None,
     wait_ms: int = 0,
 ) -> KnowledgeBase:
@@ -85,10 +86,12 @@ def save_session_kb(
         name: renames the target; with the default base mounted and no target it names a new base.
         fork: save into a new base even so.
         include_conversation_units: save the journal too.
+        expected_revision: the revision of the target that the caller has seen and replaces; None for the one that the
+            session mounted last.
 
     Raises:
-        Conflict: KB_REVISION_CONFLICT, the target has changed since the session mounted it, and the draft stays as it
-            is [KB-13]; TURN_IN_PROGRESS.
+        Conflict: KB_REVISION_CONFLICT, the target holds what neither the session nor the caller has seen: it has
+            changed since, or was never mounted and is not empty. The draft stays as it is [KB-13]; TURN_IN_PROGRESS.
         InvalidInput: as for `create_base`.
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
         Expired: SESSION_EXPIRED.
@@ -102,7 +105,9 @@ def save_session_kb(
         locked = lock_idle_session(session.pk)
         if fork or (target is None and name and locked.mounted_kb.is_default):
             return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="save-fork")
-        return _save_session(locked, target or locked.mounted_kb, name, actor, with_journal=include_conversation_units)
+        base = lock_base(target or locked.mounted_kb, project_id=locked.project_id)
+        _check_revision(locked, base, expected_revision)
+        return _save_session(locked, base, name, actor, with_journal=include_conversation_units)
 
     if include_conversation_units:
         prepare_journal(session)
@@ -121,11 +126,9 @@ def _fork_session(
 
 
 def _save_session(
-    session: Session, target: KnowledgeBase, name: str | None, actor: User | None, *, with_journal: bool
+    session: Session, base: KnowledgeBase, name: str | None, actor: User | None, *, with_journal: bool
 ) -> KnowledgeBase:
     previous = session.mounted_kb
-    base = lock_base(target, project_id=session.project_id)
-    _check_revision(session, base)
     follow_fold(session, base)
     if name is not None:
         base.name = base_name(name)
@@ -135,15 +138,29 @@ def _save_session(
     return base
 
 
-def _check_revision(session: Session, base: KnowledgeBase) -> None:
-    known = session.mounts.filter(knowledge_base=base).order_by("-pk").first()
-    if known is not None and known.revision != base.revision:
-        raise Conflict(
-            f"'{base.name}' has been changed since this session mounted it. The draft is kept: save it as a fork, or "
-            "mount the base again and repeat the change.",
-            code="KB_REVISION_CONFLICT",
-            details={"kb_id": base.kb_id, "mounted_revision": known.revision, "revision": base.revision},
-        )
+def _check_revision(session: Session, base: KnowledgeBase, expected: int | None) -> None:
+    """Refuse to replace what nobody who saves has seen: the base then holds what the draft shows, and nothing else.
+
+    Raises:
+        Conflict: KB_REVISION_CONFLICT.
+    """
+    known = session.mounts.filter(knowledge_base=base).order_by("-pk").values_list("revision", flat=True).first()
+    seen = known if expected is None else expected
+    is_empty = base.head.unit_count == 0 and base.source_count == 0
+    if seen == base.revision or (seen is None and is_empty):
+        return
+    if expected is not None:
+        why = f"'{base.name}' is at revision {base.revision} now, not at revision {expected}"
+    elif known is not None:
+        why = f"'{base.name}' has been changed since this session mounted it"
+    else:
+        why = f"This session has never mounted '{base.name}', and would replace all that it holds"
+    raise Conflict(
+        f"{why}. The draft is kept: save it as a fork, mount the base and repeat the change, or look at what the base "
+        f"holds and name its revision as the one that this save replaces.",
+        code="KB_REVISION_CONFLICT",
+        details={"kb_id": base.kb_id, "mounted_revision": known, "revision": base.revision},
+    )
 
 
 def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
@@ -20,7 +19,7 @@ from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.source_rows import earlier_sources
 from sessions_app.actions.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
-from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.search.index import hide_units
 from sessions_app.search.layers import create_layer, draft_layers, drop_layer, own_layers, place_draft, restack_layer
 
@@ -146,19 +145,13 @@ def _mount(
 def follow_fold(session: Session, base: KnowledgeBase) -> None:
     """Put what the locked session has above its mounted head on the present one, if that is the same folded [KB-13].
 
-    Else a save would put the base back on the long chain; it does where the draft replaces a source that was folded.
-    Costs by the session's own units.
+    Else a save would put the base back on the long chain. Costs by the session's own units and by what they replace.
     """
     if session.mounted_layer_id == base.head_id:
         return
     if not session.mounts.filter(until=None, knowledge_base=base, revision=base.revision).exists():
         return
     drafts, stack, below = draft_layers(session), own_layers(session), base.head
-    copies = KnowledgeSource.objects.filter(
-        layer_id__in=base.head.chain, source_id=OuterRef("source_id"), pk__gt=OuterRef("pk")
-    )
-    if KnowledgeSource.objects.filter(Exists(copies), layer__in=drafts).exists():
-        return  # the newest row of a source counts: the fold's copy would pass for a later upload than the draft's
     for layer in drafts:
         _restack_draft(layer, below)
         below = layer

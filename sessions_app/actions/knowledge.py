@@ -119,7 +119,7 @@ def add_source(
     earlier = earlier_sources(head, new.source_id)
     refuse_taken(head, new, earlier, replaces=replaces)
     with staging(head) as layer:
-        source = insert_source(layer, new)
+        source = insert_source(layer, new, earlier)
         hide_in_batches(layer, earlier, watch)
         fill(layer, units, source, watch, entries)
         return _publish(base, layer.pk, source, replaces=replaces)

@@ -5,9 +5,10 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, TooLarge
 from mrpvm.ingestion.source import Rejection
@@ -17,6 +18,7 @@ from sessions_app.actions.quarantine import keep_rejections
 from sessions_app.models import KnowledgeLayer, KnowledgeSource
 
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+_NEXT = timedelta(microseconds=1)
 _CONTEXT_ID = re.compile(r"ctx-[0-9a-f]{32}")
 
 
@@ -101,8 +103,16 @@ def check_limit(subject: str, what: str, value: int, setting: str, code: str) ->
         )
 
 
-def insert_source(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource:
-    """Give the source's new row in a layer; its rejected chunks are kept with it."""
+def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[KnowledgeSource] = ()) -> KnowledgeSource:
+    """Give the source's new row in a layer; its rejected chunks are kept with it.
+
+    It comes later than what it replaces, whatever the clocks of two servers say, and keeps the time at which that was
+    first added [KB-3].
+
+    Args:
+        earlier: what `earlier_sources` gives for it.
+    """
+    now = max([timezone.now(), *(row.updated_at + _NEXT for row in earlier[-1:])])
     row = KnowledgeSource.objects.create(
         layer=layer,
         source_id=source.source_id,
@@ -112,6 +122,8 @@ def insert_source(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource:
         hash=source.hash,
         chunk_count=source.chunk_count,
         unit_count=len(source.units),
+        added_at=earlier[-1].added_at if is_listed(earlier) else now,
+        updated_at=now,
     )
     keep_rejections(source.rejections, source=row)
     return row
@@ -119,8 +131,8 @@ def insert_source(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource:
 
 def earlier_sources(layer: KnowledgeLayer, source_id: str) -> list[KnowledgeSource]:
     """Give what the layer's chain holds under this source id, the newest last, without the texts."""
-    found = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source_id).order_by("pk")
-    return list(found.only("pk", "layer", "source_id", "kind"))
+    found = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source_id).latest_last()
+    return list(found.only("pk", "layer", "source_id", "kind", "added_at", "updated_at"))
 
 
 def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
@@ -142,7 +154,7 @@ def refuse_taken(
     Raises:
         Conflict: somebody else's source has the id by now; SOURCE_EXISTS, the layer shows a source with this text.
     """
-    is_newer = isinstance(source, KnowledgeSource) and any(row.pk > source.pk for row in earlier)
+    is_newer = isinstance(source, KnowledgeSource) and any(row.updated_at >= source.updated_at for row in earlier)
     if is_newer or (is_listed(earlier) and not replaces):
         raise Conflict(f"Another source got the id '{source.source_id}' meanwhile. Send this one again.")
     equal = None if replaces else _shown_text(layer, source.hash)
@@ -156,6 +168,5 @@ def refuse_taken(
 
 def _shown_text(layer: KnowledgeLayer, digest: str) -> KnowledgeSource | None:
     """Give a source with this text that the layer's chain shows: the newest row of its id."""
-    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
-    newer = rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
-    return rows.filter(~Exists(newer), hash=digest, kind=KnowledgeSource.Kind.LISTED).only("source_id", "name").first()
+    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain).latest_of_each()
+    return rows.filter(hash=digest, kind=KnowledgeSource.Kind.LISTED).only("source_id", "name").first()

@@ -10,6 +10,7 @@ from sessions_app.admin.cells import list_links, row_link, shortened, shown_text
 from sessions_app.admin.filters import known_values
 from sessions_app.admin.read_only import ReadOnlyAdmin
 from sessions_app.models import (
+    Derivation,
     HiddenUnit,
     KnowledgeBase,
     KnowledgeLayer,
@@ -68,13 +69,16 @@ class KnowledgeLayerAdmin(ReadOnlyAdmin):
 class KnowledgeSourceAdmin(ReadOnlyAdmin):
     """Texts that units were made from."""
 
-    list_display = ("name", "source_id", "kind", "layer_link", "chunk_count", "unit_count", "added_at")
+    list_display = ("name", "source_id", "kind", "layer_link", "chunk_count", "unit_count", "added_at", "updated_at")
     list_filter = (known_values("kind", KnowledgeSource.Kind.values),)
     list_select_related = ("layer",)
     deferred = ("content", "layer__ancestry")
     search_fields = ("name", "=source_id")
     ordering = ("-id",)
-    fields = ("layer", "source_id", "name", "kind", "hash", "chunk_count", "unit_count", "units", "added_at", "text")
+    fields = (
+        "layer", "source_id", "name", "kind", "hash", "chunk_count", "unit_count", "units", "added_at", "updated_at",
+        "text",
+    )  # fmt: skip
 
     @admin.display(description="layer")
     def layer_link(self, source: KnowledgeSource) -> SafeString:
@@ -167,6 +171,28 @@ class HiddenUnitAdmin(ReadOnlyAdmin):
     def unit_link(self, hidden: HiddenUnit) -> SafeString:
         """Give the unit that is hidden."""
         return row_link(hidden.unit)
+
+
+@admin.register(Derivation)
+class DerivationAdmin(ReadOnlyAdmin):
+    """Which units were derived from which others."""
+
+    list_display = ("id", "layer_link", "unit_link", "origin_unit_id")
+    list_select_related = ("layer", "unit")
+    deferred = ("layer__ancestry", *(f"unit__{name}" for name in _UNIT_LARGE))
+    search_fields = ("=unit__unit_id", "=origin_unit_id")
+    ordering = ("-id",)
+    fields = ("layer", "unit", "origin_unit_id")
+
+    @admin.display(description="layer")
+    def layer_link(self, row: Derivation) -> SafeString:
+        """Give the layer that holds the derived unit."""
+        return row_link(row.layer)
+
+    @admin.display(description="unit")
+    def unit_link(self, row: Derivation) -> SafeString:
+        """Give the derived unit."""
+        return row_link(row.unit)
 
 
 @admin.register(UnitArtifact)

@@ -157,7 +157,8 @@ class SaveSessionBase(_LiveSessionForm):
     submit = "Save"
     explanation = (
         "The draft, and what the conversation taught the session, become part of the base, which is mounted in the "
-        "session. A base that was changed since the session mounted it refuses; the draft then stays as it is."
+        "session. A base that was changed since the session mounted it, or holds something and was never mounted "
+        "there, refuses; the draft then stays as it is."
     )
     permissions = (
         "sessions_app.change_session",
@@ -173,6 +174,12 @@ class SaveSessionBase(_LiveSessionForm):
     fork = forms.BooleanField(required=False, label="Into a new base")
     include_conversation_units = forms.BooleanField(
         required=False, initial=True, label="With what the conversation taught the session"
+    )
+    expected_revision = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Revision to replace",
+        help_text="The revision of the base that may be replaced although the session has not seen it.",
     )
 
     def __init__(self, *arguments: object, **options: object) -> None:
@@ -199,6 +206,7 @@ class SaveSessionBase(_LiveSessionForm):
             name=entered["name"] or None,
             fork=entered["fork"],
             include_conversation_units=entered["include_conversation_units"],
+            expected_revision=entered["expected_revision"],
             actor=actor,
         )
         is_new = base.revision == 1

@@ -1,5 +1,6 @@
 """One message to a session: answered whole, or as a stream [API-10 to API-17]."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.http import StreamingHttpResponse
@@ -8,9 +9,8 @@ from rest_framework.response import Response
 
 from mrpvm.conversation.flags import flags_in
 from mrpvm.values import HistoryMessage
-from sessions_app.actions.recognition import resume_session
 from sessions_app.api import schemas
-from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, continued_session, explicit_history, usable_id
+from sessions_app.api.chat_sessions import SESSION_HEADER, explicit_history, talking_session
 from sessions_app.api.completion import completion
 from sessions_app.api.live_answer import LiveAnswer
 from sessions_app.api.requests import ChatRequest, choices_of
@@ -44,7 +44,8 @@ class ChatCompletions(ApiView):
         running_turns.refuse_if_full()
         if body["stream"]:
             return self._stream(body, call)
-        result = run_turn(self._session(body, call), call, wait_ms=body["wait_ms"])
+        session, placed = self._placed(body, call)
+        result = run_turn(session, placed, wait_ms=body["wait_ms"])
         self.request_id = result.turn.request_id
         return Response(completion(result, body.get("include", ())))
 
@@ -61,22 +62,17 @@ class ChatCompletions(ApiView):
             history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
         )
 
-    def _session(self, body: dict[str, Any], call: TurnCall) -> "Session":
+    def _placed(self, body: dict[str, Any], call: TurnCall) -> "tuple[Session, TurnCall]":
+        """Give the session, and the call that says what it goes on from: another turn may come before it [O-31]."""
         header = self.request.headers.get(SESSION_HEADER)
-        previous = usable_id(body.get("previous_response_id"))
-        if previous is not None:
-            session = continued_session(self.project, previous, body.get("session_id") or header)
-        else:
-            session = chat_session(self.project, body, header, call.choices, call.base)
-        if session.is_client_named:  # the client cannot know that its session has expired [O-43]
-            session = resume_session(session).session
-        self.session_id = session.session_id
-        return session
+        found = talking_session(self.project, body, header, call.choices, call.base)
+        self.session_id = found.session.session_id
+        return found.session, replace(call, continues_at=found.continues_at)
 
     def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
         """Answer once the turn has begun: what is refused before is a plain error [API-5]."""
         feed = Feed()
         stream = TurnStream(self, feed, LiveAnswer(feed, body.get("include", ())))
-        _, first = stream.begin(lambda: (self._session(body, call), call), body["wait_ms"])
+        _, first = stream.begin(lambda: self._placed(body, call), body["wait_ms"])
         self.request_id = first.get("requestId", self.request_id)
         return stream.response({})

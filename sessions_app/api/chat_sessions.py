@@ -7,7 +7,7 @@ from django.db import IntegrityError
 
 from mrpvm.errors import InvalidInput, NotFound
 from sessions_app.actions.histories import begin_session
-from sessions_app.actions.recognition import continue_after
+from sessions_app.actions.recognition import Found, continue_after, resume_session
 from sessions_app.actions.sessions import Choices
 from sessions_app.api.response_ids import request_id_of
 from sessions_app.queries.conversations import response_turn
@@ -51,7 +51,28 @@ def chat_session(
         return session_reference(project, session_id or "")
 
 
-def continued_session(project: "Project", previous: str, named: str | None) -> "Session":
+def talking_session(
+    project: "Project",
+    body: Mapping[str, Any],
+    header_id: str | None,
+    choices: Choices,
+    base: "KnowledgeBase | None",
+) -> Found:
+    """Give the session that a validated request talks in: after the answer that it names, else the one of its id.
+
+    Raises:
+        whatever `continued_session` and `chat_session` raise.
+    """
+    previous = usable_id(body.get("previous_response_id"))
+    if previous is not None:
+        return continued_session(project, previous, body.get("session_id") or header_id)
+    session = chat_session(project, body, header_id, choices, base)
+    if session.is_client_named:  # the client cannot know that its session has expired [O-43]
+        return resume_session(session)
+    return Found(session=session, how="named")
+
+
+def continued_session(project: "Project", previous: str, named: str | None) -> Found:
     """Give the session that goes on from an earlier answer: a fork unless that was the latest one [O-44].
 
     Args:
@@ -68,8 +89,8 @@ def continued_session(project: "Project", previous: str, named: str | None) -> "
     if usable_id(named) not in (None, turn.session.session_id):
         raise InvalidInput("previous_response_id is of another session than session_id.")
     if turn.session.is_expired and not turn.session.is_client_named:
-        return turn.session  # which refuses the turn, as under its own id [O-43]
-    return continue_after(turn).session
+        return Found(session=turn.session, how="named")  # which refuses the turn, as under its own id [O-43]
+    return continue_after(turn)
 
 
 def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | None:

@@ -1,5 +1,6 @@
 """How what a session holds leaves, in answers and exports alike."""
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.wire import to_wire
@@ -84,8 +85,8 @@ def step_payload(row: "UnitEvent") -> dict[str, Any]:
     }
 
 
-def source_payload(row: "KnowledgeSource") -> dict[str, Any]:
-    """Give one source of a base [KB-3]."""
+def source_payload(row: "KnowledgeSource", stale: Container[int] = ()) -> dict[str, Any]:
+    """Give one source of a base or draft [KB-3]; `stale` has the keys of those with stale units [KU-16]."""
     return {
         "sourceId": row.source_id,
         "name": row.name,
@@ -95,6 +96,8 @@ def source_payload(row: "KnowledgeSource") -> dict[str, Any]:
         "unitCount": row.unit_count,
         "quarantinedChunkCount": row.quarantined.count(),
         "addedAt": row.added_at,
+        "updatedAt": row.updated_at,
+        "status": "dirty" if row.pk in stale else "ready",
     }
 
 

@@ -24,7 +24,14 @@ from sessions_app.api.requests import (
 )
 from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
-from sessions_app.queries.knowledge import knowledge_base, knowledge_bases, quarantined_of_base, revisions, sources
+from sessions_app.queries.knowledge import (
+    knowledge_base,
+    knowledge_bases,
+    quarantined_of_base,
+    revisions,
+    sources,
+    stale_source_keys,
+)
 from sessions_app.turns.ingest import OnStage, load_source
 
 if TYPE_CHECKING:
@@ -138,9 +145,10 @@ class Sources(ApiView):
     def get(self, request: Request, kb_id: str) -> Response:
         """List sources, the newest first, without their texts."""
         query = self.parameters(PageQuery)
-        found = sources(knowledge_base(self.project, kb_id))
-        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
-        listed = [source_payload(row) for row in rows]
+        base = knowledge_base(self.project, kb_id)
+        rows, next_cursor = page(sources(base), (("-id", number),), query["limit"], query.get("cursor"))
+        stale = stale_source_keys(base.head)
+        listed = [source_payload(row, stale) for row in rows]
         return Response({"sources": listed, "next_cursor": next_cursor})
 
     @schemas.source_add

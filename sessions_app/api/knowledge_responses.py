@@ -6,7 +6,7 @@ from sessions_app.api.responses import Bool, Int, Page, Str, Time, nullable, tex
 
 
 class Source(serializers.Serializer):
-    """A source of a base [KB-3]."""
+    """A source of a base [KB-3]; `dirty` with units that are left out because what they came from has changed."""
 
     sourceId = Str()
     name = Str()
@@ -16,6 +16,8 @@ class Source(serializers.Serializer):
     unitCount = Int()
     quarantinedChunkCount = Int()
     addedAt = Time()
+    updatedAt = Time()
+    status = serializers.ChoiceField(("ready", "dirty"))
 
 
 class SourceAdded(Source):
@@ -37,13 +39,6 @@ class SourceStaged(SourceAdded):
     seed_detector_plugin = Str()
 
 
-class WorkspaceSource(Source):
-    """A source that a draft shows."""
-
-    updatedAt = Time()
-    status = serializers.ChoiceField(("ready",))
-
-
 class WorkspaceFacts(serializers.Serializer):
     """What a session's draft shows, and whether it is saved [KB-5]; `sources` is a page of them."""
 
@@ -53,7 +48,7 @@ class WorkspaceFacts(serializers.Serializer):
     sourceCount = Int()
     unitCount = Int()
     lastSavedAt = Time()
-    sources = WorkspaceSource(many=True)
+    sources = Source(many=True)
 
 
 class WorkspaceObject(Page):

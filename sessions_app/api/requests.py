@@ -193,11 +193,12 @@ class KBForkRequest(WaitFields):
 
 
 class KBSaveRequest(KBForkRequest):
-    """Where to save, and what [KB-10]."""
+    """Where to save, and what [KB-10]; which revision of the base the client has seen and replaces [KB-13]."""
 
     target_kb_id = Text(required=False, allow_null=True)
     fork = Truth(required=False, default=False)
     include_conversation_units = Truth(required=False, default=True)
+    expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
 
 
 class RestoreRequest(Coded):

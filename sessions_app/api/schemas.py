@@ -266,7 +266,8 @@ kb_mount = _operation(
 )  # fmt: skip
 kb_save = _operation(
     "save_session_kb", "knowledge",
-    "Saves the session's draft, and what it was told, into the mounted base, `target_kb_id` or a new one; mounts that.",
+    "Saves the session's draft, and what it was told, into the mounted base, `target_kb_id` or a new one; mounts that. "
+    "A base that holds what the session has not seen refuses, unless `expected_revision` names its present revision.",
     {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBSaveRequest,
 )  # fmt: skip
 kb_fork = _operation(

@@ -55,6 +55,7 @@ class SaveKB(ApiView):
             name=body.get("name"),
             fork=body["fork"],
             include_conversation_units=body["include_conversation_units"],
+            expected_revision=body.get("expected_revision"),
             wait_ms=body["wait_ms"],
             actor=self.access.actor,
         )

@@ -22,7 +22,7 @@ from sessions_app.api.requests import (
 )
 from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
-from sessions_app.queries.knowledge import workspace_sources
+from sessions_app.queries.knowledge import stale_source_keys, workspace_sources
 from sessions_app.queries.sessions import session
 from sessions_app.turns.ingest import OnStage, stage_file
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -> dict[str, Any]:
     """Give the workspace with a page of its sources, the newest first; journals are counted and not listed."""
     rows, next_cursor = page(workspace_sources(found), (("-id", number),), limit, cursor)
+    stale = stale_source_keys(found.draft)
     return {
         "session_id": found.session_id,
         "kb_id": found.mounted_kb.kb_id,
@@ -44,15 +45,10 @@ def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -
             "sourceCount": found.draft.source_count,
             "unitCount": found.draft.unit_count,
             "lastSavedAt": found.mounted_kb.updated_at,
-            "sources": [_listed(row) for row in rows],
+            "sources": [source_payload(row, stale) for row in rows],
         },
         "next_cursor": next_cursor,
     }
-
-
-def _listed(row: Any) -> dict[str, Any]:
-    """Give a source with what is always so here: it is stored as a whole or not at all [KB-3]."""
-    return source_payload(row) | {"updatedAt": row.added_at, "status": "ready"}
 
 
 class Workspace(ApiView):

@@ -28,7 +28,7 @@ def undo(apps, schema_editor):
 class Migration(migrations.Migration):
     """Two columns more for layers; a layer may have several packings."""
 
-    dependencies = [("sessions_app", "0020_plugin_failure")]
+    dependencies = [("sessions_app", "0021_source_times_and_derivations")]
 
     operations = [
         migrations.AddField(

@@ -2,6 +2,7 @@
 
 from sessions_app.models.context_unit import ContextUnit, UnitEvent
 from sessions_app.models.conversation_point import ConversationPoint
+from sessions_app.models.derivation import Derivation
 from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnDetail, TurnEvents
 from sessions_app.models.frozen_content import FrozenContent
 from sessions_app.models.kb_mount import KBMount
@@ -33,6 +34,7 @@ __all__ = [
     "ApiKey",
     "ContextUnit",
     "ConversationPoint",
+    "Derivation",
     "ExplainabilityTurn",
     "FrozenContent",
     "HiddenUnit",

@@ -5,7 +5,10 @@ Its counts, but for those named `own_` and `removed_`, are those of the whole vi
 no counting; `sessions_app.search` keeps them true.
 """
 
+from typing import Self
+
 from django.db import models
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from sessions_app.models.identifiers import new_kb_id
@@ -105,11 +108,25 @@ class KnowledgeBase(models.Model):
         return self.name
 
 
+class SourceRows(models.QuerySet["KnowledgeSource"]):
+    """Rows of sources; of those with one `source_id` in a chain the latest counts, whatever layer holds it."""
+
+    def latest_last(self) -> Self:
+        """Give them in the order in which they came in: a copy has the time of what it copies."""
+        return self.order_by("updated_at", "pk")
+
+    def latest_of_each(self) -> Self:
+        """Give the one row of each source id that counts."""
+        later = Q(updated_at__gt=OuterRef("updated_at")) | Q(updated_at=OuterRef("updated_at"), pk__gt=OuterRef("pk"))
+        return self.exclude(Exists(self.filter(later, source_id=OuterRef("source_id"))))
+
+
 class KnowledgeSource(models.Model):
     """A text that units were made from [KB-3].
 
-    One of the kind JOURNAL stands for what a session knew when it was saved; it has no text, and `unit_count` is how
-    much that was [KB-11]. `text_byte_count` is how much the units of this row say [IN-4].
+    A layer above may hold another row of the same source, which replaces it: `updated_at` tells which came later, and
+    `added_at` when the source first came in. One of the kind JOURNAL stands for what a session knew when it was saved;
+    it has no text, and `unit_count` is how much that was [KB-11]. `text_byte_count` is how much its units say [IN-4].
     """
 
     class Kind(models.TextChoices):
@@ -129,6 +146,9 @@ class KnowledgeSource(models.Model):
     unit_count = models.PositiveIntegerField(default=0)
     text_byte_count = models.PositiveBigIntegerField(default=0)
     added_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = SourceRows.as_manager()
 
     class Meta:
         ordering = ["layer_id", "id"]
@@ -171,7 +191,7 @@ class LayerUnit(UnitFields):
 class HiddenUnit(models.Model):
     """What a layer, and all above it, changes in the visibility of a unit [KB-7].
 
-    The topmost row of a chain decides about a unit; above a removal there is none.
+    The topmost row of a chain decides about a unit; above one of those in `GONE` there is none.
     """
 
     class Change(models.TextChoices):
@@ -180,6 +200,9 @@ class HiddenUnit(models.Model):
         REMOVED = "removed", "Removed: its source is gone"
         DUPLICATE = "duplicate", "Duplicate: a unit with the same hash is shown in its place"
         REVEALED = "revealed", "Revealed: the unit that was shown in its place is gone"
+        STALE = "stale", "Stale: what it was derived from is gone"  # until its source is stored again [KU-16]
+
+    GONE = (Change.REMOVED, Change.STALE)
 
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="hidden_units")
     unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="hidden_in")

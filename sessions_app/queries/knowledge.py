@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet, Sum
+from django.db.models import Prefetch, Q, QuerySet, Sum
 
 from mrpvm.errors import NotFound
 from mrpvm.knowledge import indexing
 from sessions_app.models import (
+    Derivation,
+    HiddenUnit,
     KBRevision,
     KnowledgeBase,
     KnowledgeLayer,
@@ -73,8 +75,17 @@ def _sources_of(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
 
 def newest_sources(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
     """Give the newest row of each source id in the layer's chain: the one that counts."""
-    rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
-    return rows.exclude(Exists(rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))))
+    return KnowledgeSource.objects.filter(layer_id__in=layer.chain).latest_of_each()
+
+
+def stale_source_keys(layer: KnowledgeLayer) -> frozenset[int]:
+    """Give the keys of sources with units that the layer's chain shows no more because their origins are gone [KU-16].
+
+    One query.
+    """
+    derived = Derivation.objects.filter(layer_id__in=layer.chain).values("unit")
+    stale = HiddenUnit.objects.filter(layer_id__in=layer.chain, change=HiddenUnit.Change.STALE, unit__in=derived)
+    return frozenset(stale.values_list("unit__origin", flat=True).distinct())
 
 
 def text_byte_count(layer: KnowledgeLayer) -> int:
@@ -84,8 +95,8 @@ def text_byte_count(layer: KnowledgeLayer) -> int:
     """
     journal = KnowledgeSource.Kind.JOURNAL
     rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain)
-    newer = rows.filter(source_id=OuterRef("source_id"), pk__gt=OuterRef("pk"))
-    found = rows.filter(Q(kind=journal) | ~Exists(newer)).aggregate(total=Sum("text_byte_count"))
+    counted = Q(kind=journal) | Q(pk__in=rows.latest_of_each().values("pk"))
+    found = rows.filter(counted).aggregate(total=Sum("text_byte_count"))
     return int(found["total"] or 0)
 
 

@@ -1,6 +1,6 @@
 """Writing units into layers so that they can be found: one way for turns, context loads and sources alike."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, Lay
 from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
 from sessions_app.models.plain_sql import add_to_row, save_columns
 from sessions_app.models.unit_fields import UNIT_COLUMNS, columns_of
+from sessions_app.search.derivations import derived_units, note_derivations
 from sessions_app.search.layers import shift_counts
 from sessions_app.search.visibility import settle
 from sessions_app.search.windows import place_of
@@ -91,6 +92,7 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
     insert_postings(layer_pk, keys, found.entries)
     if origin is not None:
         add_to_row(origin, text_byte_count=sum(map(text_byte_count, found.units)))
+    note_derivations(layer_pk, keys, found.units)
     settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
     shift_counts(layer, settled.after - settled.before, own=len(keys))
     return keys
@@ -103,38 +105,65 @@ def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[L
 
 
 @transaction.atomic(savepoint=False)
-def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> int:
+def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bool = False) -> int:
     """Remove units of ancestors from what an unsealed layer shows; give how many of them had not been removed before.
 
-    A twin that a removed unit stood for is shown again, unless it is removed too [KB-7].
+    A twin that a removed unit stood for is shown again, unless it is removed too [KB-7]. What was derived from them in
+    other sources is stale, and not shown until it is stored again [KU-16].
+
+    Args:
+        own_too: the layer's own units may have been derived from them too; else they are newer, and are not stale.
     """
     _check_unsealed(layer)
     hashes = dict(not_removed(layer, units).values_list("pk", "hash"))
-    if not hashes:
-        return 0
-    settled = settle(layer, hashes.values(), removed=hashes.keys())
-    HiddenUnit.objects.bulk_create(
-        [HiddenUnit(layer=layer, unit_id=pk, change=HiddenUnit.Change.REMOVED) for pk in hashes],
-        batch_size=_ROWS_A_QUERY,
-    )
-    shift_counts(layer, settled.after - settled.before, removed=len(hashes))
+    stale = derived_units(layer.chain if own_too else layer.ancestry, layer, units)
+    _take_away(layer, hashes, HiddenUnit.Change.REMOVED)
+    mark_stale(layer, {pk: digest for pk, digest in stale.items() if pk not in hashes})
     return len(hashes)
+
+
+def mark_stale(layer: KnowledgeLayer, hashes: Mapping[int, str]) -> None:
+    """Take units of an unsealed layer's chain away because what they were derived from is gone; hashes by key."""
+    _take_away(layer, hashes, HiddenUnit.Change.STALE)
+
+
+def _take_away(layer: KnowledgeLayer, hashes: Mapping[int, str], change: HiddenUnit.Change) -> None:
+    if not hashes:
+        return
+    settled = settle(layer, hashes.values(), removed=hashes.keys())
+    marked_count = _unmark(layer, hashes)
+    HiddenUnit.objects.bulk_create(
+        [HiddenUnit(layer=layer, unit_id=pk, change=change) for pk in hashes], batch_size=_ROWS_A_QUERY
+    )
+    shift_counts(layer, settled.after - settled.before, removed=len(hashes) - marked_count)
+
+
+def _unmark(layer: KnowledgeLayer, units: Collection[int]) -> int:
+    """Delete what the layer says of stale units that go themselves now; gives how many there were."""
+    return layer.hidden_units.filter(unit_id__in=units, change=HiddenUnit.Change.STALE).delete()[0]
 
 
 @transaction.atomic(savepoint=False)
 def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
-    """Delete the layer's own units with these ids and give how many there were; for unsealed layers alone."""
+    """Delete the layer's own units with these ids and give how many there were; for unsealed layers alone.
+
+    What was derived from them is stale, as for `hide_units`.
+    """
     _check_unsealed(layer)
     removed_count = 0
     for batch in batched(unit_ids, _ROWS_A_QUERY, strict=False):
-        hashes = dict(layer.units.filter(unit_id__in=batch).order_by().values_list("pk", "hash"))
+        own = layer.units.filter(unit_id__in=batch).order_by()
+        hashes = dict(own.values_list("pk", "hash"))
         if not hashes:
             continue
+        stale = {pk: digest for pk, digest in derived_units(layer.chain, layer, own).items() if pk not in hashes}
         settled = settle(layer, hashes.values(), removed=hashes.keys())
+        marked_count = _unmark(layer, hashes)
         Posting.objects.filter(unit_id__in=hashes).delete()
         HiddenUnit.objects.filter(unit_id__in=hashes).delete()
         LayerUnit.objects.filter(pk__in=hashes).delete()
-        shift_counts(layer, settled.after - settled.before, own=-len(hashes))
+        shift_counts(layer, settled.after - settled.before, own=-len(hashes), removed=-marked_count)
+        mark_stale(layer, stale)
         removed_count += len(hashes)
     return removed_count
 

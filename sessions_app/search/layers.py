@@ -63,10 +63,10 @@ def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     layer.parent = parent
     layer.ancestry = parent.chain
     if layer.removed_unit_count:
-        removed = layer.hidden_units.filter(change=HiddenUnit.Change.REMOVED)
-        gone_count, _ = removed.exclude(unit__layer_id__in=parent.chain).delete()
+        removed = layer.hidden_units.filter(change__in=HiddenUnit.GONE)
+        gone_count, _ = removed.exclude(unit__layer_id__in=[layer.pk, *parent.chain]).delete()
         layer.removed_unit_count -= gone_count
-    layer.hidden_units.exclude(change=HiddenUnit.Change.REMOVED).delete()
+    layer.hidden_units.exclude(change__in=HiddenUnit.GONE).delete()
     _count_again(layer, parent)
     layer.source_count = parent.source_count
     layer.save(update_fields=["parent", "ancestry", *_COUNTS, "source_count", "removed_unit_count"])
@@ -161,6 +161,6 @@ def _clear_layer(layer_id: int) -> None:
 def _own_hashes(layer: KnowledgeLayer) -> set[str]:
     hashes = set(layer.units.order_by().values_list("hash", flat=True))
     if layer.removed_unit_count:
-        removed = layer.hidden_units.filter(change=HiddenUnit.Change.REMOVED)
+        removed = layer.hidden_units.filter(change__in=HiddenUnit.GONE)
         hashes.update(removed.values_list("unit__hash", flat=True))
     return hashes

@@ -13,6 +13,7 @@ from sessions_app.models import HiddenUnit, KnowledgeLayer, LayerUnit
 from sessions_app.models.look_up import look_up_rows
 
 _HASHES_A_QUERY = 10_000
+_GONE = frozenset(HiddenUnit.GONE)
 Change = HiddenUnit.Change
 
 
@@ -59,7 +60,7 @@ def settle(
 
     Args:
         added: units that were just inserted into the layer.
-        removed: units that the layer is about to lose or to remove from its ancestors.
+        removed: units that the layer is about to lose or to take away.
 
     Effects: the layer's duplicate and revealed rows for these hashes, at most three queries for 10,000 hashes.
     """
@@ -113,9 +114,7 @@ def _settle_group(
         (copy for copy in group if copy.place > 0 and _is_shown(_without_top(changes.get(copy.pk, none)))), None
     )
     before = next((copy for copy in group if copy.pk not in added and _is_shown(changes.get(copy.pk, none))), None)
-    alive = [
-        copy for copy in group if copy.pk not in removed and Change.REMOVED not in changes.get(copy.pk, none).values()
-    ]
+    alive = [copy for copy in group if copy.pk not in removed and _GONE.isdisjoint(changes.get(copy.pk, none).values())]
     after = alive[0] if alive else None
     wanted: dict[int, HiddenUnit.Change] = {copy.pk: Change.DUPLICATE for copy in alive[1:] if copy.place == 0}
     if after is not None and after.place > 0 and after != below:
@@ -124,7 +123,7 @@ def _settle_group(
         wanted[below.pk] = Change.DUPLICATE
     for copy in group:
         present = changes.get(copy.pk, none).get(0)
-        if present != Change.REMOVED and present != wanted.get(copy.pk):
+        if present not in _GONE and present != wanted.get(copy.pk):
             settled.stale += [copy.pk] if present else []
             settled.changes += [(copy.pk, wanted[copy.pk])] if copy.pk in wanted else []
     settled.below += _totals(below)

@@ -190,7 +190,7 @@ def _tell_readers(source: KnowledgeSource, found: IngestedSource, session: Sessi
             name=source.name,
             content=found.text,
             units=tuple(found.units),
-            stored_at=source.added_at.isoformat(),
+            stored_at=source.updated_at.isoformat(),
             keeps_artifacts=True,
             session_id=session.session_id if session else None,
         ),

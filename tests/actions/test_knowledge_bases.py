@@ -1,12 +1,16 @@
 """Making bases and filling them with sources."""
 
+from datetime import timedelta
+
 import pytest
 from django.conf import LazySettings
 from django.db import IntegrityError
+from django.utils import timezone
 
 from mrpvm.errors import InvalidInput, NotFound, TooLarge
 from sessions_app.actions import knowledge
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Project, Session
+from sessions_app.queries.knowledge import sources
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
     base,
@@ -116,6 +120,17 @@ class TestAddSource:
         assert held(base, "pump") == ["The pump leaks"]
         changed = KnowledgeBase.objects.select_related("head").get()
         assert (changed.source_count, changed.head.unit_count, changed.head.removed_unit_count) == (2, 1, 2)
+
+    def test_what_is_replaced_keeps_the_time_it_was_added(self, base: KnowledgeBase) -> None:
+        """[KB-3]: until it is removed; a later upload is the later one even if a server's clock is slow."""
+        first, second = (knowledge.add_source(base, "manual", text, [], source_id="m") for text in ("old", "new"))
+        assert (second.added_at, first.updated_at) == (first.added_at, first.added_at)
+        assert second.updated_at > first.updated_at
+        ahead = timezone.now() + timedelta(hours=1)
+        KnowledgeSource.objects.filter(pk=second.pk).update(updated_at=ahead)
+        third = knowledge.add_source(base, "manual", "newest", [], source_id="m")
+        assert (third.added_at, third.updated_at > ahead) == (first.added_at, True)
+        assert [row.hash for row in sources(KnowledgeBase.objects.select_related("head").get())] == [third.hash]
 
     @pytest.mark.parametrize("source_id", ["", "../up", "-a", "a" * 129, "a\x00", "a b", "é"])
     def test_bad_ids_are_refused(self, base: KnowledgeBase, source_id: str) -> None:

@@ -218,6 +218,40 @@ class TestSave:
         assert held(base, "pump") == []
         assert fresh(session).mounted_kb == other
 
+    def test_into_a_base_that_it_never_mounted(self, session: Session, project: Project) -> None:
+        """[KB-13]: nobody loses what they never saw; who names the revision has seen it."""
+        other = create_base(project, "Other")
+        add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
+        stage(session, "notes", "The pump hums")
+        for expected in (None, 1, 3):
+            with pytest.raises(Conflict, match="The draft is kept") as refused:
+                save_session_kb(session, target=other, expected_revision=expected)
+            assert refused.value.code == "KB_REVISION_CONFLICT"
+            assert refused.value.details == {"kb_id": other.kb_id, "mounted_revision": None, "revision": 2}
+        assert held(other, "pump") == ["The pump leaks"]
+        assert fresh(session).is_dirty
+        save_session_kb(session, target=other, expected_revision=2)
+        assert held(other, "pump") == ["The pump hums"]
+        assert fresh(session).mounted_kb == other
+
+    def test_into_a_base_that_it_mounted_earlier(self, session: Session, base: KnowledgeBase, project: Project) -> None:
+        other = create_base(project, "Other")
+        add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
+        mount_base(session, base, reason="load-api")
+        mount_base(session, other, reason="load-api")
+        stage(session, "notes", "The pump hums")
+        assert save_session_kb(session, target=base).revision == 3
+
+    def test_over_a_change_that_the_caller_names(self, session: Session, base: KnowledgeBase) -> None:
+        add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
+        stage(session, "notes", "The pump hums")
+        with pytest.raises(Conflict, match="has been changed since"):
+            save_session_kb(session)
+        with pytest.raises(Conflict, match="at revision 2 now, not at revision 1"):
+            save_session_kb(session, expected_revision=1)
+        assert save_session_kb(session, expected_revision=2).revision == 3
+        assert held(base, "pump") == ["The pump hums"]
+
     def test_into_another_projects_base(self, session: Session) -> None:
         stranger = create_base(Project.objects.create(name="Else", slug="else"), "Secret")
         stage(session, "notes", "The pump hums")

@@ -7,11 +7,16 @@ import pytest
 from pytest_django import Settings
 
 from sessions_app.actions.projects import create_project
+from sessions_app.api import chat, turn_stream
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import forget_chains
+from sessions_app.turns.pipeline import TurnResult, run_turn
 from tests.api.conftest import Caller
+from tests.api.test_chat_stream import Streamed
 from tests.api.test_context import CHAT, PLAIN, begun, section
 from tests.configured_model import acting, provider, unvalidated
+from tests.live import LiveServer
 from tests.llm.provider import KEY, Provider, refuse, say
 
 __all__ = ["provider", "unvalidated"]
@@ -119,6 +124,29 @@ def test_an_answer_is_gone_on_from_by_its_id(editor: Caller) -> None:
     assert "Tom" not in third["choices"][0]["message"]["content"]
     again = editor.chat("What is my cat called?", second["session_id"], previous_response_id="").json()
     assert "Tom" in again["choices"][0]["message"]["content"]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_another_turn_says_meanwhile_is_not_what_is_gone_on_from(
+    streams: bool, editor: Caller, live_asgi: LiveServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[O-31, O-44]: a turn that gets the slot first leaves the named answer behind, and a fork goes on from it."""
+    first = editor.chat("My dog is called Rex.").json()
+
+    def overtaken(session: Session, call: TurnCall, **options: Any) -> TurnResult:
+        run_turn(session, TurnCall(message="My cat is called Tom."))
+        return run_turn(session, call, **options)
+
+    monkeypatch.setattr(turn_stream if streams else chat, "run_turn", overtaken)
+    named = {"previous_response_id": first["response_id"]}
+    if streams:
+        *_, (_, answer) = Streamed(live_asgi, editor, message="What is my cat called?", **named).events()
+    else:
+        answer = editor.chat("What is my cat called?", **named).json()
+    fork = Session.objects.get(session_id=answer["session_id"])
+    assert fork.forked_from is not None
+    assert (fork.forked_from.session_id, fork.forked_at) == (first["session_id"], 2)
+    assert "Tom" not in answer["choices"][0]["message"]["content"]
 
 
 def test_an_id_that_cannot_be_gone_on_from_is_refused(editor: Caller, caller: Any, project: Project) -> None:

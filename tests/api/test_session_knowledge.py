@@ -69,6 +69,21 @@ def test_the_second_saver_keeps_its_draft_and_may_fork(editor: Caller) -> None:
     assert held(KnowledgeBase.objects.get(name="Mine"), "dog") == ["My dog is called Rex."]
 
 
+def test_a_base_that_was_never_mounted_is_replaced_by_its_revision_alone(editor: Caller) -> None:
+    """[KB-13]"""
+    _, address = told(editor)
+    kb_id = editor.post("/api/kbs", {"name": "Theirs"}).json()["kb_id"]
+    editor.post(f"/api/kbs/{kb_id}/sources", {"name": "a.txt", "content": "My dog is called Hasso."})
+    refused = editor.post(f"{address}/save", {"target_kb_id": kb_id})
+    error = refused.json()["error"]
+    assert (refused.status_code, error["code"], error["details"]["revision"]) == (409, "KB_REVISION_CONFLICT", 2)
+    base = KnowledgeBase.objects.get(kb_id=kb_id)
+    assert held(base, "dog") == ["My dog is called Hasso."]
+    assert editor.post(f"{address}/save", {"target_kb_id": kb_id, "expected_revision": "2"}).status_code == 400
+    assert editor.post(f"{address}/save", {"target_kb_id": kb_id, "expected_revision": 2}).status_code == 200
+    assert held(base, "dog") == ["My dog is called Rex."]
+
+
 def test_a_fork_is_made_and_mounted(editor: Caller) -> None:
     session_id, address = told(editor)
     editor.post(f"{address}/fork", {"name": "Own"})

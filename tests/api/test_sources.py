@@ -8,10 +8,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, QuarantinedChunk, Session
+from sessions_app.actions.knowledge import add_source
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, QuarantinedChunk, Session
 from tests.api.conftest import Caller
 from tests.api.doubles import HalfReadingDetector, registered
 from tests.documents.pdfs import pdf
+from tests.search.units import make_unit
 
 SOURCES, CONTEXT = "/api/kbs/default/sources", "/api/sessions/{}/context"
 DECKS = "# Dogs\n\nDogs travel on the upper deck.\n\n# Cats\n\nCats sleep in the cabin.\n"
@@ -35,6 +37,7 @@ def test_a_text_becomes_a_source(editor: Caller, talked: Session) -> None:
     listed = editor.get(SOURCES).json()
     assert listed["next_cursor"] is None
     assert listed["sources"] == [{key: value for key, value in source.items() if key != "kb_id"}]
+    assert (source["status"], source["updatedAt"]) == ("ready", source["addedAt"])
     fresh = editor.post("/api/sessions", {}).json()["session_id"]
     said = editor.chat("Where do dogs travel?", fresh).json()["choices"][0]["message"]["content"]
     assert "upper deck" in said
@@ -65,7 +68,9 @@ def test_a_file_may_be_named_and_replaced(editor: Caller, talked: Session) -> No
     assert (first["sourceId"], first["name"]) == ("decks", "Decks")
     again = editor.upload(SOURCES, "a.html", PAGE.replace(b"upper", b"lower"), source_id="decks")
     assert again.status_code == 201
-    assert [item["name"] for item in editor.get(SOURCES).json()["sources"]] == ["a.html"]
+    (listed,) = editor.get(SOURCES).json()["sources"]
+    assert (listed["name"], listed["addedAt"]) == ("a.html", first["addedAt"])
+    assert listed["updatedAt"] == again.json()["updatedAt"] > first["updatedAt"]  # [KB-3]
     assert units_of() == 1
 
 
@@ -153,6 +158,21 @@ def test_a_part_that_is_refused_waits_in_quarantine_and_stops_nothing(editor: Ca
     assert editor.get("/api/kbs/default/quarantine").json()["chunks"] == []
     assert editor.get(f"/api/sessions/{talked.session_id}/quarantine").json()["chunks"] == []
     assert QuarantinedChunk.objects.count() == 1  # of the source's earlier version, which older mounts still see
+
+
+def test_a_source_whose_units_wait_to_be_derived_anew_is_dirty(editor: Caller, talked: Session) -> None:
+    """[KB-3, KU-16]: in the base, and in the draft that shows it."""
+    editor.post(SOURCES, {"content": "Dogs travel on the upper deck.", "name": "decks.txt", "source_id": "decks"})
+    base = KnowledgeBase.objects.get(is_default=True)
+    (origin,) = LayerUnit.objects.filter(source_id="decks")
+    derived = make_unit("n::0", "Dogs see the sea", source_id="notes", derived_from_unit_ids=(origin.unit_id,))
+    add_source(base, "notes", "x", [derived], source_id="notes")
+    editor.post(SOURCES, {"content": "Dogs travel on the lower deck.", "name": "decks.txt", "source_id": "decks"})
+    session_id = editor.post("/api/sessions").json()["session_id"]
+    shown = editor.get(f"/api/sessions/{session_id}/workspace").json()["workspace"]
+    for listed in (editor.get(SOURCES).json(), shown):
+        assert {row["sourceId"]: row["status"] for row in listed["sources"]} == {"decks": "ready", "notes": "dirty"}
+    assert units_of() == 1
 
 
 def test_a_list_of_sources_costs_the_same_for_any_number(editor: Caller, talked: Session) -> None:

@@ -68,7 +68,9 @@ def test_a_source_is_replaced_and_taken_out(editor: Caller, address: str) -> Non
     for text in ("Dogs travel on the upper deck.", "Dogs travel on the lower deck."):
         made = editor.upload(f"{address}/sources", "decks.pdf", pdf(text), source_id="decks")
         assert (made.status_code, made.json()["sourceId"]) == (200, "decks")
-    assert editor.get(address).json()["workspace"]["sourceCount"] == 1
+    shown = editor.get(address).json()["workspace"]
+    assert shown["sourceCount"] == 1
+    assert shown["sources"][0]["updatedAt"] > shown["sources"][0]["addedAt"]  # [KB-3]
     assert editor.delete(f"{address}/sources/decks").json()["workspace"]["dirty"] is False
     again = editor.delete(f"{address}/sources/decks")
     assert (again.status_code, again.json()["error"]["code"]) == (404, "SOURCE_NOT_FOUND")

@@ -1,8 +1,8 @@
 """What a detector wrote becomes the machine's values [T-8, T-9]."""
 
 from mrpvm.contracts import Detection
-from mrpvm.kernel.admission import admit_detection, unit_of
-from mrpvm.lang import admit
+from mrpvm.kernel.admission import admit_detection, hash_warnings, unit_of
+from mrpvm.lang import ControlWriter, admit
 from tests.lang.control_vectors import read_vectors
 
 VECTORS = read_vectors()
@@ -31,6 +31,33 @@ def test_a_hash_that_a_document_claims_counts_for_nothing():
     assert other.hash == one.hash != "0" * 64
     (read,) = admit(claimed, "context").kus.values()
     assert unit_of(read).hash == one.hash
+
+
+def test_a_wrong_hash_is_warned_of_and_a_right_one_is_not():
+    """[KU-9]: one warning for a document, which names the units."""
+    plain = VECTORS["A0"].text
+    (right,) = (unit_of(ku).hash for ku in admit(plain, "context").kus.values())
+    claims = {
+        None: (),
+        right: (),
+        "0" * 64: ("The hash given for session::turn::unit-000 does not fit the content and was ignored.",),
+    }
+    for claimed, expected in claims.items():
+        text = plain if claimed is None else f"{plain}\n@h1 set $k1 hash {claimed}\n"
+        detection = Detection(status="success", intent_document=QUESTION, context_document=text)
+        assert admit_detection(detection, "req-7").warnings == expected
+
+
+def test_of_many_wrong_hashes_a_few_are_named():
+    writer = ControlWriter()
+    for number in range(12):
+        writer.ku(
+            "atomic", f"u-{number}", source_id="s", chunk_id="c", role="Description", topic="t", claim=str(number),
+            hash="0" * 64,
+        )  # fmt: skip
+    (warning,) = hash_warnings(admit(writer.text(), "context"))
+    assert "u-9 and 2 more does not" in warning
+    assert "u-10" not in warning
 
 
 def test_an_intent_without_a_seed_gets_an_implicit_one():

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -37,6 +38,19 @@ def solver(*replies, plugin_id="gs-a", **changes):
 
 def ok_turn(**changes):
     return run(detector(detection("why", claims=["a"])), kb(retrieval("fact")), solver(solution("Because.")), **changes)
+
+
+def test_a_hash_that_a_detector_got_wrong_stands_with_its_execution():
+    """[KU-9]: the turn goes on."""
+    told = detection("why", claims=["a"])
+    wrong = replace(told, context_document=f"{told.context_document}\n@h1 set $k1 hash {'0' * 64}")
+    warning = "The hash given for session::turn::unit-000 does not fit the content and was ignored."
+    for reply, expected in ((told, [None]), (wrong, [warning])):
+        ran = run(detector(reply), kb(retrieval("fact")), solver(solution("Because.")))
+        assert ran.outcome.status == "succeeded"
+        details = [event.detail for event in ran.events if event.name == "plugin.finished"]
+        assert details[0]["meta"].get("warnings", [None]) == expected
+        assert not any("warnings" in detail["meta"] for detail in details[1:])
 
 
 def statuses(ran):

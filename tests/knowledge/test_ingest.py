@@ -109,6 +109,22 @@ def test_a_section_cut_into_chunks_is_one_section() -> None:
     assert section.child_unit_ids == ("src-1::chunk-000::unit-000", "src-1::chunk-001::unit-000")
 
 
+def test_origins_have_the_final_ids_of_their_chunk() -> None:
+    """[KU-7, KU-15]: two chunks may call their units alike; what is no unit of the chunk keeps its id."""
+    chunks = [Chunk(text="x", char_start=0, char_end=1, chunk_type="paragraph-block")] * 2
+    said = [
+        unit("k1", "A.", topic="t"),
+        unit("k2", "B.", topic="t", derived_from_unit_ids=("k1", "src-0::chunk-000::unit-004")),
+    ]
+    units = build_unit_tree(SOURCE, chunks, [said, said])
+    assert [item.derived_from_unit_ids for item in units[:4]] == [
+        (),
+        ("src-1::chunk-000::unit-000", "src-0::chunk-000::unit-004"),
+        (),
+        ("src-1::chunk-001::unit-000", "src-0::chunk-000::unit-004"),
+    ]
+
+
 def test_one_section_needs_no_summary_of_its_own_and_one_unit_none_at_all() -> None:
     *leaves, root = build([("One", [("Description", "A."), ("Description", "B.")])])
     assert (root.id, root.parent_unit_ids) == ("src-1::source-summary", ())

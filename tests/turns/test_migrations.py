@@ -1,6 +1,7 @@
 """Data from before a change is carried over by its migration."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from django.apps import apps
@@ -39,7 +40,10 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     made = old.get_model("sessions_app", "Session").objects.create(
         project=project, mounted_kb=base, mounted_layer=layer, draft=layer, journal=layer
     )
-    source = old.get_model("sessions_app", "KnowledgeSource").objects.create(layer=layer, source_id="s", name="Old")
+    added_at = datetime(2026, 1, 2, tzinfo=UTC)
+    source = old.get_model("sessions_app", "KnowledgeSource").objects.create(
+        layer=layer, source_id="s", name="Old", added_at=added_at
+    )
     unit = old.get_model("sessions_app", "LayerUnit").objects.create(
         layer=layer, unit_id="u", topic="t", claim="Größe", hash="h", origin=source
     )
@@ -48,7 +52,8 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     assert list(Posting.objects.values_list("layer_id", "unit_id", "term", "frequency", "length")) == [
         (layer.pk, unit.pk, -7, 10, 20)
     ]
-    assert KnowledgeSource.objects.get().text_byte_count == 8
+    carried = KnowledgeSource.objects.get()
+    assert (carried.text_byte_count, carried.updated_at) == (8, added_at)
     assert KnowledgeLayer.objects.get().index_version == "snowball-english-3.1.0+terms-2+fields-1"
     session = Session.objects.get(pk=made.pk)
     assert {item.skill_name for item in skills_of(session).skills} >= {"arithmetic", "summarise"}

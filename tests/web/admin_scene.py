@@ -15,6 +15,7 @@ from sessions_app.models import (
     ApiKey,
     ContextUnit,
     ConversationPoint,
+    Derivation,
     ExplainabilityTurn,
     HiddenUnit,
     KBRevision,
@@ -82,6 +83,7 @@ def _add_knowledge(base: KnowledgeBase) -> None:
     index_units(layer, [make_unit("src-1::1", f"The pump {HOSTILE} is blue")], origin=source)
     stored = LayerUnit.objects.get(layer=layer)
     HiddenUnit.objects.create(layer=layer, unit=stored)
+    Derivation.objects.create(layer=layer, unit=stored, origin_unit_id=HOSTILE)
     UnitArtifact.objects.create(plugin_id=HOSTILE, unit=stored, version=HOSTILE, content=b"0")
     SourceArtifact.objects.create(plugin_id=HOSTILE, source=source, name=HOSTILE, content=b"0")
     packed = PackedLayer.objects.create(layer=layer, version=HOSTILE)

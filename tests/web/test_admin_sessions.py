@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from sessions_app.actions.forks import save_session_kb
-from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import UNDO_PERIOD, create_session, delete_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
@@ -26,6 +26,7 @@ from tests.actions.knowledge_scene import (
     stage,
     tell,
 )
+from tests.search.units import make_unit
 from tests.web.admin_scene import operator, operators
 
 __all__ = ["base", "listener", "operator", "operators", "project", "session"]
@@ -223,6 +224,23 @@ def test_saving_over_somebody_s_change_is_refused_and_a_new_base_is_not(
     assert (held(base, "pump"), LogEntry.objects.count()) == (["The pump is loud"], 0)
     operators.post(address, {"name": "Mine", "fork": "on"})
     assert held(KnowledgeBase.objects.get(name="Mine"), "pump") == ["The pump is blue"]
+
+
+def test_a_base_that_the_session_never_saw_is_replaced_by_its_revision_alone(
+    operators: Client, session: Session, project: Project
+) -> None:
+    """[KB-13]"""
+    stage(session, "src-1", "The pump is blue")
+    other = create_base(project, "Other")
+    add_source(other, "manual", "", [make_unit("m::1", "The pump leaks")])
+    address = address_of("save", session)
+    page = operators.post(address, {"target": other.pk})
+    assert "KB_REVISION_CONFLICT" in page.text
+    assert "has never mounted" in page.text
+    assert held(other, "pump") == ["The pump leaks"]
+    page = operators.post(address, {"target": other.pk, "expected_revision": "2"}, follow=True)
+    assert "Saved into “Other”, revision 3." in page.text
+    assert held(other, "pump") == ["The pump is blue"]
 
 
 def test_a_session_is_renamed_when_no_turn_runs(operators: Client, session: Session) -> None:

@@ -106,9 +106,23 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     add_source(handbook, "more.md", "More", ())
     html = admin.get(reverse("knowledge-base", args=[handbook.kb_id])).content.decode()
     assert html.count("rules.md") == 1  # a source that was replaced counts once
+    assert html.count('data-label="Added"') == html.count('data-label="Updated"') == 2
+    assert "left out until it is added again" not in html
     assert "more.md" in html
     assert reverse("session", args=[session.session_id]) in html
     assert "sees an earlier revision" in html
+
+
+def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> None:
+    """[KU-16]"""
+    base = create_base(project, "Handbook")
+    derived = make_unit("n::0", "Pump costs.", source_id="notes", derived_from_unit_ids=("r::0",))
+    add_source(base, "rules.md", "One", [make_unit("r::0", "Pump rules.", source_id="rules")], source_id="rules")
+    add_source(base, "notes.md", "Notes", [derived], source_id="notes")
+    add_source(base, "rules.md", "Two", [make_unit("r::0", "New rules.", source_id="rules")], source_id="rules")
+    html = admin.get(address_of(base)).content.decode()
+    check_html(html)
+    assert html.count("left out until it is added again") == 1
 
 
 def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:

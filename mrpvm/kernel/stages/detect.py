@@ -43,19 +43,24 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
     for attempt, plugin_id in enumerate(detector_candidates(run), start=1):
         detector = run.registry.seed_detector(plugin_id)
         admitted: list[Admitted] = []
+        warnings: list[str] = []
 
         def invoke(context: CallContext, detector: SeedDetector = detector) -> Detection:
             return detector.detect(request, context)
 
-        def judge(detection: Detection, admitted: list[Admitted] = admitted) -> PluginError | None:
-            return _admit(run, frame, detection, admitted)
+        def judge(
+            detection: Detection, admitted: list[Admitted] = admitted, warnings: list[str] = warnings
+        ) -> PluginError | None:
+            complaint = _admit(run, frame, detection, admitted)
+            warnings += [warning for found in admitted for warning in found.warnings]
+            return complaint
 
         execution: Execution = yield from call_plugin(
             run,
             frame,
             Call(
                 stage=STAGE, plugin=detector, slot=slot, attempt=attempt, given=request, invoke=invoke, cause=cause,
-                judge=judge,
+                judge=judge, warnings=warnings,
             ),
         )  # fmt: skip
         if admitted:

@@ -17,7 +17,7 @@ from sessions_app.queries.base_pages import (
     unit_of_base,
     uses_of,
 )
-from sessions_app.queries.knowledge import outdated_layers, revisions, sources
+from sessions_app.queries.knowledge import outdated_layers, revisions, sources, stale_source_keys
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.search.words import asked_for, units_holding
 from sessions_app.web.excerpts import excerpt
@@ -84,6 +84,7 @@ def _sources(base: "KnowledgeBase", older_than: int | None) -> dict[str, Any]:
     goes_on = len(found) > len(shown)
     return {
         "sources": shown,
+        "stale_sources": stale_source_keys(base.head),
         "sources_before": shown[-1].pk if goes_on else None,
         "sources_from_newest": older_than is None,
     }

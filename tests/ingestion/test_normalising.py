@@ -1,0 +1,25 @@
+"""What a normaliser's reply for a chunk is worth."""
+
+import pytest
+
+from mrpvm.contracts import Normalisation
+from mrpvm.ingestion.normalising import admitted
+from mrpvm.ingestion.source import SourceFile, read_source
+from mrpvm.lang import ControlWriter
+
+
+def test_a_hash_that_a_normaliser_got_wrong_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """[KU-9]: the unit is taken all the same, with the hash of what it says."""
+    read = read_source(SourceFile(source_id="src-1", name="a.txt", data=b"The pump hums."))
+    writer = ControlWriter()
+    writer.ku(
+        "atomic", "u-1", source_id="s", chunk_id="c", role="Description", topic="pump", claim="The pump hums.",
+        hash="0" * 64,
+    )  # fmt: skip
+    (unit,) = admitted(read, 0, "sd-x", Normalisation(status="success", context_document=writer.text())).units
+    assert unit.hash != "0" * 64
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert record.message == (
+        "sd-x on part 1 of src-1: The hash given for u-1 does not fit the content and was ignored."
+    )
