@@ -86,12 +86,13 @@ def save_session_kb(
         name: renames the target; with the default base mounted and no target it names a new base.
         fork: save into a new base even so.
         include_conversation_units: save the journal too.
-        expected_revision: the revision of the target that the caller has seen and replaces; None for the one that the
-            session mounted last.
+        expected_revision: the target's, if that must be its present one; a base that the session never mounted is
+            replaced only so.
 
     Raises:
         Conflict: KB_REVISION_CONFLICT, the target holds what neither the session nor the caller has seen: it has
-            changed since, or was never mounted and is not empty. The draft stays as it is [KB-13]; TURN_IN_PROGRESS.
+            changed since it was mounted, or was never mounted, is not empty, and the caller has not named its
+            revision. The draft stays as it is [KB-13]; TURN_IN_PROGRESS.
         InvalidInput: as for `create_base`.
         NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND.
         Expired: SESSION_EXPIRED.
@@ -145,19 +146,19 @@ def _check_revision(session: Session, base: KnowledgeBase, expected: int | None)
         Conflict: KB_REVISION_CONFLICT.
     """
     known = session.mounts.filter(knowledge_base=base).order_by("-pk").values_list("revision", flat=True).first()
-    seen = known if expected is None else expected
     is_empty = base.head.unit_count == 0 and base.source_count == 0
-    if seen == base.revision or (seen is None and is_empty):
-        return
-    if expected is not None:
-        why = f"'{base.name}' is at revision {base.revision} now, not at revision {expected}"
-    elif known is not None:
+    help_text = "save it as a fork, or mount the base again and repeat the change"
+    if known is not None and known != base.revision:
         why = f"'{base.name}' has been changed since this session mounted it"
-    else:
+    elif expected not in (None, base.revision):
+        why = f"'{base.name}' is at revision {base.revision} now, not at revision {expected}"
+    elif known is None and expected is None and not is_empty:
         why = f"This session has never mounted '{base.name}', and would replace all that it holds"
+        help_text = "save it as a fork, or look at what the base holds and name its revision as the one to be replaced"
+    else:
+        return
     raise Conflict(
-        f"{why}. The draft is kept: save it as a fork, mount the base and repeat the change, or look at what the base "
-        f"holds and name its revision as the one that this save replaces.",
+        f"{why}. The draft is kept: {help_text}.",
         code="KB_REVISION_CONFLICT",
         details={"kb_id": base.kb_id, "mounted_revision": known, "revision": base.revision},
     )

@@ -179,7 +179,7 @@ class SaveSessionBase(_LiveSessionForm):
         required=False,
         min_value=1,
         label="Revision to replace",
-        help_text="The revision of the base that may be replaced although the session has not seen it.",
+        help_text="The revision of a base that may be replaced although the session never mounted it.",
     )
 
     def __init__(self, *arguments: object, **options: object) -> None:

@@ -267,7 +267,8 @@ kb_mount = _operation(
 kb_save = _operation(
     "save_session_kb", "knowledge",
     "Saves the session's draft, and what it was told, into the mounted base, `target_kb_id` or a new one; mounts that. "
-    "A base that holds what the session has not seen refuses, unless `expected_revision` names its present revision.",
+    "A base that has changed since it was mounted refuses; so does one that was never mounted and is not empty, "
+    "unless `expected_revision` names its present revision.",
     {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBSaveRequest,
 )  # fmt: skip
 kb_fork = _operation(

@@ -242,15 +242,21 @@ class TestSave:
         stage(session, "notes", "The pump hums")
         assert save_session_kb(session, target=base).revision == 3
 
-    def test_over_a_change_that_the_caller_names(self, session: Session, base: KnowledgeBase) -> None:
+    def test_over_a_change_there_is_no_way_but_a_fork(self, session: Session, base: KnowledgeBase) -> None:
+        """[KB-13]: whatever revision the caller names."""
         add_source(base, "manual", "", [make_unit("m::1", "The pump leaks")])
         stage(session, "notes", "The pump hums")
-        with pytest.raises(Conflict, match="has been changed since"):
-            save_session_kb(session)
-        with pytest.raises(Conflict, match="at revision 2 now, not at revision 1"):
-            save_session_kb(session, expected_revision=1)
-        assert save_session_kb(session, expected_revision=2).revision == 3
-        assert held(base, "pump") == ["The pump hums"]
+        for expected in (None, 1, 2):
+            with pytest.raises(Conflict, match="has been changed since"):
+                save_session_kb(session, expected_revision=expected)
+        assert held(base, "pump") == ["The pump leaks"]
+        assert save_session_kb(session, fork=True).revision == 1
+
+    def test_over_another_revision_than_the_caller_names(self, session: Session, base: KnowledgeBase) -> None:
+        stage(session, "notes", "The pump hums")
+        with pytest.raises(Conflict, match="at revision 1 now, not at revision 2"):
+            save_session_kb(session, expected_revision=2)
+        assert save_session_kb(session, expected_revision=1).revision == 2
 
     def test_into_another_projects_base(self, session: Session) -> None:
         stranger = create_base(Project.objects.create(name="Else", slug="else"), "Secret")
