@@ -19,6 +19,8 @@ class Uploads {
     this.button = form.querySelector("button[type=submit]");
     this.bar = form.querySelector("progress");
     this.status = form.querySelector("[role=status]");
+    this.place = form.querySelector("select"); // none where the base has no source
+    this.input.addEventListener("change", () => this.propose());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send([...this.input.files]);
@@ -33,6 +35,14 @@ class Uploads {
     this.tell();
   }
 
+  /** A file chosen under the name of a source is meant in its place, it seems; the reader sees that and decides. */
+  propose() {
+    if (!this.place) return;
+    const names = [...this.input.files].map((file) => file.name);
+    const known = names.length === 1 && [...this.place.options].find((option) => option.dataset.name === names[0]);
+    this.place.value = known ? known.value : "";
+  }
+
   drag(event) {
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault(); // also while files are sent: the browser would open a dropped one in place of the page
@@ -42,6 +52,9 @@ class Uploads {
   /** Send all files; the page is loaded again once one is there, and stays where all were refused. */
   async send(files) {
     if (this.button.disabled || !files.length) return;
+    const place = this.place?.selectedOptions[0];
+    const replaced = place?.value ? place.dataset.name : "";
+    if (replaced && files.length > 1) return this.fail("Only one file can take the place of a source.");
     this.begin();
     const refused = [];
     const added = [];
@@ -52,7 +65,7 @@ class Uploads {
     }
     if (!added.length) return this.fail(refused.join(" "));
     const { upload: address, units } = this.form.dataset;
-    sessionStorage.setItem(KEPT, JSON.stringify({ address, units: Number(units), added, refused }));
+    sessionStorage.setItem(KEPT, JSON.stringify({ address, units: Number(units), added, refused, replaced }));
     location.assign(location.pathname);
   }
 
@@ -62,6 +75,7 @@ class Uploads {
     sessionStorage.removeItem(KEPT);
     const { upload: address, units } = this.form.dataset;
     if (kept?.address !== address) return;
+    if (kept.replaced) return toast(`“${kept.added[0]}” took the place of “${kept.replaced}”.`);
     const what = kept.added.length === 1 ? `“${kept.added[0]}” was added` : `${kept.added.length} files were added`;
     const gained = Number(units) - kept.units;
     toast(gained > 0 ? `${what}: ${gained} new unit${gained === 1 ? "" : "s"}.` : `${what}; the base had all of that.`);
@@ -69,14 +83,18 @@ class Uploads {
   }
 
   begin() {
-    this.button.disabled = this.input.disabled = true;
+    this.disable(true);
     this.input.removeAttribute("aria-invalid");
     this.status.classList.remove("field__error");
     this.form.classList.add("is-busy");
   }
 
+  disable(isBusy) {
+    for (const control of [this.button, this.input, this.place]) if (control) control.disabled = isBusy;
+  }
+
   fail(words) {
-    this.button.disabled = this.input.disabled = false;
+    this.disable(false);
     this.input.setAttribute("aria-invalid", "true");
     this.status.classList.add("field__error");
     this.form.classList.remove("is-busy");
@@ -93,6 +111,7 @@ class Uploads {
     const request = new XMLHttpRequest(); // fetch cannot tell how much of a body is sent
     const body = new FormData();
     body.append("file", file);
+    if (this.place?.value) body.append("source_id", this.place.value);
     request.open("POST", this.form.dataset.upload);
     request.setRequestHeader("X-CSRFToken", csrfToken());
     request.upload.addEventListener("progress", ({ loaded, total }) => {

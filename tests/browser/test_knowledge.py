@@ -1,5 +1,7 @@
 """A base's page in the browser: files dropped on it, how far they are, what they became, found again."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -7,6 +9,7 @@ from sessions_app.actions import staging
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.models import KnowledgeBase
+from tests.actions.knowledge_scene import held
 from tests.browser.browsing import Browser, aside, browser, ready
 from tests.search.units import make_unit
 
@@ -14,13 +17,16 @@ __all__ = ["browser"]
 
 MANUAL = "# Pumps\n\n" + "\n\n".join(f"Pump {number} stands in hall {number}. It is blue." for number in range(40))
 KEEP = """() => {
-  window.said = [];
+  const said = [];
   const status = document.querySelector("#upload-status");
+  const top = () => document.querySelector(".upload__bar").getBoundingClientRect().top;
+  const tops = [top()];
   const keep = (changes) => {
-    for (const { addedNodes } of changes) for (const node of addedNodes) window.said.push(node.textContent);
+    for (const { addedNodes } of changes) for (const node of addedNodes) said.push(node.textContent);
+    tops.push(top());
   };
   new MutationObserver(keep).observe(status, { childList: true });
-  addEventListener("beforeunload", () => sessionStorage.setItem("said", JSON.stringify(window.said)));
+  addEventListener("beforeunload", () => sessionStorage.setItem("kept", JSON.stringify({ said, tops })));
 }"""
 DROP = """(files) => {
   const carried = new DataTransfer();
@@ -51,17 +57,16 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 10)
     monkeypatch.setattr("sessions_app.api.source_stream._TELL_SECONDS", 0)
     opened.evaluate(KEEP)
-    bar = opened.locator(".upload__bar")
-    place = bar.bounding_box()
     assert opened.evaluate(DROP, [["pumps.md", MANUAL], ["more.txt", "Valve 1 leaks."]]) == [True, True, False]
     expect(opened.get_by_role("link", name="pumps.md")).to_be_visible()
     expect(opened.get_by_role("link", name="more.txt")).to_be_visible()
-    said = opened.evaluate("JSON.parse(sessionStorage.getItem('said'))")
+    kept = opened.evaluate("JSON.parse(sessionStorage.getItem('kept'))")
+    said = kept["said"]
     assert any("kB sent" in words for words in said)
     assert any(words.startswith("pumps.md: reading part") for words in said)
     assert any(words.startswith("pumps.md: storing unit") for words in said)
     assert any(words.startswith("more.txt: ") for words in said)
-    assert opened.locator(".upload__bar").bounding_box() == place  # its place was kept
+    assert len(set(kept["tops"])) == 1  # the bar had its place before it was seen
     opened.get_by_role("link", name="pumps.md").click()
     opened.locator("details.tree__node").first.click()
     expect(opened.locator(".tree .tree").first).to_be_visible()
@@ -96,6 +101,22 @@ def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> Non
     expect(status).to_be_empty()
     opened.reload()
     expect(ready(opened).get_by_text("was added")).to_have_count(0)
+
+
+def test_a_file_of_a_known_name_is_proposed_for_its_place(opened: Page, base: KnowledgeBase) -> None:
+    opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."]])
+    expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
+    chosen, place = ready(opened).get_by_label("File to add"), opened.get_by_label("In place of")
+    chosen.set_input_files({"name": "other.txt", "mimeType": "text/plain", "buffer": b"Pump 2 is green."})
+    expect(place).to_have_value("")
+    newer = {"name": "pump.txt", "mimeType": "text/plain", "buffer": b"Pump 1 is red."}
+    chosen.set_input_files(newer)
+    expect(place.locator("option:checked")).to_have_text(re.compile(r"^pump\.txt"))
+    opened.evaluate(DROP, [["a.txt", "A."], ["b.txt", "B."]])
+    expect(opened.locator("#upload-status")).to_have_text("Only one file can take the place of a source.")
+    opened.get_by_role("button", name="Add source").click()
+    expect(opened.get_by_text("“pump.txt” took the place of “pump.txt”.")).to_be_visible()
+    assert aside(held, base, "pump") == ["Pump 1 is red."]
 
 
 def test_a_file_that_cannot_be_read_says_why_and_can_be_chosen_anew(opened: Page, browser: Browser) -> None:

@@ -20,7 +20,7 @@ from sessions_app.queries.base_pages import family_of
 from sessions_app.web.fragments import knowledge as knowledge_list
 from sessions_app.web.fragments import knowledge_base
 from sessions_app.web.fragments.lineage import lineage_picture
-from tests.actions.knowledge_scene import tell
+from tests.actions.knowledge_scene import held, tell
 from tests.search.units import make_unit
 from tests.web.page_scene import check_html, member_client, project
 
@@ -105,7 +105,7 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
         add_source(handbook, "rules.md", content, (make_unit(content, f"{content}."),), source_id="rules")
     add_source(handbook, "more.md", "More", ())
     html = admin.get(reverse("knowledge-base", args=[handbook.kb_id])).content.decode()
-    assert html.count("rules.md") == 1  # a source that was replaced counts once
+    assert html.count(">rules.md</a>") == 1  # a source that was replaced counts once
     assert html.count('data-label="Added"') == html.count('data-label="Updated"') == 2
     assert "left out until it is added again" not in html
     assert "more.md" in html
@@ -140,6 +140,21 @@ def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
         assert "field__error" in refused.content.decode()
     base.refresh_from_db()
     assert (base.revision, base.source_count) == (2, 1)
+
+
+def test_a_file_takes_the_place_of_a_source(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    add_source(base, "pumps.md", "Old", [make_unit("p::0", "The pump is blue.", source_id="pumps")], source_id="pumps")
+    address = reverse("knowledge-upload", args=[base.kb_id])
+    refused = admin.post(address, {"file": SimpleUploadedFile("x.md", b"\x00\xff binary"), "source_id": "pumps"})
+    assert '<option value="pumps" data-name="pumps.md" selected>' in refused.content.decode()
+    file = SimpleUploadedFile("new.md", b"The pump of pier four is red.", "text/markdown")
+    html = admin.post(address, {"file": file, "source_id": "pumps"}, follow=True).content.decode()
+    check_html(html)
+    base.refresh_from_db()
+    assert [(source.source_id, source.name) for source in knowledge.sources(base)] == [("pumps", "new.md")]
+    assert held(base, "pump") == ["The pump of pier four is red."]
+    assert admin.post(address, {"file": file, "source_id": "a/../b"}).status_code == 400
 
 
 def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> None:

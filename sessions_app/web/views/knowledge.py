@@ -70,19 +70,24 @@ def _given(request: HttpRequest, name: str) -> str:
 @require_POST
 @member_view("editor")
 def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
-    """Make a file a source of the base; one that cannot be read, or is too large, leaves nothing and says why."""
+    """Make a file a source of the base, in the place of `source_id` if that is given.
+
+    One that cannot be read, or is too large, leaves nothing and says why.
+    """
     base, file = knowledge_base(member.project, kb_id), request.FILES.get("file")
+    place = request.POST.get("source_id", "")
     refusal = "Choose a file of Markdown, plain text, HTML or PDF."
     if isinstance(file, UploadedFile) and file.name:
         try:
-            source = load_source(base, Upload(data=file.read(), name=file.name, declared_type=file.content_type))
+            given = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
+            source = load_source(base, given)
         except MRPError as refused:
             refusal = refused.message
         else:
             count = source.unit_count
             tell(request, f"“{source.name}” gave {count} unit{'' if count == 1 else 's'}.")
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
-    context = {**base_context(base), "upload_error": refusal}
+    context = {**base_context(base), "upload_error": refusal, "upload_place": place}
     return page(request, "knowledge/show.html", member, context, section="knowledge", status=400)
 
 
