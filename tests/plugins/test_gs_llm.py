@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mrpvm.contracts import CallContext, HelperOutput, Solution, SolveInput
@@ -226,6 +226,8 @@ SCRAPS = st.sampled_from(
 )  # fmt: skip
 
 
+@example(["=== GROUP 1 ===\n", "["], True, False, 0)
+@example(["=== GROUP 1 ===\n", "C"], True, False, 0)
 @given(st.lists(SCRAPS | st.text(max_size=3), max_size=12), st.booleans(), st.booleans(), st.integers(0, 3))
 def test_what_is_shown_early_begins_what_is_given_in_the_end(
     scraps: list[str], has_marks: bool, needs_source: bool, offered_count: int

@@ -55,7 +55,7 @@ class AnswerReader:
 
     def close(self) -> Reading:
         """Give the whole answer, and show the rest of it."""
-        reading = self._read(self._written)
+        reading = self._read(_HEADING.sub("", self._written))
         self._advance(reading)
         return reading
 
@@ -66,12 +66,13 @@ class AnswerReader:
             self._shown_chars = len(reading.text)
 
     def _certain(self) -> str:
-        """Give the part of what was written whose reading cannot change any more."""
-        written = self._written
-        begun = written.lstrip()
+        """Give the part of what was written, without its heading, whose reading cannot change any more."""
+        begun = self._written.lstrip()
         if begun.startswith("=") and "\n" not in begun:
             return ""
-        begun = _HEADING.sub("", written).lstrip()
+        # Before anything is held back: the heading's own end might be.
+        written = _HEADING.sub("", self._written)
+        begun = written.lstrip()
         if UNANSWERABLE.startswith(begun) or begun.startswith(UNANSWERABLE):
             return ""
         if closing := _CITED.search(written):
@@ -79,7 +80,6 @@ class AnswerReader:
         return _OPEN_MARK.sub("", _CITED_BEGUN.sub("", written))
 
     def _read(self, written: str) -> Reading:
-        written = _HEADING.sub("", written)
         closing = _CITED.search(written)
         listed = [int(place) for place in re.findall(r"\d{1,3}", closing["places"])] if closing else []
         body = (written[: closing.start()] if closing else written).strip()
