@@ -12,7 +12,7 @@ import pytest
 
 from mrpvm.errors import BudgetExceeded, ModelFailed, ModelTimeout, Unavailable
 from mrpvm.llm.absent import AbsentModel
-from mrpvm.llm.bridge import ConfiguredModel
+from mrpvm.llm.bridge import LAST_WORDS_MS, ConfiguredModel
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.port import CallScope, Prompt
 from mrpvm.llm.recorder import Recorder, estimated_tokens
@@ -195,11 +195,21 @@ def test_a_silent_provider_is_a_timeout(bench: Callable[..., Bench], streams: bo
     assert all(record["response"]["error"]["code"] == "LLM_TIMEOUT" for record in made.records)
 
 
-def test_the_call_ends_before_its_plugin_is_given_up(bench: Callable[..., Bench]) -> None:
-    made = bench(hang, scope_ms=500, max_retries=0)
+def test_the_call_ends_before_its_plugin_is_given_up(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float] = []
+    real = Endpoint.send
+
+    def sent(self: Endpoint, body: Any, timeout_ms: float, *given: Any) -> Any:
+        limits.append(timeout_ms)
+        return real(self, body, timeout_ms, *given)
+
+    monkeypatch.setattr(Endpoint, "send", sent)
     with pytest.raises(ModelTimeout):
-        made.ask()
-    assert made.records[0]["durationMs"] < 500
+        bench(hang, scope_ms=1_000, max_retries=0).ask()
+    assert len(limits) == 1
+    assert 0 < limits[0] <= 1_000 - LAST_WORDS_MS
 
 
 def test_a_request_under_way_is_on_record_before_it_is_answered(bench: Callable[..., Bench]) -> None:
