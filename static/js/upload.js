@@ -20,6 +20,7 @@ class Uploads {
     this.bar = form.querySelector("progress");
     this.status = form.querySelector("[role=status]");
     this.place = form.querySelector("select"); // none where the base has no source
+    this.proposed = "";
     this.input.addEventListener("change", () => this.propose());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -40,7 +41,8 @@ class Uploads {
     if (!this.place) return;
     const names = [...this.input.files].map((file) => file.name);
     const known = names.length === 1 && [...this.place.options].find((option) => option.dataset.name === names[0]);
-    this.place.value = known ? known.value : "";
+    if (known) this.place.value = this.proposed = known.value;
+    else if (this.place.value === this.proposed) this.place.value = ""; // what the reader chose stays
   }
 
   drag(event) {

@@ -107,7 +107,13 @@ def test_a_file_of_a_known_name_is_proposed_for_its_place(opened: Page, base: Kn
     opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."]])
     expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
     chosen, place = ready(opened).get_by_label("File to add"), opened.get_by_label("In place of")
-    chosen.set_input_files({"name": "other.txt", "mimeType": "text/plain", "buffer": b"Pump 2 is green."})
+    other = {"name": "other.txt", "mimeType": "text/plain", "buffer": b"Pump 2 is green."}
+    place.select_option(index=1)
+    chosen.set_input_files(other)
+    expect(place).not_to_have_value("")  # the reader's choice stays
+    place.select_option(index=0)
+    chosen.set_input_files({**other, "name": "pump.txt"})
+    chosen.set_input_files(other)
     expect(place).to_have_value("")
     newer = {"name": "pump.txt", "mimeType": "text/plain", "buffer": b"Pump 1 is red."}
     chosen.set_input_files(newer)
