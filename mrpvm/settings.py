@@ -240,6 +240,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+    # A turn asks the same again and again: what a connection has asked five times is planned once.
+    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
 
 # --- Live events and counters: in this process, or in Redis for several ---------------------------------------
 

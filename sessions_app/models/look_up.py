@@ -43,7 +43,9 @@ def look_up_rows(
         if connection.vendor == "postgresql":
             statement, converters = _from_arrays(model, tuple(columns), tuple(each), shape)
             if binary:
-                _take_binary(cursor)
+                from psycopg.pq import Format
+
+                cursor.cursor.format = Format.BINARY
             cursor.execute(statement, [*wanted, *values])
         else:
             statement, converters = _from_values(model, tuple(columns), tuple(each), shape, len(wanted[0]))
@@ -86,13 +88,4 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _matching(model: type[Model], names: tuple[str, ...], shape: Shape) -> str:
     equal = " AND ".join(f"{field_named(model, name).column} = wanted_{name}" for name in names)
-    return f"{table_name(model)} WHERE {where_clause(model, shape)} AND {equal}"
-
-
-def _take_binary(cursor: Any) -> None:
-    """Make the driver's cursor one that takes binary results, which the one Django chooses refuses."""
-    from psycopg import Cursor
-    from psycopg.pq import Format
-
-    cursor.cursor = Cursor(connection.connection)
-    cursor.cursor.format = Format.BINARY
+    return f"{table_name(model)} WHERE {' AND '.join(filter(None, (where_clause(model, shape), equal)))}"

@@ -252,7 +252,7 @@ class SessionKnowledge:
     ) -> list[ScoredUnit]:
         if not pks:
             return []
-        rows = {row[0]: row for row in select_rows(LayerUnit, _GIVEN, pk=pks)}
+        rows = {row[0]: row for row in look_up_rows(LayerUnit, _GIVEN, {"pk": pks})}
         if limit is not None and len(pks) > limit:
             pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], rows[pk][3]))
         found = [

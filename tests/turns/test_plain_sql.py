@@ -173,6 +173,23 @@ def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
     assert look_up_rows(TurnDetail, ("ref",), {"ref": ["t5"]}, turn_id=[]) == []
 
 
+def test_what_is_asked_often_is_prepared(db):
+    if connection.vendor != "postgresql":
+        pytest.skip("Only PostgreSQL has them.")
+    prepared = "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s"
+    asked = {
+        "%asked(wanted_id)%": lambda: look_up_rows(LayerUnit, ("claim",), {"id": range(-3, 0)}),
+        '%"first_message"%': lambda: get_row(Session, pk=-1),
+    }
+    with connection.cursor() as cursor:
+        cursor.execute("DEALLOCATE ALL")
+        for statement, ask in asked.items():
+            for _ in range(7):
+                ask()
+            cursor.execute(prepared, [statement])
+            assert cursor.fetchone() == (1,)
+
+
 def test_a_lookup_gives_values_as_fields_know_them(session):
     ContextUnit.from_value(UNIT, session=session, created_at=MOMENT, state="committed").save()
     rows = look_up_rows(
