@@ -43,7 +43,12 @@ class ExplainabilityTurnAdmin(ActionAdmin):
         ),
         (
             "Times",
-            {"fields": (("created_at", "finished_at", "duration_ms"), ("lease_until", "cancel_requested_at"))},
+            {
+                "fields": (
+                    ("created_at", "finished_at", "duration_ms"),
+                    ("lease_until", "cancel_requested_at", "payloads_removed_at"),
+                )
+            },
         ),
         ("What came of it", {"fields": ("failure", "changes", "document", "command")}),
     )  # fmt: skip
@@ -135,11 +140,11 @@ class TurnEventsAdmin(_OfTurn):
 class TurnDetailAdmin(_OfTurn):
     """Payloads behind the nodes of a graph, unpacked one at a time."""
 
-    list_display = ("id", "turn_link", "ref", "size", "cut_bytes", "pruned_at", "page")
-    list_filter = ("turn__status", ("pruned_at", admin.EmptyFieldListFilter))
+    list_display = ("id", "turn_link", "ref", "size", "cut_bytes", "page")
+    list_filter = ("turn__status", ("turn__payloads_removed_at", admin.EmptyFieldListFilter))
     deferred = ("body", *_TURN_DEFERRED)
     search_fields = ("=turn__request_id", "=ref")
-    fields = ("turn", "ref", "size", "cut_bytes", "pruned_at", "payload")
+    fields = ("turn", "ref", "size", "cut_bytes", "payload")
 
     @admin.display
     def payload(self, detail: TurnDetail) -> SafeString:

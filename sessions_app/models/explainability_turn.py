@@ -15,7 +15,8 @@ class ExplainabilityTurn(models.Model):
     group rests on a model's own knowledge [O-12]. `command_result` is the envelope of what was typed as a command,
     whether it was answered as one or asked a model by a skill [L-76]. `client_request` is what a client of the OpenAI
     dialect said beside its message, with what was made of it [O-29 to O-31]. `context_report` says
-    what the model got to see and what was cut [X2].
+    what the model got to see and what was cut [X2]. `payloads_removed_at` says when the payloads became older than
+    what the server keeps; the structure stays [O-5].
     """
 
     class Status(models.TextChoices):
@@ -51,6 +52,7 @@ class ExplainabilityTurn(models.Model):
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
     lease_until = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    payloads_removed_at = models.DateTimeField(null=True, blank=True)
 
     user_message = models.TextField()
     assistant_preview = models.CharField(max_length=240, default="", blank=True)
@@ -79,6 +81,9 @@ class ExplainabilityTurn(models.Model):
         indexes = [
             models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="turn_running_lease"),
             models.Index(fields=["created_at"], name="turn_by_time"),
+            models.Index(
+                fields=["created_at"], condition=models.Q(payloads_removed_at__isnull=True), name="turn_with_payloads"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -109,7 +114,7 @@ class TurnEvents(models.Model):
 class TurnDetail(models.Model):
     """The payload behind one node of the graph, compressed; `size` is its length in bytes before that [O-22].
 
-    An empty `body` with `pruned_at` set means that retention removed the payload [O-5].
+    Where the turn's `payloads_removed_at` is set, `body` is empty [O-5].
     """
 
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="details")
@@ -117,7 +122,6 @@ class TurnDetail(models.Model):
     size = models.PositiveIntegerField()
     cut_bytes = models.PositiveIntegerField(default=0)
     body = models.BinaryField()
-    pruned_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["turn_id", "id"]

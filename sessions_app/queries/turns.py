@@ -140,7 +140,7 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
     """
     row = turn.details.filter(ref=ref).first()
     if row is not None:
-        return _stored(row)
+        return _stored(turn, row)
     recorded = next((item for item in _recorded(records(turn)) if item.ref == ref), None)
     if recorded is None:
         raise NotFound(f"The turn has no node '{ref}'.", code="DETAIL_NOT_FOUND")
@@ -149,22 +149,24 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
 
 def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail]:
     """Give the stored payloads of some nodes by their ids; one query."""
-    return {row.ref: _stored(row) for row in turn.details.filter(ref__in=refs)}
+    return {row.ref: _stored(turn, row) for row in turn.details.filter(ref__in=refs)}
 
 
 def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, Detail]]:
     """Give every payload of the turns with the turn's key; two queries for any number of them [G-13]."""
     stored: set[tuple[int, str]] = set()
-    for row in TurnDetail.objects.filter(turn__in=turns).order_by("turn_id", "id").iterator():
+    by_key = {turn.pk: turn for turn in turns}
+    for row in TurnDetail.objects.filter(turn__in=by_key).order_by("turn_id", "id").iterator():
         stored.add((row.turn_id, row.ref))
-        yield row.turn_id, _stored(row)
+        yield row.turn_id, _stored(by_key[row.turn_id], row)
     for turn_pk, found in all_records(turns).items():
         yield from ((turn_pk, item) for item in _recorded(found) if (turn_pk, item.ref) not in stored)
 
 
-def _stored(row: TurnDetail) -> Detail:
-    text = "" if row.pruned_at else zlib.decompress(bytes(row.body)).decode("utf-8", "replace")
-    return Detail(ref=row.ref, text=text, size=row.size, cut_bytes=row.cut_bytes, is_pruned=row.pruned_at is not None)
+def _stored(turn: ExplainabilityTurn, row: TurnDetail) -> Detail:
+    is_pruned = turn.payloads_removed_at is not None
+    text = "" if is_pruned else zlib.decompress(bytes(row.body)).decode("utf-8", "replace")
+    return Detail(ref=row.ref, text=text, size=row.size, cut_bytes=row.cut_bytes, is_pruned=is_pruned)
 
 
 def _recorded(found: Iterable[Record]) -> Iterator[Detail]:

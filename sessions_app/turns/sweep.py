@@ -12,6 +12,7 @@ from sessions_app.actions.compaction import compact_long_chains
 from sessions_app.actions.frozen_content import remove_unused_content
 from sessions_app.actions.memory import sweep_memories
 from sessions_app.actions.packing import pack_large_layers
+from sessions_app.actions.payloads import remove_old_payloads
 from sessions_app.actions.plugin_failures import sweep_failures
 from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
@@ -37,6 +38,7 @@ def sweep() -> dict[str, int]:
         "unfinished": sweep_staged,
         "failures": sweep_failures,
         "unused": remove_unused_content,
+        "payloads": partial(remove_old_payloads, courtesy.step_back),
         "compacted": partial(compact_long_chains, courtesy.step_back),
         "forgotten": sweep_memories,
         "packed": partial(pack_large_layers, courtesy.step_back),

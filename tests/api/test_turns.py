@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.models import ExplainabilityTurn, Session, TurnDetail
 from tests.api.conftest import Caller
 from tests.api.doubles import RaisingDetector, registered
+from tests.retention import age_payloads
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_a_long_payload_comes_inline_in_part_and_says_so(editor: Caller, talked:
     assert whole.decode().startswith(detail["text"])
 
 
-def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session) -> None:
+def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session, settings: Settings) -> None:
     turn = talked.turns.get(turn_index=1)
     path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"
     TurnDetail.objects.update(cut_bytes=7)
@@ -106,7 +106,8 @@ def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session) -> Non
     cut = editor.get(f"{path}?download=1")
     assert cut.headers["X-Cut-Bytes"] == "7"
     assert cut.headers["Content-Disposition"].endswith('.txt"')
-    TurnDetail.objects.update(cut_bytes=0, pruned_at=timezone.now(), body=b"")
+    TurnDetail.objects.update(cut_bytes=0)
+    age_payloads(settings)
     pruned = editor.get(path).json()
     assert (pruned["pruned"], pruned["input"], pruned["output"]) == (True, None, None)
 

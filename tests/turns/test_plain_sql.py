@@ -165,7 +165,7 @@ def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
     for binary in (False, True):
         with CaptureQueriesContext(connection) as queries:
             found = look_up_rows(
-                TurnDetail, ("ref", "size", "body"), each, binary=binary, turn_id=[turn.pk, -1], pruned_at=None
+                TurnDetail, ("ref", "size", "body"), each, binary=binary, turn_id=[turn.pk, -1], cut_bytes=0
             )
         assert len(queries) == 1
         assert sorted((ref, size, bytes(value)) for ref, size, value in found) == [("r'3", 3, body), ("t5", 5, body)]

@@ -20,6 +20,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.graph.outline import ROWS_AT_FIRST
 from tests.kernel.scripted import REJECT, detection, plugin
+from tests.retention import age_payloads
 from tests.web.page_scene import (
     Install,
     add_turns,
@@ -248,7 +249,7 @@ def test_a_payload_that_storage_cut_or_retention_removed_says_so(
     scripted_plugins(plugin("sd-plugin", "sd-a", detection("why", claims=["x" * 3_000])))
     turn = talk(create_session(live_project), "Why?")
     assert "too long to be stored whole" in get(reader, turn, "turn-detail", "exec-0.1~1")
-    turn.details.update(pruned_at=turn.created_at)
+    age_payloads(settings)
     assert "older than what this server keeps" in get(reader, turn, "turn-detail", "exec-0.1~1")
 
 

@@ -5,13 +5,14 @@ import re
 import pytest
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
+from pytest_django import Settings
 
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ExplainabilityTurn, Project, TurnDetail
+from sessions_app.models import ExplainabilityTurn, Project
 from sessions_app.web.fragments import turn_comparison, turn_runs
+from tests.retention import age_payloads
 from tests.web.page_scene import HOSTILE, add_turns, counted_queries, live_project, member_client, new_session, project
 from tests.web.test_turn_panels import get, state_rows, talk, text_of
 
@@ -158,7 +159,9 @@ def test_one_id_names_what_is_aligned_in_both_graphs(live_project: Project) -> N
     assert "<html" in client.get(address, {"side": "middle"}).text
 
 
-def test_what_is_too_much_to_list_or_to_compare_is_said(live_project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_much_to_list_or_to_compare_is_said(
+    live_project: Project, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
     session, client = create_session(live_project), member_client(live_project)
     talk(session, "My dog is called Rex.")
     asked = talk(session, "What is my dog called?")
@@ -171,8 +174,8 @@ def test_what_is_too_much_to_list_or_to_compare_is_said(live_project: Project, m
     assert "more that differ are not listed." in html
     assert "the payloads were not compared" in html
     assert len(whole) > 2
-    TurnDetail.objects.filter(turn=asked).update(pruned_at=timezone.now(), body=b"")
     monkeypatch.undo()
+    age_payloads(settings)
     assert rows_of(compare(client, asked))["Symbolic Seed Detector"][0] == "not compared"
 
 

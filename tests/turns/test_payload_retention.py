@@ -1,0 +1,65 @@
+"""Payloads of old turns are removed when the operator wants that; the structure of the turns stays [O-5]."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from sessions_app.actions.payloads import remove_old_payloads
+from sessions_app.models import ExplainabilityTurn, TurnDetail
+from sessions_app.queries.turns import details, graph
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.prepare import prepare
+from tests.actions.transactions import recorded
+from tests.retention import age_payloads
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def stored_bytes(turn):
+    return sum(len(row.body) for row in TurnDetail.objects.filter(turn=turn))
+
+
+def test_they_are_kept_for_ever_unless_a_time_is_set(session, plugins):
+    plugins()
+    turn = run_turn(session, TurnCall(message="Why?")).turn
+    ExplainabilityTurn.objects.update(created_at=timezone.now() - timedelta(days=10_000))
+    assert remove_old_payloads() == 0
+    assert stored_bytes(turn)
+
+
+def test_of_an_old_turn_they_go_and_all_else_stays(session, plugins, settings):
+    plugins()
+    old = run_turn(session, TurnCall(message="Why?")).turn
+    before, sizes = graph(old), {row.ref: row.size for row in old.details.all()}
+    assert age_payloads(settings) == 1
+    new = run_turn(session, TurnCall(message="Why?")).turn
+    assert remove_old_payloads() == 0
+    assert (stored_bytes(old), bool(stored_bytes(new))) == (0, True)
+    old.refresh_from_db()
+    assert graph(old) == before
+    found = details(old, sizes)
+    assert {ref: item.size for ref, item in found.items()} == sizes
+    assert all(item.is_pruned and item.payload is None for item in found.values())
+    assert old.response_document["groups"][0]["status"] == "answered"
+    assert session.messages.count() == 4
+
+
+def test_a_turn_that_still_runs_keeps_them(session, plugins, settings):
+    plugins()
+    turn = prepare(session, TurnCall(message="Why?")).turn
+    assert age_payloads(settings) == 0
+    turn.refresh_from_db()
+    assert turn.payloads_removed_at is None
+
+
+def test_many_turns_are_done_a_few_a_transaction(session, plugins, settings, monkeypatch):
+    plugins()
+    run_turn(session, TurnCall(message="Why?"))
+    ExplainabilityTurn.objects.bulk_create(
+        ExplainabilityTurn(session=session, turn_index=index, status="succeeded") for index in range(2, 26)
+    )
+    with recorded(monkeypatch) as transactions:
+        assert age_payloads(settings) == 25
+    assert len(transactions) >= 3
