@@ -1,7 +1,7 @@
 """The addresses of the pages; fragments and actions lie below their page."""
 
 from django.contrib.auth.views import LogoutView
-from django.urls import path, register_converter
+from django.urls import path, re_path, register_converter
 
 from sessions_app.addresses import IdConverter
 from sessions_app.web.views import (
@@ -16,6 +16,7 @@ from sessions_app.web.views import (
     session_skills,
     sessions,
     settings,
+    slashes,
     turn_choice,
     turn_files,
     turns,
@@ -83,4 +84,5 @@ urlpatterns = [
     path("login", login.PasswordLogin.as_view(), name="login"),
     path("login/link/<str:secret>", login.login_link, name="login-link"),
     path("logout", LogoutView.as_view(next_page="login"), name="logout"),
+    re_path(r"^(?P<address>[^/].*[^/])/$", slashes.without, name="slash"),
 ]

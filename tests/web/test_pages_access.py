@@ -163,3 +163,17 @@ def test_a_client_s_own_session_name_works_in_addresses(project: Project) -> Non
     assert address.replace("'", "&#x27;") in page
     assert client.get(address).status_code == 200
     assert client.get(reverse("turn", args=[session.session_id, turn.request_id])).status_code == 200
+
+
+def test_a_slash_at_the_end_leads_to_the_page(project: Project) -> None:
+    client, found = member_client(project), reverse("knowledge-base", args=["default"])
+    assert client.get(f"{found}/?unit=u1&x=%2F")["Location"] == f"{found}?unit=u1&x=%2F"
+    assert client.get("/knowledge/", follow=True).status_code == 200
+    assert client.post("/sessions/").status_code == 405
+
+
+@pytest.mark.parametrize(
+    "address", ["/nothing/", "//example.com/", "//example.com//", "/knowledge//", "///example.com/"]
+)
+def test_a_slash_at_the_end_of_no_page_leads_nowhere(project: Project, address: str) -> None:
+    assert member_client(project).get("/", PATH_INFO=address).status_code == 404
