@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
+from typing import Protocol
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -24,6 +26,13 @@ from sessions_app.search.index import hide_units
 from sessions_app.search.layers import create_layer, draft_layers, drop_layer, own_layers, place_draft, restack_layer
 
 Kind = KnowledgeLayer.Kind
+
+
+class Mount(Protocol):
+    """What `mounting` gives."""
+
+    def __call__(self, reason: str, actor: User | None = None, *, discard_draft: bool = False) -> KBMount:
+        """Mount the base."""
 
 
 def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]:
@@ -74,8 +83,18 @@ def mount_base(
 
     Effects: the session's pointers and layers, one mount row, `kb.mounted`, activity; afterwards `kb-loaded`.
     """
+    with mounting(session, base) as mount:
+        return waiting_for_slot(wait_ms, lambda: mount(reason, actor, discard_draft=discard_draft))
+
+
+@contextmanager
+def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
+    """Give what mounts the base in one short transaction, or in the caller's; what takes long is done before.
+
+    It takes a reason, who did it, and `discard_draft`, and raises what `mount_base` does.
+    """
     with _brought_along(session, base) as brought:
-        return waiting_for_slot(wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft, brought))
+        yield partial(_mount, session.pk, base, brought)
 
 
 @contextmanager
@@ -107,7 +126,13 @@ def unmount_base(
 
 @transaction.atomic
 def _mount(
-    session_pk: int, base: KnowledgeBase, reason: str, actor: User | None, discard_draft: bool, brought: int | None
+    session_pk: int,
+    base: KnowledgeBase,
+    brought: int | None,
+    reason: str,
+    actor: User | None = None,
+    *,
+    discard_draft: bool = False,
 ) -> KBMount:
     session = lock_idle_session(session_pk)
     target = lock_base(base, project_id=session.project_id)

@@ -9,7 +9,7 @@ from mrpvm.errors import Conflict
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.histories import begin_session
 from sessions_app.actions.memory import carry_memory
-from sessions_app.actions.session_forks import fork_session
+from sessions_app.actions.session_forks import fork_session, forking
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, KnowledgeBase, Project, Session
 from sessions_app.models.plain_sql import get_row
@@ -84,16 +84,16 @@ def resume_session(session: Session) -> Found:
     return Found(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
 
 
-@transaction.atomic
 def _restarted(expired: Session) -> Session:
     """Give the one session that goes on: of two requests at once the second waits at the expired session's row."""
-    get_row(Session, lock=True, pk=expired.pk)
-    latest = continuation(expired)
-    if not latest.is_expired:
-        return latest
-    fork = fork_session(latest, latest.message_sequence, ForkReason.EXPIRED)
-    carry_memory(latest, fork)
-    return fork
+    with forking(expired, expired.message_sequence) as fork, transaction.atomic():
+        get_row(Session, lock=True, pk=expired.pk)
+        latest = continuation(expired)
+        if latest.pk != expired.pk:
+            return resume_session(latest).session
+        made = fork(ForkReason.EXPIRED)
+        carry_memory(expired, made)
+        return made
 
 
 def continue_after(turn: ExplainabilityTurn) -> Found:

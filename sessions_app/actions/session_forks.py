@@ -1,17 +1,25 @@
 """A session that goes on from a moment of another: what was said and known up to there, and nothing after it."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
+from functools import partial
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from mrpvm.conversation.summary import summary_of
 from sessions_app import events
 from sessions_app.actions.activity import touch
+from sessions_app.actions.journals import agree_with_units, journal_source
 from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.staging import UNITS_AT_ONCE, fill, staged_on, staging
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
+from sessions_app.models.copies import insert_copies
 from sessions_app.models.identifiers import new_session_id
 from sessions_app.models.remembered_text import copy_of
+from sessions_app.models.unit_fields import UnitFields
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 
@@ -24,7 +32,6 @@ _FRESH = {
 """Fields a fork resets; layers are handled separately, all else is copied."""
 
 
-@transaction.atomic
 def fork_session(source: Session, sequence: int, reason: str) -> Session:
     """Give a new session that begins with the messages of `source` up to `sequence`.
 
@@ -38,15 +45,35 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
     Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
     `session-created` and `kb-loaded`.
     """
-    source = Session.objects.select_related("mounted_kb", "mounted_layer").get(pk=source.pk)
-    draft = create_layer(KnowledgeLayer.Kind.DRAFT, source.mounted_layer)
+    with forking(source, sequence) as fork:
+        return fork(reason)
+
+
+@contextmanager
+def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]]:
+    """Give what makes the fork in one transaction, for a `ForkReason`; for many units what takes long is done before.
+
+    What it gives may be called once, within a transaction of the caller's too.
+    """
+    fork_id, known = new_session_id(), _known(source, sequence)
+    if known.count() <= UNITS_AT_ONCE:
+        yield partial(_fork, source.pk, sequence, fork_id, None)
+        return
+    with staging(source.mounted_layer) as layer:
+        fill(layer, [row.to_value() for row in known], journal_source(Session(session_id=fork_id), layer))
+        yield partial(_fork, source.pk, sequence, fork_id, layer.pk)
+
+
+@transaction.atomic
+def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reason: str) -> Session:
+    source = Session.objects.select_related("mounted_kb", "mounted_layer").get(pk=source_pk)
     fork = copy(source)
     fork._state = copy(source._state)
     fork._state.adding = True
     for name, value in _FRESH.items():
         setattr(fork, name, value)
-    fork.session_id = new_session_id()
-    fork.draft, fork.journal = draft, create_layer(KnowledgeLayer.Kind.JOURNAL, draft)
+    fork.session_id = fork_id
+    _lay(fork, staged)
     fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
     touch(fork)
     fork.created_at = fork.last_activity_at
@@ -54,7 +81,7 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
     _copy_messages(source, fork, sequence)
     if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
         fork.summary = None  # it tells what was said after the branch, or of places that are others in the fork
-    _copy_units(source, fork, sequence)
+    _copy_units(fork, _known(source, sequence), is_indexed=staged is not None)
     if source.remembered_count:
         _copy_remembered(source, fork, sequence)
     fork.save(update_fields=["message_sequence", "unit_count", "remembered_count", "summary"])
@@ -77,24 +104,34 @@ def _copy_messages(source: Session, fork: Session, sequence: int) -> None:
     fork.message_sequence = len(taken)
 
 
-def _copy_units(source: Session, fork: Session, sequence: int) -> None:
-    """Take over the units that were committed before the last message was stored: a turn stores it after its units."""
+def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
+    """Give the units that were committed before the last message was stored: a turn stores it after its units."""
     last = source.messages.filter(sequence__lte=sequence).order_by("-sequence").first()
-    if last is None:
-        return
-    known = ContextUnit.State.COMMITTED
-    found = source.context_units.filter(state=known, committed_at__lte=last.created_at).order_by("id")
-    units = [(row.to_value(), row) for row in found]
-    ContextUnit.objects.bulk_create(
-        (
-            ContextUnit.from_value(unit, session=fork, state=known, created_at=row.created_at,
-                                   committed_at=row.committed_at)
-            for unit, row in units
-        ),
-        batch_size=_ROWS_A_QUERY,
-    )  # fmt: skip
-    index_units(fork.journal, [unit for unit, _ in units])
-    fork.unit_count = len(units)
+    found = source.context_units.filter(state=ContextUnit.State.COMMITTED).order_by("id")
+    return found.filter(committed_at__lte=last.created_at) if last else found.none()
+
+
+def _lay(fork: Session, staged: int | None) -> None:
+    """Give the fork an empty draft and a journal, with what was staged for it between the two."""
+    kind = KnowledgeLayer.Kind
+    below = fork.draft = create_layer(kind.DRAFT, fork.mounted_layer)
+    if staged is not None:
+        below = staged_on(staged, below)
+        below.kind = kind.CONTEXT
+        below.save(update_fields=["kind"])
+    fork.journal = create_layer(kind.JOURNAL, below)
+
+
+def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool) -> None:
+    """Take over the units; `is_indexed` tells whether a layer of the fork holds them already."""
+    columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
+    own = {"session_id": fork.pk, "state": ContextUnit.State.COMMITTED.value}
+    insert_copies(ContextUnit, known, [*columns, "created_at", "committed_at"], own)
+    fork.unit_count = fork.context_units.count()
+    if is_indexed:
+        agree_with_units(fork)  # the source may have lost one meanwhile
+    else:
+        index_units(fork.journal, [row.to_value() for row in known])
 
 
 def _copy_remembered(source: Session, fork: Session, sequence: int) -> None:

@@ -28,8 +28,10 @@ class Done:
 class ActionForm(forms.Form):
     """An action on a row, or one that makes a row; its fields are the action's arguments.
 
-    `slug` is the last part of its address, `label` its button on the row's page and `short` its link beside the
-    row in a list, `submit` the button that does it. `{}` in `heading` is the row. All of `permissions` are needed.
+    `slug` is the last part of its address, `label` its button on the row's page and `short` its link beside the row
+    in a list, `submit` the button that does it. `{}` in `heading` is the row. All of `permissions` are needed. An
+    action `in_steps` has short transactions of its own, and its log entry comes after them; any other is one
+    transaction with its entry.
     """
 
     slug: ClassVar[str] = "add"
@@ -39,6 +41,7 @@ class ActionForm(forms.Form):
     submit: ClassVar[str] = ""
     explanation: ClassVar[str] = ""
     permissions: ClassVar[tuple[str, ...]] = ()
+    in_steps: ClassVar[bool] = False
 
     def __init__(self, *arguments: Any, row: Any = None, **options: Any) -> None:
         super().__init__(*arguments, **options)

@@ -164,6 +164,7 @@ class MountInSession(ActionForm):
     submit = "Mount"
     explanation = MountBase.explanation
     permissions = MountBase.permissions
+    in_steps = True
     row: KnowledgeBase
 
     discard_draft = _discard_draft()
@@ -188,6 +189,7 @@ class AddMount(ActionForm):
     submit = "Mount"
     explanation = MountBase.explanation
     permissions = MountBase.permissions
+    in_steps = True
 
     session = any_session()
     knowledge_base = any_base()

@@ -127,14 +127,19 @@ class ActionAdmin(ReadOnlyAdmin):
         form = action(request.POST if request.method == "POST" else None, row=row)
         if form.is_bound and form.is_valid():
             try:
-                with transaction.atomic():
-                    done = form.perform(cast(User, request.user))
-                    self._log(request, row, done)
+                done = self._perform(request, form, row)
             except MRPError as error:
                 form.add_error(None, f"{error.message} ({error.code})")
             else:
                 return self._respond(request, action, row, done)
         return self._page(request, form, row)
+
+    def _perform(self, request: HttpRequest, form: ActionForm, row: Model | None) -> Done:
+        done = form.perform(cast(User, request.user)) if form.in_steps else None
+        with transaction.atomic():
+            done = done or form.perform(cast(User, request.user))
+            self._log(request, row, done)
+        return done
 
     def _log(self, request: HttpRequest, row: Model | None, done: Done) -> None:
         for changed in filter(None, (row, done.changed)):

@@ -83,6 +83,7 @@ class MountBase(_LiveSessionForm):
     submit = "Mount"
     explanation = "The session keeps its messages, units and preferences, and sees the base as it is now."
     permissions = ("sessions_app.change_session", "sessions_app.add_kbmount")
+    in_steps = True
 
     discard_draft = forms.BooleanField(required=False, label="Discard the draft", help_text="It cannot be got back.")
 
@@ -165,6 +166,7 @@ class SaveSessionBase(_LiveSessionForm):
         "sessions_app.change_knowledgebase",
         "sessions_app.add_knowledgebase",
     )
+    in_steps = True
 
     name = forms.CharField(
         max_length=MAX_NAME_CHARS,
@@ -232,6 +234,7 @@ class ForkSessionBase(_LiveSessionForm):
         "in the session. The base it comes from stays as it is."
     )
     permissions = ("sessions_app.change_session", "sessions_app.add_knowledgebase")
+    in_steps = True
 
     name = forms.CharField(
         max_length=MAX_NAME_CHARS, required=False, help_text="Empty: called after the base that is mounted now."

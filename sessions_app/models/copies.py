@@ -15,6 +15,8 @@ def insert_copies(
     Args:
         constants: by column name; values as the database's driver takes them.
     """
+    if source.query.is_empty():
+        return
     quote = connection.ops.quote_name
     selected, parameters = source.values_list(*columns).query.sql_with_params()
     names = ", ".join(quote(name) for name in (*constants, *columns))

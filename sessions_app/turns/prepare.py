@@ -98,7 +98,7 @@ def prepare(session: Session, call: TurnCall, take_place: Callable[[], None] = l
     Effects: an abandoned turn is recovered; then in one transaction: another base is mounted if asked for, the
     running row, leftovers gone, activity, `turn.started`.
     """
-    turn = _take_slot(session, call, take_place)
+    turn = _mounted(session, call, take_place)
     model = PreparationModel(turn)
     chain = chain_of(turn.session, call)
     try:
@@ -126,11 +126,27 @@ def prepare(session: Session, call: TurnCall, take_place: Callable[[], None] = l
         raise undone(turn, call, defect, "context-pack") from defect
 
 
-def _take_slot(session: Session, call: TurnCall, take_place: Callable[[], None]) -> ExplainabilityTurn:
+def _mounted(session: Session, call: TurnCall, take_place: Callable[[], None]) -> ExplainabilityTurn:
+    """Give the running row; another base that is asked for is mounted in the transaction that stores it."""
+    if call.base is None or call.base.pk == session.mounted_kb_id:
+        return _take_slot(session, call, take_place)
+    running = running_turn(session)
+    if running is not None:  # who waits for it comes back, and brings units along once it is over
+        raise turn_in_progress(running)
+    with kb_mounts.mounting(session, call.base) as mount:
+        return _take_slot(session, call, take_place, lambda: mount("chat"))
+
+
+def _take_slot(
+    session: Session,
+    call: TurnCall,
+    take_place: Callable[[], None],
+    mount: Callable[[], object] = lambda: None,
+) -> ExplainabilityTurn:
     """Give the running row; the database's constraint on it says whether the slot was free [T-3]."""
     while True:
         try:
-            return _insert_turn(session, call, take_place)
+            return _insert_turn(session, call, take_place, mount)
         except IntegrityError as error:
             if not _is_slot_taken(error):
                 raise
@@ -145,10 +161,11 @@ def _is_slot_taken(error: IntegrityError) -> bool:
 
 
 @transaction.atomic
-def _insert_turn(named: Session, call: TurnCall, take_place: Callable[[], None]) -> ExplainabilityTurn:
+def _insert_turn(
+    named: Session, call: TurnCall, take_place: Callable[[], None], mount: Callable[[], object]
+) -> ExplainabilityTurn:
     limits = turn_limits()
-    if call.base is not None and call.base.pk != named.mounted_kb_id:
-        kb_mounts.mount_base(named, call.base, reason="chat")
+    mount()
     session = lock_session(named.pk)
     if "project" in named._state.fields_cache:
         session.project = named.project  # whoever called has read it

@@ -3,7 +3,10 @@
 import pytest
 
 from mrpvm.conversation.flags import Flags
-from sessions_app.actions.histories import import_history
+from sessions_app.actions import session_forks, staging
+from sessions_app.actions.context_loads import Material, add_context
+from sessions_app.actions.forks import save_session_kb
+from sessions_app.actions.histories import append_messages, import_history
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import create_session
@@ -11,6 +14,9 @@ from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.session import ForkReason
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.context import conversation_context
+from tests.actions.knowledge_scene import held, seen
+from tests.actions.transactions import recorded
+from tests.search.units import make_unit
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +32,11 @@ def source() -> Session:
     assert session.summary["through"] == 12
     session.save(update_fields=["summary"])
     return session
+
+
+def load(session: Session, count: int, source_id: str = "ctx") -> None:
+    units = [make_unit(f"{source_id}::{n}", f"valve {source_id} {n}", source_id=source_id) for n in range(count)]
+    add_context(session, Material(units=units, name="notes", source_id=source_id))
 
 
 def turn_of(session: Session) -> ExplainabilityTurn:
@@ -54,3 +65,53 @@ def test_a_fork_whose_messages_stand_at_other_places_makes_a_summary_of_its_own(
     source.messages.filter(sequence__lte=2).delete()
     told = told_in(fork_session(source, 13, ForkReason.EDITED))
     assert all(f"Thing {n} costs ${n}00." in told for n in range(6, 14))
+
+
+class TestWhatItKnew:
+    """A fork knows the units of its source up to there, however many these are."""
+
+    @pytest.fixture(params=["few", "many"])
+    def knowing(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, source: Session) -> Session:
+        if request.param == "many":
+            monkeypatch.setattr(session_forks, "UNITS_AT_ONCE", 2)
+            monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 2)
+        load(source, 5)
+        append_messages(source, [{"role": "user", "content": "What of the valves?"}])
+        load(source, 2, "later")
+        return Session.objects.get(pk=source.pk)
+
+    def test_it_finds_them_as_its_own(self, knowing: Session) -> None:
+        fork = fork_session(knowing, 21, ForkReason.EDITED)
+        assert seen(fork, "valve") == [(f"valve ctx {number}", "session") for number in range(5)]
+        assert fork.unit_count == fork.context_units.count() == 5
+        rows = [list(each.context_units.order_by("pk")[:5]) for each in (knowing, fork)]
+        assert [row.to_value() for row in rows[1]] == [row.to_value() for row in rows[0]]
+        assert [row.committed_at for row in rows[1]] == [row.committed_at for row in rows[0]]
+        assert fork_session(fork, 21, ForkReason.EDITED).unit_count == 5
+
+    def test_it_goes_on_learning_and_saves_everything(self, knowing: Session) -> None:
+        fork = fork_session(knowing, 21, ForkReason.EDITED)
+        load(fork, 1, "new")
+        base = save_session_kb(Session.objects.get(pk=fork.pk))
+        assert held(base, "valve") == [*(f"valve ctx {number}" for number in range(5)), "valve new 0"]
+
+    def test_what_the_source_loses_meanwhile_is_not_there(
+        self, knowing: Session, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with session_forks.forking(knowing, 21) as fork:
+            load(knowing, 3)
+            made = fork(ForkReason.EDITED)
+        assert seen(made, "valve") == []
+        assert made.unit_count == 0
+
+
+def test_no_transaction_grows_with_what_it_knew(source: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_forks, "UNITS_AT_ONCE", 2)
+    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 3)
+    load(source, 30)
+    append_messages(source, [{"role": "user", "content": "What of the valves?"}])
+    with recorded(monkeypatch) as transactions:
+        fork = fork_session(source, 21, ForkReason.EDITED)
+    assert max(written.value_count for written in transactions[:-1]) < 250
+    assert transactions[-1].statement_count < 40
+    assert (fork.unit_count, fork.journal.own_unit_count) == (30, 0)

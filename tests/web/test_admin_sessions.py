@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from sessions_app.actions import journals, kb_mounts, staging
 from sessions_app.actions.forks import save_session_kb
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import UNDO_PERIOD, create_session, delete_session
@@ -22,10 +23,12 @@ from tests.actions.knowledge_scene import (
     held,
     listener,
     project,
+    seen,
     session,
     stage,
     tell,
 )
+from tests.actions.transactions import recorded
 from tests.search.units import make_unit
 from tests.web.admin_scene import operator, operators
 
@@ -123,7 +126,7 @@ def test_a_busy_session_is_left_alone(
     assert Session.objects.filter(pk=session.pk).values().get() == before
     assert not listener.heard
     assert not LogEntry.objects.exists()
-    assert KnowledgeBase.objects.count() == 2
+    assert KnowledgeBase.objects.filter(is_default=False).count() == 2
 
 
 def test_another_projects_base_is_neither_offered_nor_mounted(operators: Client, session: Session) -> None:
@@ -311,3 +314,30 @@ def test_an_expired_session_is_an_archive(action: str, operators: Client, sessio
     assert "That is not possible any more." in page.text
     session.refresh_from_db()
     assert session.title is None
+
+
+@pytest.mark.parametrize("action", ["save", "fork"])
+def test_what_takes_long_is_not_one_transaction(
+    operators: Client, session: Session, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journals, "UNITS_AT_ONCE", 2)
+    tell(session, *(f"The pump has {number} blades" for number in range(9)))
+    with recorded(monkeypatch) as transactions:
+        operators.post(address_of(action, session), {"include_conversation_units": "on"})
+    assert len(transactions) >= 5
+    assert LogEntry.objects.filter(content_type__model="session", action_flag=CHANGE).count() == 1
+    assert len(held(Session.objects.get().mounted_kb, "pump")) == 9
+
+
+def test_a_mount_that_brings_much_along_is_not_one_transaction(
+    operators: Client, session: Session, other: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell(session, *(f"The pump has {number} blades" for number in range(9)))
+    save_session_kb(session)
+    monkeypatch.setattr(kb_mounts, "UNITS_AT_ONCE", 2)
+    monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 3)
+    with recorded(monkeypatch) as transactions:
+        operators.post(address_of("mount", session), {"knowledge_base": other.pk})
+    assert len(transactions) >= 5
+    assert len(seen(session, "pump")) == 9
+    assert LogEntry.objects.count() == 1

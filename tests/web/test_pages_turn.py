@@ -282,7 +282,7 @@ def test_a_finished_graph_is_the_folded_live_one(
     ExplainabilityTurn.objects.filter(pk=turn.pk).update(status="running")
     for place, record in enumerate(whole):
         TurnEvents.objects.create(turn=turn, first_sequence=place, events=[record])
-        assert get(reader, turn, "turn-graph").count('class="node') <= finished.count('class="node')
+        assert get(reader, turn, "turn-graph").count('class="node-box"') <= finished.count('class="node-box"')
     assert svg_of(get(reader, turn, "turn-graph")) == svg_of(finished)
 
 
