@@ -33,6 +33,10 @@ _TASK_VERBS = word_class(
     "check define show tell give find calculate diagnose evaluate assess characterize characterise enumerate"
 )
 """Imperatives that ask for an answer [BP-7]; other imperatives state a procedure."""
+_ANSWER_VERBS = word_class(
+    "explain describe compare contrast analyze analyse summarize summarise list enumerate define recommend suggest"
+)
+"""Those of them that only whoever answers can follow: "Check the seal." is a step of a manual."""
 _NOUN_LIKE = word_class("list name check show find give rate review measure")
 """Task verbs that are as often nouns: "List prices are high." asks for nothing."""
 _FAVOUR = re.compile(
@@ -125,6 +129,20 @@ def is_task_request(sentence: str) -> bool:
         return _inverts(opening, closed=bare.endswith((".", "!")))
     if opening.first in _TASK_VERBS:
         return not _reads_as_noun(opening, bare)
+    return bool(_FAVOUR.match(" ".join(opening.head)))
+
+
+def asks_reader(sentence: str) -> bool:
+    """Tell whether a sentence of a source asks its reader for an answer; other orders in it are steps [IN-14]."""
+    bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
+    if bare.endswith(QUESTION_MARKS):
+        return True
+    opening = _opening(sentence)
+    if opening.first in INTERROGATIVES | AUXILIARIES:
+        return not bare.endswith((".", "!", ":")) and is_task_request(sentence)
+    if opening.first in _TASK_VERBS:
+        is_asked = opening.first in _ANSWER_VERBS and opening.second != "of"
+        return (is_asked or opening.second in ("me", "us")) and not _reads_as_noun(opening, bare)
     return bool(_FAVOUR.match(" ".join(opening.head)))
 
 

@@ -19,6 +19,7 @@ from mrpvm.plugins.seed_detectors.symbolic.documents import (
 )
 from mrpvm.plugins.seed_detectors.symbolic.grouping import group_statements
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import segment
+from mrpvm.plugins.seed_detectors.symbolic.source_text import statements_of
 
 ABOUT = """\
 @k1 ku atomic "plugin::sd-symbolic::unit-000"
@@ -76,7 +77,7 @@ class SymbolicSeedDetector:
         )
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Give the statements of a chunk as units; questions and instructions in it are no knowledge [IN-14]."""
+        """Give the statements of a chunk as units; what it asks is no knowledge [IN-14]."""
         if len(chunk.text) > NORMALISER_MAX_CHARS:
             return Normalisation(
                 status="error",
@@ -86,7 +87,7 @@ class SymbolicSeedDetector:
                     details={"limit": NORMALISER_MAX_CHARS, "size": len(chunk.text)},
                 ),
             )
-        drafts = group_statements(segment(chunk.text).statements, chunk.section_title)
+        drafts = group_statements(statements_of(chunk.text), chunk.section_title)
         return Normalisation(
             status="success", context_document=context_document(drafts, chunk.source_id, chunk.chunk_id)
         )

@@ -69,19 +69,21 @@ class Segmentation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class Line:
+    """A line, or an item of an enumeration inside of one, without its bullet or number."""
+
     text: str
     is_item: bool
     is_numbered: bool
 
 
-def _lines(text: str) -> list[_Line]:
+def lines_of(text: str) -> list[Line]:
     """Give the lines of `text`; an enumeration inside a line is cut at its numbers first."""
     found = []
     for line in text.splitlines():
         for part in _cut_inline(line):
             item = _ITEM.match(part)
-            found.append(_Line(item["text"] if item else part, item is not None, bool(_NUMBERED.match(part))))
+            found.append(Line(item["text"] if item else part, item is not None, bool(_NUMBERED.match(part))))
     return found
 
 
@@ -106,7 +108,7 @@ def _joined(lines: list[str]) -> str:
     return text
 
 
-class _Segmenter:
+class Segmenter:
     """Walks over the lines of one message once."""
 
     def __init__(self) -> None:
@@ -119,7 +121,7 @@ class _Segmenter:
         self._since_request: list[str] = []
 
     def run(self, text: str) -> Segmentation:
-        lines = _lines(text)
+        lines = self._lines(text)
         self._speakers = speakers_of(line.text for line in lines if not line.is_item)
         position = 0
         while position < len(lines):
@@ -136,6 +138,13 @@ class _Segmenter:
         self._flush_prose()
         self._share_instructions()
         return self.result
+
+    def _lines(self, text: str) -> list[Line]:
+        return lines_of(text)
+
+    def _joined(self) -> str:
+        """Give the prose that was gathered as one text."""
+        return _joined(self._prose)
 
     def _take_line(self, text: str) -> None:
         utterance = utterance_of(text, self._speakers)
@@ -171,15 +180,18 @@ class _Segmenter:
             Statement(text, self.block, is_procedure, is_list, speaker=speaker, heading=self._heading)
         )
 
-    def _take_list(self, items: list[_Line]) -> None:
+    def _take_list(self, items: list[Line]) -> None:
         lead = self._take_lead()
         texts = [collapse(item.text) for item in items]
         asks = any(is_task_request(text) for text in texts)
         if asks or (lead and (is_task_request(lead) or is_instruction(lead) or _asks_for_each(lead))):
             self._take_requests(lead, texts)
             return
+        self._state_list(lead, texts, is_procedure=all(item.is_numbered for item in items))
+
+    def _state_list(self, lead: str, texts: list[str], *, is_procedure: bool) -> None:
         self._flush_prose()
-        if all(item.is_numbered for item in items):
+        if is_procedure:
             body = " ".join(f"{place}. {text}" for place, text in enumerate(texts, 1))
             self._add_statement(f"{lead} {body}".strip(), is_procedure=True)
         else:
@@ -189,7 +201,7 @@ class _Segmenter:
 
     def _take_lead(self) -> str:
         """Give the sentence that introduces a list: the last one before it, if it leads into it."""
-        found = sentences(_joined(self._prose))
+        found = sentences(self._joined())
         if found and (found[-1].endswith(":") or is_instruction(found[-1]) or _asks_for_each(found[-1])):
             self._prose = [" ".join(found[:-1])]
             return found[-1]
@@ -206,7 +218,7 @@ class _Segmenter:
             self._add_request(asked, forms)
 
     def _flush_prose(self) -> None:
-        text = _joined(self._prose)
+        text = self._joined()
         self._prose = []
         for sentence in sentences(text):
             self._take_sentence(sentence)
@@ -291,4 +303,4 @@ def _refers_back(text: str, before: str) -> bool:
 
 def segment(message: str) -> Segmentation:
     """Give the requests, instructions and statements of a message, each in document order."""
-    return _Segmenter().run(message)
+    return Segmenter().run(message)

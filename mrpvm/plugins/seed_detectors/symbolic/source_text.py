@@ -1,0 +1,113 @@
+"""A chunk of a source cut into statements [IN-1, IN-14, IN-17].
+
+A source speaks to its readers, not to whoever answers: an order in it is a step, and a line is as long as its page is
+wide. So all that it says is kept, but for what it asks.
+"""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+from mrpvm.knowledge.instructions import without_reminder
+from mrpvm.knowledge.pragmatics import asks_reader
+from mrpvm.knowledge.small_talk import is_phatic
+from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, Segmenter, Statement, lines_of
+
+_QUESTIONS_LEAD = re.compile(
+    r"^\W*(?:questions?|tasks?|exercises?|please answer|answer|respond|reply)\b", re.IGNORECASE
+)
+_SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]*_]*$")
+_OPEN_END = re.compile(r"(?:[,;\u2013-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|the|to|which|with))$", re.I)
+_CELL = "|"
+_WRAPPED_CHARS = 60
+"""A line that long without a final mark is wrapped, whatever follows."""
+_NARROW_CHARS = 25
+"""The narrowest column that prose is set in."""
+
+
+class _SourceSegmenter(Segmenter):
+    """Walks over the lines of one chunk once."""
+
+    def _lines(self, text: str) -> list[Line]:
+        """Give the lines, each item with the lines that go on with it, and a list without empty lines between items."""
+        raw = text.splitlines()
+        found: list[Line] = []
+        for place, line in enumerate(raw):
+            last = found[-1] if found else None
+            if last and last.is_item and _continues(last, line):
+                found[-1] = replace(last, text=f"{last.text} {line.strip()}")
+            elif not line.strip() and last and last.is_item and _is_item(raw[place + 1 : place + 2], last):
+                continue
+            else:
+                found += lines_of(line) or [Line("", is_item=False, is_numbered=False)]
+        return found
+
+    def _joined(self) -> str:
+        return unwrapped(self._prose)
+
+    def _take_list(self, items: list[Line]) -> None:
+        lead = self._take_lead()
+        texts = [collapse(item.text) for item in items]
+        if _QUESTIONS_LEAD.match(lead) or all(asks_reader(text) for text in texts):
+            self._flush_prose()
+            return
+        stated = [text for text in texts if not text.endswith(QUESTION_MARKS)]
+        self._state_list(lead, stated, is_procedure=all(item.is_numbered for item in items))
+
+    def _take_lead(self) -> str:
+        found = sentences(self._joined())
+        if not found or not (found[-1].endswith(":") or _QUESTIONS_LEAD.match(found[-1])):
+            return ""
+        self._prose = [" ".join(found[:-1])]
+        return found[-1]
+
+    def _take_sentence(self, sentence: str) -> None:
+        if not asks_reader(sentence) and not is_phatic(sentence) and any(map(str.isalnum, sentence)):
+            self._add_statement(without_reminder(sentence))
+
+
+def _continues(item: Line, line: str) -> bool:
+    """Tell whether a line goes on with the item above it: it is indented, or begins in the middle of a sentence."""
+    bare = line.strip()
+    if not bare or any(part.is_item for part in lines_of(line)):
+        return False
+    return line[:2].isspace() or (bare[0].islower() and not _SENTENCE_END.search(item.text))
+
+
+def _is_item(lines: list[str], like: Line) -> bool:
+    """Tell whether the line, if there is one, is an item of the same kind."""
+    return any(part.is_item and part.is_numbered == like.is_numbered for line in lines for part in lines_of(line))
+
+
+def unwrapped(lines: list[str]) -> str:
+    """Give the lines of one paragraph as one text; where one ends a statement without a mark, an empty line says so.
+
+    A line without a final mark is wrapped where it is long or ends in the middle of a phrase, and in a paragraph that
+    ends as a sentence does, where the next line begins small or its first word had no room any more.
+    """
+    bare = [line.strip() for line in lines]
+    if not bare:
+        return ""
+    width = max(map(len, bare))
+    is_prose = width >= _NARROW_CHARS and bool(_SENTENCE_END.search(bare[-1]))
+    text = bare[0]
+    for line, following in pairwise(bare):
+        text += ("\n" if _is_wrapped(line, following, width if is_prose else 0) else "\n\n") + following
+    return text
+
+
+def _is_wrapped(line: str, following: str, width: int) -> bool:
+    if line.startswith(_CELL) or following.startswith(_CELL):
+        return False
+    if len(line) >= _WRAPPED_CHARS or _OPEN_END.search(line):
+        return True
+    if not width or _SENTENCE_END.search(line):
+        return False
+    first_word, _, _ = following.partition(" ")
+    return following[:1].islower() or len(line) + 1 + len(first_word) > width
+
+
+def statements_of(text: str) -> list[Statement]:
+    """Give what a chunk of a source states, in order."""
+    return _SourceSegmenter().run(text).statements

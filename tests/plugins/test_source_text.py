@@ -1,0 +1,127 @@
+"""What a source states: everything but its questions, however its lines are broken [IN-1, IN-2, IN-14, IN-17]."""
+
+import textwrap
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mrpvm.plugins.seed_detectors.symbolic.source_text import statements_of
+
+
+def stated(text: str) -> list[str]:
+    return [statement.text for statement in statements_of(text)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Check the seal.\n2. Open valve V2.\n3. Press the green button.",
+        "1. Check the seal.\n\n2. Open valve V2.\n\n3. Press the green button.",
+        "1. Check\n   the seal.\n2. Open\n   valve V2.\n3. Press the\n   green button.",
+    ],
+)
+def test_steps_are_one_procedure_whatever_their_verbs(text: str) -> None:
+    (procedure,) = statements_of(text)
+    assert procedure.is_procedure
+    assert procedure.text == "1. Check the seal. 2. Open valve V2. 3. Press the green button."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The following valves exist:\n- V1 is red", "The following valves exist:\n- V1 is red."),
+        ("These rules hold below:\n* No smoking", "These rules hold below:\n- No smoking."),
+        ("- It listens on port 80.\n- Check its log.", "- It listens on port 80.\n- Check its log."),
+        ("Each room has:\n- a bed\n- a lamp with\nno shade", "Each room has:\n- a bed.\n- a lamp with no shade."),
+    ],
+)  # fmt: skip
+def test_a_list_stays_whole_with_its_lead(text: str, expected: str) -> None:
+    assert stated(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Output voltage is 5 V.",
+        "Will Smith lives in hall 3.",
+        "What matters is pressure.",
+        "Can openers are in drawer 3.",
+        "Always answer customers politely.",
+        "Return the key to the office.",
+        "Check the seal before you open the valve.",
+        "Find the red lever.",
+        "List of valves: V1 and V2.",
+        '{"format": "json", "port": 8000}',
+    ],
+)
+def test_what_only_begins_like_a_request_is_kept(sentence: str) -> None:
+    assert stated(sentence) == [sentence]
+    assert stated(f"The pump is old. {sentence}") == ["The pump is old.", sentence]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where is the pump?",
+        "Where is the pump",
+        "Explain how the pump works.",
+        "Please describe the pump.",
+        "Tell me about the pump.",
+        "Show us the pump.",
+        "Write me a poem.",
+        "1. Where is the pump?\n2. Explain its motor.",
+        "Questions\n1. Where is the pump?\n2. The motor.",
+        "Answer the following questions in one word:\n- the pump\n- the motor",
+    ],
+)
+def test_what_asks_is_left_out(text: str) -> None:
+    assert stated(text) == []
+    assert stated(f"The hall is high.\n\n{text}") == ["The hall is high."]
+
+
+def test_a_question_among_the_items_goes_alone() -> None:
+    assert stated("- The pump is red.\n- Is it?\n- It is old.") == ["- The pump is red.\n- It is old."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pump P1 is red\nMotor M7 is blue\nValve V2 is green",
+        "name,colour,hall\npump P1,red,3\nmotor M7,blue,4",
+        "| name | colour |\n| --- | --- |\n| the pump of the works | red |",
+        "Introduction\nThe pump is red.",
+    ],
+)
+def test_lines_that_are_no_prose_stay_apart(text: str) -> None:
+    assert stated(text) == [line for line in text.splitlines() if any(map(str.isalnum, line))]
+
+
+_WORDS = st.sampled_from(
+    [
+        "the",
+        "is",
+        "was",
+        "can",
+        "which",
+        "what",
+        "list",
+        "check",
+        "and",
+        "of",
+        "in",
+        "Northern",
+        "Water",
+        "M7",
+        "12",
+        "valve",
+    ]
+)
+_SENTENCES = st.lists(_WORDS, min_size=6, max_size=14).map(lambda chosen: f"The hall {' '.join(chosen)} works.")
+
+
+@settings(deadline=None)
+@given(st.lists(st.lists(_SENTENCES, min_size=2, max_size=6), min_size=1, max_size=3), st.integers(30, 110))
+def test_the_width_of_the_lines_changes_nothing(paragraphs: list[list[str]], width: int) -> None:
+    wrapped = "\n\n".join(textwrap.fill(" ".join(sentences), width) for sentences in paragraphs)
+    assert stated(wrapped) == [sentence for sentences in paragraphs for sentence in sentences]
