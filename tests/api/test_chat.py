@@ -148,6 +148,17 @@ def test_a_history_names_a_session_and_begins_it(editor: Caller, key: str) -> No
     assert len(said) == 6
 
 
+def test_a_history_keeps_its_roles_and_its_order(editor: Caller) -> None:
+    """[O-45]: whatever role a message has, it stands where it was said."""
+    roles = ("system", "user", "tool", "assistant", "user")
+    history = [{"role": role, "content": f"Thing {place}."} for place, role in enumerate(roles)]
+    body = {"messages": [USER], "session_id": "client-8", "conversation_history": history}
+    assert editor.post(CHAT, body).status_code == 200
+    kept = editor.get("/api/sessions/client-8/messages").json()["messages"]
+    assert [{"role": item["role"], "content": item["content"]} for item in kept[:5]] == history
+    assert [item["role"] for item in kept[5:]] == ["user", "assistant"]
+
+
 @pytest.mark.parametrize("name", ["a/b", "..", "x" * 129, "sess-mine"])
 def test_not_every_name_will_do(editor: Caller, name: str) -> None:
     answer = editor.post(CHAT, {"messages": [USER], "conversation_history": [], "session_id": name})
