@@ -50,6 +50,21 @@ def test_one_turn_has_one_request_id_everywhere(editor: Caller) -> None:
     } == {turn.request_id}
 
 
+def test_an_answer_says_who_gave_it(editor: Caller) -> None:
+    """[API-11, O-32]: in a completion's own fields and in ours; without a model nothing was used."""
+    body = editor.chat("My dog is called Rex.", deliberation_level=2).json()
+    assert (body["object"], body["choices"][0]["index"], body["choices"][0]["finish_reason"]) == (
+        "chat.completion", 0, "stop",
+    )  # fmt: skip
+    assert body["choices"][0]["message"]["role"] == "assistant"
+    assert body["usage"] == {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    used = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level")
+    assert [body[name] for name in used] == ["planner-default", "sd-symbolic", "kb-fast", "gs-symbolic", 2]
+    assert (body["kb_name"], body["workspace_dirty"], body["expires_at"]) == ("Default KB", False, None)
+    assert body["response_document"]["groups"]
+    assert body["created"] == int(ExplainabilityTurn.objects.get().created_at.timestamp())
+
+
 def test_the_trace_comes_as_structure_and_with_details_when_asked_for(editor: Caller) -> None:
     plain = editor.chat("My dog is called Rex.").json()
     graph = plain["execution_trace"]["graph"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.server import ROOT
 
 COUNTS = {
+    "O": 53,
     "SOP": 37,
     "I": 12,
     "PL": 46,
@@ -19,7 +20,10 @@ COUNTS = {
     "KB": 19,
     "KU": 17,
     "IN": 17,
+    "S": 36,
     "T": 42,
+    "API": 20,
+    "L": 8,
 }
 SOURCES = {
     "LV": (
