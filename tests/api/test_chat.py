@@ -50,6 +50,21 @@ def test_one_turn_has_one_request_id_everywhere(editor: Caller) -> None:
     } == {turn.request_id}
 
 
+def test_an_answer_says_who_gave_it(editor: Caller) -> None:
+    """[API-11, O-32]: in a completion's own fields and in ours; without a model nothing was used."""
+    body = editor.chat("My dog is called Rex.", deliberation_level=2).json()
+    assert (body["object"], body["choices"][0]["index"], body["choices"][0]["finish_reason"]) == (
+        "chat.completion", 0, "stop",
+    )  # fmt: skip
+    assert body["choices"][0]["message"]["role"] == "assistant"
+    assert body["usage"] == {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    used = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level")
+    assert [body[name] for name in used] == ["planner-default", "sd-symbolic", "kb-fast", "gs-symbolic", 2]
+    assert (body["kb_name"], body["workspace_dirty"], body["expires_at"]) == ("Default KB", False, None)
+    assert body["response_document"]["groups"]
+    assert body["created"] == int(ExplainabilityTurn.objects.get().created_at.timestamp())
+
+
 def test_the_trace_comes_as_structure_and_with_details_when_asked_for(editor: Caller) -> None:
     plain = editor.chat("My dog is called Rex.").json()
     graph = plain["execution_trace"]["graph"]
@@ -146,6 +161,17 @@ def test_a_history_names_a_session_and_begins_it(editor: Caller, key: str) -> No
     said = list(Message.objects.order_by("sequence").values_list("role", "content"))
     assert said[:2] == [("user", "Hello"), ("assistant", "Good day.")]
     assert len(said) == 6
+
+
+def test_a_history_keeps_its_roles_and_its_order(editor: Caller) -> None:
+    """[O-45]: whatever role a message has, it stands where it was said."""
+    roles = ("system", "user", "tool", "assistant", "user")
+    history = [{"role": role, "content": f"Thing {place}."} for place, role in enumerate(roles)]
+    body = {"messages": [USER], "session_id": "client-8", "conversation_history": history}
+    assert editor.post(CHAT, body).status_code == 200
+    kept = editor.get("/api/sessions/client-8/messages").json()["messages"]
+    assert [{"role": item["role"], "content": item["content"]} for item in kept[:5]] == history
+    assert [item["role"] for item in kept[5:]] == ["user", "assistant"]
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", "x" * 129, "sess-mine"])

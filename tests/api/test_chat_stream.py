@@ -96,6 +96,29 @@ def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None
     assert ids == {ExplainabilityTurn.objects.get().request_id}
 
 
+def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -> None:
+    """[API-15]"""
+    told = stream("My dog is called Rex. My cat is called Tom.")
+    session_id = list(told.events())[-1][1]["session_id"]
+    events = stream("What is my dog called? What is my cat called?", session_id=session_id).events()
+    progress = [data for name, data in events if name == "progress"]
+    everywhere = {"timestamp", "requestId", "sessionId", "frameId", "frameDepth", "type", "event", "message"}
+    assert all(everywhere <= set(data) for data in progress)
+    assert {data["sessionId"] for data in progress} == {session_id}
+    assert {data["type"] for data in progress} <= {"request", "stage", "planner", "frame", "validation", "response"}
+    assert {data["event"] for data in progress} <= {"start", "finish", "info", "fanout", "retry", "ready"}
+    assert (progress[0]["type"], progress[0]["event"]) == ("request", "start")
+    assert (progress[-1]["type"], progress[-1]["event"]) == ("response", "ready")
+    opened = [data for data in progress if data["event"] == "fanout"]
+    assert [(data["frameId"], data["frameDepth"], data["purpose"]) for data in opened] == [
+        ("frame-0.1", 1, "parallel-intent"), ("frame-0.2", 1, "parallel-intent"),
+    ]  # fmt: skip
+    started = {(data["stage"], data["pluginId"]) for data in progress if data["type"] == "stage" and "stage" in data}
+    assert {("seed-detector", "sd-symbolic"), ("goal-solver", "gs-symbolic")} <= started
+    finished = [data for data in progress if data["event"] == "finish"]
+    assert all({"status", "llmCalls", "sufficient", "model", "error"} <= set(data) for data in finished)
+
+
 def test_progress_comes_while_the_turn_works(stream: Callable[..., Streamed]) -> None:
     with registered(HeldSolver()) as solver:
         streamed = stream("My dog is called Rex.", goal_solver_plugin="gs-held")

@@ -236,6 +236,17 @@ def test_a_model_writes_the_sentence_and_what_it_was_sent_is_kept(editor: Caller
     assert "Message: What does it cost?" in requests[0]["body"]["messages"][-1]["content"]
 
 
+def test_a_message_of_two_questions_is_rewritten_once_for_both(editor: Caller, provider: Provider) -> None:
+    """[O-48]: whatever frames its questions get; no frame asks again."""
+    session = begun(editor, 4)
+    provider.otherwise = acting(say("What does thing 3 cost in euros and in yen?"))
+    answer = editor.chat("What does it cost? Why is it so much?", session.session_id, **PINS)
+    graph = answer.json()["execution_trace"]["graph"]
+    assert [frame["id"] for frame in graph["frames"]] == ["frame-0", "frame-0.1", "frame-0.2"]
+    assert len(turn_of(answer).context_report["requests"]) == len(provider.asked) == 1
+    assert answer.json()["query_rewriting"]["by"] == "model"
+
+
 def test_a_model_that_does_not_answer_leaves_the_original(editor: Caller, provider: Provider) -> None:
     session = begun(editor, 4)
     provider.otherwise = refuse(400)

@@ -364,6 +364,18 @@ def test_a_session_table_that_does_not_hold_changes_nothing(editor: Caller, talk
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "INVALID_SETTINGS")
 
 
+def test_the_dialect_names_the_models_and_refuses_any_other(provider: Provider, editor: Caller) -> None:
+    """[O-29]"""
+    assert [row["id"] for row in editor.get("/v1/models").json()["data"]] == ["mrpvm", "some-model", "other", "served"]
+    asked = {"messages": [{"role": "user", "content": QUESTION}], "goal_solver_plugin": "gs-llm-fast"}
+    for name, used in (("mrpvm", "some-model"), ("other", "other")):
+        provider.asked.clear()
+        assert editor.post("/v1/chat/completions", {"model": name, "temperature": 0.7, **asked}).status_code == 200
+        assert (provider.bodies[0]["model"], provider.bodies[0]["temperature"]) == (used, 0.7)
+    refused = editor.post("/v1/chat/completions", {"model": "gpt-4o", **asked})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (404, "model_not_found")
+
+
 def test_models_and_plugins_say_what_there_is(provider: Provider, editor: Caller) -> None:
     assert [row["id"] for row in editor.get("/api/models").json()["models"]] == ["some-model", "other", "served"]
     assert all(row["available"] for row in editor.get("/api/plugins").json()["plugins"])

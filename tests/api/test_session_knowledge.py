@@ -1,12 +1,15 @@
 """Mounting, saving and forking over the API [KB-8, KB-10, KB-12, KB-13]."""
 
+import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held, stage
 from tests.api.conftest import Caller
+from tests.api.doubles import HeldSolver, registered
 
 
 def told(editor: Caller) -> tuple[str, str]:
@@ -33,6 +36,30 @@ def test_a_base_is_mounted_and_a_dirty_draft_refuses(editor: Caller, verb: str) 
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "WORKSPACE_DIRTY")
     assert editor.post(f"{address}/{verb}", {"kb_id": "default", "discard_draft": True}).status_code == 200
     assert of(session_id).mounted_kb.is_default
+
+
+@pytest.mark.parametrize(
+    ("verb", "body"), [("load", {"kb_id": "default"}), ("save", {"name": "Pets"}), ("fork", {"name": "Pets"})]
+)
+def test_a_busy_session_is_waited_for_when_asked(editor: Caller, verb: str, body: dict[str, str]) -> None:
+    """[O-19, O-47]: the turn ends meanwhile."""
+    session_id, address = told(editor)
+    with registered(HeldSolver()) as solver:
+        pinned = {"goal_solver_plugin": "gs-held"}
+        asking = threading.Thread(target=lambda: editor.chat("What is my dog called?", session_id, **pinned))
+        asking.start()
+        assert solver.started.wait(10)
+        refused = editor.post(f"{address}/{verb}", body)
+        assert (refused.status_code, refused.headers["Retry-After"]) == (409, "1")
+        results: list[Any] = []
+        patient = {**body, "wait_ms": 20_000}
+        waiting = threading.Thread(target=lambda: results.append(editor.post(f"{address}/{verb}", patient)))
+        waiting.start()
+        solver.go_on.set()
+        asking.join(20)
+        waiting.join(20)
+    assert [answer.status_code for answer in results] == [200]
+    assert of(session_id).turns.filter(status="succeeded").count() == 2
 
 
 def test_what_a_mount_needs(editor: Caller) -> None:

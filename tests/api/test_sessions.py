@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, KBMount, Project, Session
 from tests.api.conftest import Caller
 
 
@@ -73,6 +73,77 @@ def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
     ExplainabilityTurn.objects.filter(turn_index=2).update(status="failed")
     found = editor.get(f"/api/sessions/{talked.session_id}").json()
     assert (found["pending_turn_context_unit_count"], found["status"]) == (1, "failed")
+
+
+def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: Session) -> None:
+    """[S-2, S-4]: and none of the fields of old."""
+    found = editor.get(f"/api/sessions/{talked.session_id}").json()
+    names = (
+        "session_id created_at last_activity_at expires_at message_count session_context_unit_count"
+        " pending_turn_context_unit_count planner_plugin seed_detector_plugin kb_plugin goal_solver_plugin"
+        " deliberation_level model kb_id kb_name workspace_dirty workspace_source_count workspace_unit_count"
+        " workspace_last_saved_at explainability_turn_count"
+    )
+    assert set(names.split()) <= set(found)
+    assert not {"processing_mode", "retrieval_profile"} & set(found)
+    assert (found["kb_name"], found["planner_plugin"], found["goal_solver_plugin"]) == (
+        "Default KB", "planner-default", "gs-symbolic",
+    )  # fmt: skip
+    assert found["last_activity_at"] > found["created_at"]
+
+
+def test_what_one_session_holds_is_not_found_in_another(editor: Caller, talked: Session, session_id: str) -> None:
+    """[S-5]"""
+    turn, unit = talked.turns.get(turn_index=1), talked.context_units.get()
+    paths = (f"turns/{turn.request_id}", f"turns/{turn.request_id}/details/frame-0", f"units/{unit.unit_id}")
+    for path in paths:
+        assert editor.get(f"/api/sessions/{talked.session_id}/{path}").status_code == 200
+        assert editor.get(f"/api/sessions/{session_id}/{path}").status_code == 404
+    assert editor.post(f"/api/sessions/{session_id}/{paths[0]}/cancel").status_code == 404
+    for key in ("messages", "units"):
+        assert editor.get(f"/api/sessions/{session_id}/{key}").json()[key] == []
+    assert editor.get(f"/api/sessions/{session_id}/explainability").json()["turns"] == []
+    answer = editor.chat("What is my dog called?", session_id).json()
+    assert "Rex" not in answer["choices"][0]["message"]["content"]
+
+
+CHANGES: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "title": ("patch", "", {"title": "Pets"}),
+    "policies": ("patch", "", {"enable_query_rewriting": False}),
+    "models": ("patch", "/model-config", {"temperature": 0.5}),
+    "load": ("post", "/kb/load", {"kb_id": "default"}),
+    "mount": ("post", "/kb/mount", {"kb_id": "default"}),
+    "save": ("post", "/kb/save", {"name": "Pets"}),
+    "fork": ("post", "/kb/fork", {"name": "Pets"}),
+    "context": ("post", "/context", {"content": "The pump is blue.", "name": "pump.txt"}),
+    "source": ("post", "/workspace/sources", {"content": "The pump is blue.", "name": "pump.txt"}),
+    "reload": ("post", "/skills/reload", {}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changes_a_session_is_refused_while_a_turn_runs(editor: Caller, talked: Session, change: str) -> None:
+    """[O-47]: and done once the turn is over."""
+    method, path, body = CHANGES[change]
+    address = f"/api/sessions/{talked.session_id}{path}"
+    running = ExplainabilityTurn.objects.create(
+        session=talked, turn_index=9, status="running", user_message="x",
+        lease_until=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
+    before = everything_of(talked)
+    refused = getattr(editor, method)(address, body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "TURN_IN_PROGRESS")
+    assert refused.json()["error"]["details"] == {"running_request_id": running.request_id}
+    assert everything_of(talked) == before
+    ExplainabilityTurn.objects.filter(pk=running.pk).update(status="failed", lease_until=None)
+    assert getattr(editor, method)(address, body).status_code == 200
+    assert everything_of(talked) != before
+
+
+def everything_of(session: Session) -> list[Any]:
+    """Give the session's row and how many events, mounts and units it has."""
+    counts = [rows.count() for rows in (session.events, session.context_units)]
+    return [Session.objects.filter(pk=session.pk).values().get(), KBMount.objects.count(), *counts]
 
 
 def test_a_title_is_given_and_taken_away(editor: Caller, talked: Session) -> None:

@@ -63,6 +63,17 @@ def test_the_registry_pages_backwards(editor: Caller, registry: str) -> None:
     assert editor.get(f"{registry}?before=0").status_code == 400
 
 
+def test_a_page_of_the_registry_has_fifty_turns_unless_the_caller_says(editor: Caller, talked: Session) -> None:
+    """[O-9, O-22]"""
+    ExplainabilityTurn.objects.bulk_create(
+        ExplainabilityTurn(session=talked, turn_index=index, status="succeeded", user_message="x")
+        for index in range(3, 63)
+    )
+    found = editor.get(f"/api/sessions/{talked.session_id}/explainability").json()
+    assert [turn["turnIndex"] for turn in found["turns"]] == list(range(13, 63))
+    assert (found["turn_count"], found["has_more"]) == (62, True)
+
+
 def test_details_come_when_asked_for(editor: Caller, registry: str) -> None:
     assert all(not turn["executionTrace"]["graph"]["details"] for turn in editor.get(registry).json()["turns"])
     for turn in editor.get(f"{registry}?details=full").json()["turns"]:

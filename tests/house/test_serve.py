@@ -71,6 +71,7 @@ def test_first_start_second_start_and_stop(tmp_path: Path) -> None:
 
     with ServerProcess(tmp_path) as server:
         assert server.api_key is None, "a key is printed once"
+        assert "make another under API keys" in server.output
         assert server.login_link.split("/", 3)[3] != first_link.split("/", 3)[3], "the link is new at each start"
         assert len(sessions(server.url, key)) == 1
         code, seconds, rest = server.stop(signal.SIGTERM)

@@ -49,6 +49,33 @@ def test_nothing_needs_to_be_set(tmp_path: Path) -> None:
     assert names["CHANNEL_LAYERS"]["default"]["BACKEND"].endswith("InMemoryChannelLayer")
 
 
+def test_limits_are_as_they_were_decided(tmp_path: Path) -> None:
+    """[O-3 to O-5, O-15, O-17, O-19, O-20, O-22, O-25, O-33]: None is off."""
+    names = loaded(tmp_path)
+    assert {name: names[name] for name in DECIDED} == DECIDED
+
+
+DECIDED = {
+    "MRPVM_MAX_SESSIONS": None,
+    "MRPVM_SESSION_IDLE_TTL_MINUTES": None,
+    "MRPVM_MAX_SESSION_UNITS": 10_000,
+    "MRPVM_MAX_EXPLAINABILITY_ENTRIES": 1_000,
+    "MRPVM_MAX_HISTORY_CHARS": 16_000,
+    "MRPVM_MAX_WAIT_MS": 60_000,
+    "MRPVM_SHUTDOWN_GRACE_MS": 1_500,
+    "MRPVM_TRACE_FLUSH_MS": 100,
+    "MRPVM_INLINE_DETAIL_BYTES": 64 * 1024,
+    "MRPVM_MAX_DETAIL_BYTES": 8 * 1024 * 1024,
+    "MRPVM_LOGINS_PER_MINUTE": 10,
+    "MRPVM_CHATS_PER_MINUTE": 600,
+    "MRPVM_MAX_BODY_BYTES": 2 * 1024 * 1024,
+    "MRPVM_MAX_UPLOAD_BYTES": 20 * 1024 * 1024,
+    "MRPVM_MAX_BASE_UNITS": 2_000_000,
+    "MRPVM_MAX_SOURCE_UNITS": 20_000,
+    "MRPVM_MAX_SOURCE_CHUNKS": 5_000,
+}
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "shown", "expected"),
     [

@@ -57,6 +57,31 @@ def test_planners_are_tried_pin_alone_else_preference_defaults_others_and_four_a
     assert stages_of(ran, "planner") == expected
 
 
+@pytest.mark.parametrize(
+    ("stage", "part", "names"),
+    [
+        ("seed-detector", "seed_detector", ("sd-symbolic", "sd-llm-fast", "sd-z")),
+        ("kb", "kb", ("kb-a", "kb-b", "kb-z")),
+        ("goal-solver", "goal_solver", ("gs-a", "gs-b", "gs-z")),
+    ],
+)
+@pytest.mark.parametrize("chosen", ["nobody", "preferred", "pinned"])
+def test_a_pin_stands_alone_and_a_preference_goes_first(chosen, stage, part, names):
+    """[S-19 to S-21]: whatever the planner or the defaults put in front; fallbacks stay behind a preference."""
+    last = names[-1]
+    expected = {"nobody": [*names], "preferred": [last, *names[:-1]], "pinned": [last]}
+    choice = {"preferred": {"preferences": Selection(**{part: last})}, "pinned": {"pins": Selection(**{part: last})}}
+    family = {"seed-detector": "sd-plugin", "kb": "kb-plugin", "goal-solver": "gs-plugin"}[stage]
+    others = {"seed-detector": detector(detection("why")), "kb": kb(), "goal-solver": solver()}
+    ran = run(
+        *(item for name, item in others.items() if name != stage),
+        *(plugin(family, name, RuntimeError("boom")) for name in names),
+        planner("planner-a", plan(kbs=("kb-a", "kb-b", "kb-z"), solvers=("gs-a", "gs-b", "gs-z"))),
+        **choice.get(chosen, {}),
+    )
+    assert stages_of(ran, stage) == expected[chosen]
+
+
 def test_no_more_candidates_of_a_stage_are_tried_than_the_limit():
     """[PL-21]"""
     names = [f"gs-{letter}" for letter in "abcdef"]

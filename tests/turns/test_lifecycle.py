@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired
 from sessions_app import events
+from sessions_app.actions.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import Choices, create_session, rename_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
@@ -19,6 +20,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.ingest import Upload, load_context
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.prepare import prepare
+from sessions_app.turns.sweep import sweep
 from tests.actions.knowledge_scene import stage
 from tests.kernel.scripted import detection, plan, plugin, retrieval, solution
 
@@ -84,6 +86,10 @@ def test_what_is_activity_and_what_is_not(session, plugins, settings):
 
     assert moves(fail)
     assert session.expires_at == session.last_activity_at + timedelta(minutes=30)
+    assert moves(lambda: load_context(session, Upload(name="notes.txt", data=b"The pump is blue.")))
+    assert moves(lambda: save_session_kb(session, name="Pumps"))
+    assert moves(lambda: fork_session_kb(session))
+    assert session.expires_at == session.last_activity_at + timedelta(minutes=30)
     assert not moves(lambda: visible(session.project, session.session_id))
     assert not moves(lambda: rename_session(session, "A name"))
 
@@ -95,6 +101,15 @@ def test_an_expired_session_is_refused_before_any_turn_exists(session, plugins):
     with pytest.raises(Expired):
         ask(session)
     assert not session.turns.exists()
+
+
+def test_the_sweep_marks_what_has_expired(session):
+    """[S-15]: once, and not before its time."""
+    assert sweep()["expired"] == 0
+    overdue(session)
+    assert [sweep()["expired"], sweep()["expired"]] == [1, 0]
+    session.refresh_from_db()
+    assert session.expired_at is not None
 
 
 def test_the_request_goes_before_the_session_and_that_before_the_default(session, plugins):
@@ -185,22 +200,26 @@ def test_the_stored_trace_is_a_snapshot(session, plugins):
     assert (ExplainabilityTurn.objects.values("response_document").get(pk=turn.pk), graph(turn)) == before
 
 
-def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plugins):
-    """[S-25]: of three frames two are answered by the second solver."""
-    only_a = solution("Because.")
+@pytest.mark.parametrize(
+    ("questions", "expected"),
+    [(("why one", "two", "why three"), "gs-z"), (("one", "why two", "three"), "gs-a"), (("why one", "two"), "gs-a")],
+)
+def test_a_turn_of_several_questions_prefers_what_most_of_them_used(session, plugins, questions, expected):
+    """[S-25]: what asks why is answered by the first solver, the rest by the second; a tie goes by the alphabet."""
+    answered = solution("Because.")
 
-    def for_one(request, context):
-        return (only_a if "one" in request.evidence[0].intent.target else solution(None))(request, context)
+    def only_why(request, context):
+        return (answered if "why" in request.evidence[0].intent.target else solution(None))(request, context)
 
     plugins(
-        plugin("sd-plugin", "sd-a", detection("why one", "why two", "why three")),
+        plugin("sd-plugin", "sd-a", detection(*questions)),
         plugin("mrp-plan-plugin", "planner-default", plan(solvers=("gs-z", "gs-a"))),
-        plugin("gs-plugin", "gs-z", for_one),
-        plugin("gs-plugin", "gs-a", only_a),
+        plugin("gs-plugin", "gs-z", only_why),
+        plugin("gs-plugin", "gs-a", answered),
     )
     ask(session)
     session.refresh_from_db()
-    assert session.preferred_goal_solver_plugin == "gs-a"
+    assert session.preferred_goal_solver_plugin == expected
 
 
 def test_events_go_out_after_the_commit_and_never_of_what_was_undone(session, monkeypatch):

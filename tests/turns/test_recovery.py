@@ -16,7 +16,7 @@ from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import prepare
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
 from sessions_app.turns.sweep import sweep
-from tests.kernel.scripted import unit
+from tests.kernel.scripted import plugin, solution, unit
 from tests.turns.failure_scene import fail, memory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -111,6 +111,31 @@ def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, pl
     with pytest.raises(Unavailable):
         run_turn(session, TurnCall(message="And?"), wait_ms=10_000)
     assert session.turns.get() == running.turn
+
+
+def test_what_a_running_turn_did_so_far_can_be_read(session, plugins, settings):
+    """[O-20]: from its rows, by whoever comes in between."""
+    settings.MRPVM_TRACE_FLUSH_MS = 1
+    seen = []
+
+    def look(request, context):
+        turn = session.turns.get(request_id=context.request_id)
+        until(lambda: "exec-0.1~1" in {node["id"] for node in graph(turn)["pluginExecutions"]})
+        seen.append((turn.status, graph(turn)["frames"][0]["status"]))
+        return solution("Because.")(request, context)
+
+    plugins(plugin("gs-plugin", "gs-a", look))
+    assert run_turn(session, TurnCall(message="Why?")).turn.status == "succeeded"
+    assert seen == [("running", "active")]
+
+
+def until(holds):
+    """Return once something holds; fail if it never does."""
+    for _ in range(1_000):
+        if holds():
+            return
+        threading.Event().wait(0.01)
+    pytest.fail("it never came to hold")
 
 
 def test_a_recovered_turn_ends_as_any_failed_turn_does(session, plugins):

@@ -21,6 +21,7 @@ from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeLayer, Ses
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.ingest import Upload, load_context
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import prepare
 from sessions_app.turns.sweep import sweep
@@ -196,8 +197,6 @@ def test_a_long_session_is_purged_in_short_transactions(session, plugins, monkey
 
 def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
     """[S-35]"""
-    from tests.kernel.scripted import detection
-
     settings.MRPVM_MAX_SESSION_UNITS = 2
     for claim in ("one", "two", "three"):
         plugins(plugin("sd-plugin", "sd-a", detection("why", claims=[claim])))
@@ -206,3 +205,24 @@ def test_at_the_cap_the_oldest_chat_units_make_room(session, plugins, settings):
     assert session.unit_count == 2
     assert [unit.claim for unit in session.context_units.order_by("id")] == ["two", "three"]
     assert turn.unit_changes["evicted"]
+
+
+def test_at_the_cap_what_was_loaded_goes_last(session, plugins, settings):
+    """[S-35]: although it is older than what turns told; the entry names what went."""
+    for name, text in (("pump.txt", "The pump is blue."), ("valve.txt", "The valve is red.")):
+        load_context(session, Upload(name=name, data=text.encode()))
+
+    def tell(claim, cap):
+        settings.MRPVM_MAX_SESSION_UNITS = cap
+        plugins(plugin("sd-plugin", "sd-a", detection("why", claims=[claim])))
+        gone = run_turn(session, TurnCall(message="Why?")).turn.unit_changes["evicted"]
+        return claims_of(session), len(gone)
+
+    assert tell("one", 3) == (["The pump is blue.", "The valve is red.", "one"], 0)
+    assert tell("two", 3) == (["The pump is blue.", "The valve is red.", "two"], 1)
+    assert tell("three", 2) == (["The valve is red.", "three"], 2)
+
+
+def claims_of(session):
+    """Give what the session knows, the oldest first."""
+    return list(session.context_units.order_by("id").values_list("claim", flat=True))
