@@ -204,3 +204,13 @@ def test_any_message_gives_an_admissible_document_or_unsupported(message: str) -
     else:
         assert detection.status == "unsupported"
         assert not any(char.isalnum() for char in message)
+
+
+def test_a_wrapped_line_is_the_rest_of_its_sentence_whatever_it_begins_with() -> None:
+    pump = "The main pump of the northern water works of the old town of Foo is driven by motor M7."
+    message = pump.replace("Foo is", "Foo\nis") + " Where does it stand?"
+    assert (told(message), targets(message)) == ([pump], ["Where does it stand?"])
+
+
+def test_a_question_on_a_line_of_its_own_is_one_without_a_mark_too() -> None:
+    assert targets("Here is what I know of the pumps of the northern water works\nwhat is a pump") == ["what is a pump"]

@@ -104,8 +104,14 @@ def _joined(lines: list[str]) -> str:
     text = ""
     for line in (line.strip() for line in lines):
         wrapped = len(text.rpartition("\n")[2]) >= _WRAPPED_LINE_CHARS or text.endswith((",", ";"))
-        text += ("\n" if wrapped and not is_task_request(line) else "\n\n") + line
+        text += ("\n" if wrapped and (_goes_on(line) or not is_task_request(line)) else "\n\n") + line
     return text
+
+
+def _goes_on(line: str) -> bool:
+    """Tell whether a line is the rest of a sentence, whatever it begins with: "is driven by motor M7."."""
+    first = sentences(line)[0]
+    return line[:1].islower() and (first.endswith(".") or (first == line and len(line) >= _WRAPPED_LINE_CHARS))
 
 
 class Segmenter:
