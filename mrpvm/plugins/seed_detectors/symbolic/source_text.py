@@ -22,6 +22,8 @@ _OPEN_END = re.compile(r"(?:[,;\u2013-]|\b(?:a|an|and|as|at|by|for|from|in|is|of
 _CELL = "|"
 _WRAPPED_CHARS = 60
 """A line that long without a final mark is wrapped, whatever follows."""
+_FULL = 0.8
+"""A line of this share of its paragraph's width counts as full: people do not break lines as exactly as programs."""
 _NARROW_CHARS = 25
 """The narrowest column that prose is set in."""
 
@@ -30,14 +32,14 @@ class _SourceSegmenter(Segmenter):
     """Walks over the lines of one chunk once."""
 
     def _lines(self, text: str) -> list[Line]:
-        """Give the lines, each item with the lines that go on with it, and a list without empty lines between items."""
+        """Give the lines, each item with those that go on with it, and none empty within a list or below its lead."""
         raw = text.splitlines()
         found: list[Line] = []
         for place, line in enumerate(raw):
             last = found[-1] if found else None
             if last and last.is_item and _continues(last, line):
                 found[-1] = replace(last, text=f"{last.text} {line.strip()}")
-            elif not line.strip() and last and last.is_item and _is_item(raw[place + 1 : place + 2], last):
+            elif not line.strip() and last and _leads_to(last, raw[place + 1 : place + 2]):
                 continue
             else:
                 found += lines_of(line) or [Line("", is_item=False, is_numbered=False)]
@@ -75,9 +77,12 @@ def _continues(item: Line, line: str) -> bool:
     return line[:2].isspace() or (bare[0].islower() and not _SENTENCE_END.search(item.text))
 
 
-def _is_item(lines: list[str], like: Line) -> bool:
-    """Tell whether the line, if there is one, is an item of the same kind."""
-    return any(part.is_item and part.is_numbered == like.is_numbered for line in lines for part in lines_of(line))
+def _leads_to(last: Line, following: list[str]) -> bool:
+    """Tell whether the line after an empty one is an item, below a lead or of the same kind as the last one."""
+    items = [part for line in following for part in lines_of(line) if part.is_item]
+    if last.is_item:
+        return any(item.is_numbered == last.is_numbered for item in items)
+    return bool(items) and last.text.rstrip().endswith(":")
 
 
 def unwrapped(lines: list[str]) -> str:
@@ -105,7 +110,7 @@ def _is_wrapped(line: str, following: str, width: int) -> bool:
     if not width or _SENTENCE_END.search(line):
         return False
     first_word, _, _ = following.partition(" ")
-    return following[:1].islower() or len(line) + 1 + len(first_word) > width
+    return following[:1].islower() or len(line) + 1 + len(first_word) > _FULL * width
 
 
 def statements_of(text: str) -> list[Statement]:
