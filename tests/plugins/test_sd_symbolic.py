@@ -214,3 +214,10 @@ def test_a_wrapped_line_is_the_rest_of_its_sentence_whatever_it_begins_with() ->
 
 def test_a_question_on_a_line_of_its_own_is_one_without_a_mark_too() -> None:
     assert targets("Here is what I know of the pumps of the northern water works\nwhat is a pump") == ["what is a pump"]
+
+
+def test_a_lead_that_is_a_sentence_of_its_own_asks_for_nothing() -> None:
+    (unit,) = detect("The following valves exist:\n- V1 is red\n- V2 is blue").units
+    assert unit.text == "The following valves exist:\n- V1 is red.\n- V2 is blue."
+    assert targets("Say what you know of the following:\n- V1\n- V2") == ["V1", "V2"]
+    assert targets("These are my three questions:\n- V1\n- V2") == ["V1", "V2"]

@@ -22,9 +22,8 @@ class Statement:
     """One sentence of a unit.
 
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
-    pronouns put in. `inherited` are words of
-    the question it replies to, `before` is the sentence that has to be told with it, `lead` introduces its list,
-    `asked` is the question it replies to.
+    pronouns put in. `inherited` are words of the question it replies to, and of what introduces its list, `before` is
+    the sentence that has to be told with it, `lead` introduces its list, `asked` is the question it replies to.
     """
 
     text: str
@@ -113,12 +112,17 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
             entry=entry,
             position=position,
             voiced=said,
-            inherited=_complements(part.asked),
+            inherited=(*_complements(part.asked), *_introduced(part.lead)),
             before=resolved.before,
             speaker=part.speaker,
             lead=part.lead,
             asked=_question_of(part, unit),
         )
+
+
+def _introduced(lead: str | None) -> tuple[Word, ...]:
+    """Give what the items of a list are said to be: valves, below "The following valves exist:"."""
+    return tuple(word for word in read(lead).words if word.is_core) if lead else ()
 
 
 def _question_of(part: _Part, unit: KnowledgeUnit) -> str | None:

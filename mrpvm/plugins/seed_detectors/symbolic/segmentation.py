@@ -14,7 +14,7 @@ from mrpvm.knowledge.instructions import (
     without_form_phrases,
     without_reminder,
 )
-from mrpvm.knowledge.lexicon import REFERRING_PRONOUNS
+from mrpvm.knowledge.lexicon import DETERMINERS, REFERRING_PRONOUNS, word_class
 from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
 from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
@@ -26,6 +26,8 @@ _INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
 _LIST_LEAD = re.compile(
     r"^(?:questions?|tasks?|answer|respond|reply)\b|\b(?:questions?|following|each|these|below)\b", re.I
 )
+_ASKED = word_class("question questions task tasks answer answers")
+_WORDS_OF_A_CLAUSE = 4
 _SECOND_REQUEST = re.compile(
     r",?\s+and\s+(?:then\s+|also\s+)?(?=(?:who|what|where|when|which|why|how)\s+(?:is|are|was|were|do|does|did|can|many|much)\b"
     r"|(?:explain|describe|compare|contrast|list|summari[sz]e|recommend|define|identify|calculate|verify)\s+\w)",
@@ -289,7 +291,13 @@ def _stop(text: str) -> str:
 
 
 def _asks_for_each(lead: str) -> bool:
-    return lead.endswith(":") and bool(_LIST_LEAD.search(lead))
+    return lead.endswith(":") and bool(_LIST_LEAD.search(lead)) and not _tells_of_items(lead)
+
+
+def _tells_of_items(lead: str) -> bool:
+    """Tell whether the lead is a sentence about its items ("The following valves exist:"), no order to take them."""
+    found = words(lead)
+    return found[0] in DETERMINERS and len(found) >= _WORDS_OF_A_CLAUSE and not _ASKED.intersection(found)
 
 
 def _only_asks_for_form(sentence: str) -> bool:
