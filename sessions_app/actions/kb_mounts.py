@@ -15,7 +15,7 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.journals import agree_with_units, journal_source, missing_units
 from sessions_app.actions.knowledge import ensure_default_base, lock_base
 from sessions_app.actions.lifecycle import kb_loaded
-from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.notifications import Patience, notify_on_commit, unhurried
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.source_rows import earlier_sources
 from sessions_app.actions.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
@@ -56,6 +56,7 @@ def mount_base(
     actor: User | None = None,
     discard_draft: bool = False,
     wait_ms: int = 0,
+    patience: Patience = unhurried,
 ) -> KBMount:
     """Mount the head of `base` in the session and give the mount; `mount.session` is the session as it now is.
 
@@ -66,6 +67,7 @@ def mount_base(
         reason: why, in the words of [PL-43]: `load-api`, `chat`, `mount-admin`, `unmount-admin`.
         discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount [KB-8].
         wait_ms: how long to wait for a running turn [O-19].
+        patience: how long KB plugins may take to hear of it; it must not raise.
 
     Raises:
         Conflict: WORKSPACE_DIRTY, TURN_IN_PROGRESS.
@@ -75,7 +77,9 @@ def mount_base(
     Effects: the session's pointers and layers, one mount row, `kb.mounted`, activity; afterwards `kb-loaded`.
     """
     with _brought_along(session, base) as brought:
-        return waiting_for_slot(wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft, brought))
+        return waiting_for_slot(
+            wait_ms, lambda: _mount(session.pk, base, reason, actor, discard_draft, brought, patience)
+        )
 
 
 @contextmanager
@@ -107,7 +111,13 @@ def unmount_base(
 
 @transaction.atomic
 def _mount(
-    session_pk: int, base: KnowledgeBase, reason: str, actor: User | None, discard_draft: bool, brought: int | None
+    session_pk: int,
+    base: KnowledgeBase,
+    reason: str,
+    actor: User | None,
+    discard_draft: bool,
+    brought: int | None,
+    patience: Patience,
 ) -> KBMount:
     session = lock_idle_session(session_pk)
     target = lock_base(base, project_id=session.project_id)
@@ -138,7 +148,8 @@ def _mount(
         abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in discarded]))
         news.append(("draft.changed", draft_facts(session)))
     events.append_all(session, news)
-    notify_on_commit(kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id))
+    loaded = kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id)
+    notify_on_commit(loaded, patience)
     return mount
 
 

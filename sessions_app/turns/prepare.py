@@ -33,7 +33,7 @@ from sessions_app.turns.closing import undone
 from sessions_app.turns.context import conversation_context
 from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
-from sessions_app.turns.machine import turn_limits
+from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.preparation_model import PreparationModel
 from sessions_app.turns.recall import earlier_memory, recall_of, report_of
 from sessions_app.turns.recovery import recover_abandoned
@@ -148,7 +148,9 @@ def _is_slot_taken(error: IntegrityError) -> bool:
 def _insert_turn(named: Session, call: TurnCall, take_place: Callable[[], None]) -> ExplainabilityTurn:
     limits = turn_limits()
     if call.base is not None and call.base.pk != named.mounted_kb_id:
-        kb_mounts.mount_base(named, call.base, reason="chat")
+        clock = machine().clock
+        ends_at_ms = clock.monotonic_ms() + limits.request_timeout_ms
+        kb_mounts.mount_base(named, call.base, reason="chat", patience=lambda: ends_at_ms - clock.monotonic_ms())
     session = lock_session(named.pk)
     if "project" in named._state.fields_cache:
         session.project = named.project  # whoever called has read it
