@@ -16,6 +16,7 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, MRPError
+from sessions_app.actions.exclusive import alone_at
 from sessions_app.actions.knowledge import lock_base
 from sessions_app.actions.staging import UNITS_A_TRANSACTION, locked_staged, staging
 from sessions_app.models import (
@@ -29,7 +30,6 @@ from sessions_app.models import (
     SourceArtifact,
     UnitArtifact,
 )
-from sessions_app.models.exclusive import alone_at
 from sessions_app.queries.knowledge import outdated_layers
 from sessions_app.search.chains import resolve_chain
 from sessions_app.search.index import hide_units, indexed, insert_indexed, mark_stale
