@@ -27,12 +27,13 @@ class Workers:
 
         def finish(future: "Future[Any]") -> None:
             with self._lock:
-                if not abandoned:
+                is_kept = not abandoned  # asked once: abandoned from here on, it comes too late
+                if is_kept:
                     self._idle.append(thread)
-            if abandoned:
-                self._end(thread)
-            else:
+            if is_kept:
                 done(future)
+            else:
+                self._end(thread)
 
         def abandon() -> None:
             nonlocal abandoned

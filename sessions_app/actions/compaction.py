@@ -16,6 +16,7 @@ from django.db.models import Count, Exists, OuterRef
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, MRPError
+from sessions_app.actions.exclusive import alone_at
 from sessions_app.actions.knowledge import lock_base
 from sessions_app.actions.staging import UNITS_A_TRANSACTION, locked_staged, staging
 from sessions_app.models import (
@@ -55,19 +56,30 @@ def compact_long_chains(watch: Callable[[], object] = lambda: None) -> int:
     """Fold every base whose chain is too long, or mostly removed, or that somebody wants folded; gives how many were.
 
     One that changes meanwhile, or cannot be folded, is left for the next time; one that was folded wrongly, until its
-    head is another, somebody asks anew or the server starts again.
+    head is another, somebody asks anew or the server starts again; and all are while another process folds any.
     """
+    if not _wanted():
+        return 0
+    with alone_at("compaction") as is_alone:
+        return _fold(_wanted(), watch) if is_alone else 0  # what is wanted may have been done until now
+
+
+def _wanted() -> list[int]:
+    """Give the bases to fold."""
     heads = list(
         KnowledgeBase.objects.order_by("pk").values_list("pk", "head_id", "head__ancestry", "compaction_asked_at")
     )
     layers = {layer for _, head, ancestry, _ in heads for layer in (head, *ancestry)}
     rows = KnowledgeLayer.objects.filter(pk__in=layers).values_list("pk", "own_unit_count", "removed_unit_count")
     counts = {pk: (held, removed) for pk, held, removed in rows}
-    wanted = [
+    return [
         pk
         for pk, head, ancestry, asked_at in heads
         if len(ancestry) > DEEPEST or asked_at or _is_mostly_removed([counts[layer] for layer in (head, *ancestry)])
     ]
+
+
+def _fold(wanted: Sequence[int], watch: Callable[[], object]) -> int:
     folded = 0
     for base in KnowledgeBase.objects.select_related("head").filter(pk__in=wanted):
         attempt = (base.head_id, base.compaction_asked_at)
@@ -174,6 +186,7 @@ def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, Kno
         copy.pk, copy.layer, copy.text_byte_count = None, layer, 0
         copy._state.adding = True
         with transaction.atomic():
+            locked_staged(layer.pk)
             list(
                 KnowledgeSource.objects.select_for_update().only("pk").filter(pk=newest)
             )  # its artifacts may just come

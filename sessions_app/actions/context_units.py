@@ -14,7 +14,7 @@ from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.journals import saved_units
-from sessions_app.actions.notifications import notify, notify_on_commit
+from sessions_app.actions.notifications import Patience, notify, notify_on_commit, unhurried
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
 from sessions_app.models.plain_sql import delete_rows, insert_rows, insert_values, select_rows, update_rows
 from sessions_app.search.index import hide_units, index_units, remove_units
@@ -26,20 +26,22 @@ _REASON_CHARS = 300
 _UNITS_A_QUERY = 5_000
 
 
-def stage_units(turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str) -> None:
+def stage_units(
+    turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str, patience: Patience = unhurried
+) -> None:
     """Add `units` to the session's pending ones, then tell the KB plugins [T-10, T-12].
 
     Only this turn's are pending: it took its slot with the leftovers of others gone [T-4].
 
     Effects: pending rows and a ledger row each, `units.pending`, in one transaction of their own, so that an open
-    page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn.
+    page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn, within the turn's time.
     """
     with transaction.atomic():
         session = turn.session
         insert_rows([ContextUnit.from_value(unit, session=session, turn=turn) for unit in units])
         insert_rows(_steps(turn, Step.STAGED, units, execution_id=execution_id))
         events.append(session, "units.pending", {"request_id": turn.request_id, "count": len(units)})
-    notify(added_event(session, units, "current-turn", "seed-detection"))
+    notify(added_event(session, units, "current-turn", "seed-detection"), patience)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

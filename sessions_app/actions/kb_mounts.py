@@ -17,7 +17,7 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.journals import agree_with_units, journal_source, missing_units
 from sessions_app.actions.knowledge import ensure_default_base, lock_base
 from sessions_app.actions.lifecycle import kb_loaded
-from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.notifications import Patience, notify_on_commit, unhurried
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.source_rows import earlier_sources
 from sessions_app.actions.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
@@ -31,7 +31,14 @@ Kind = KnowledgeLayer.Kind
 class Mount(Protocol):
     """What `mounting` gives."""
 
-    def __call__(self, reason: str, actor: User | None = None, *, discard_draft: bool = False) -> KBMount:
+    def __call__(
+        self,
+        reason: str,
+        actor: User | None = None,
+        *,
+        discard_draft: bool = False,
+        patience: Patience = unhurried,
+    ) -> KBMount:
         """Mount the base."""
 
 
@@ -91,7 +98,8 @@ def mount_base(
 def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
     """Give what mounts the base in one short transaction, or in the caller's; what takes long is done before.
 
-    It takes a reason, who did it, and `discard_draft`, and raises what `mount_base` does.
+    It takes a reason, who did it, `discard_draft`, and `patience`, how long KB plugins may take to hear of it, which must
+    not raise; it raises what `mount_base` does.
     """
     with _brought_along(session, base) as brought:
         yield partial(_mount, session.pk, base, brought)
@@ -133,6 +141,7 @@ def _mount(
     actor: User | None = None,
     *,
     discard_draft: bool = False,
+    patience: Patience = unhurried,
 ) -> KBMount:
     session = lock_idle_session(session_pk)
     target = lock_base(base, project_id=session.project_id)
@@ -163,7 +172,8 @@ def _mount(
         abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in discarded]))
         news.append(("draft.changed", draft_facts(session)))
     events.append_all(session, news)
-    notify_on_commit(kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id))
+    loaded = kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id)
+    notify_on_commit(loaded, patience)
     return mount
 
 

@@ -19,12 +19,12 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.indexing import IndexEntry, index_entry
+from sessions_app.actions.exclusive import alone_at
 from sessions_app.actions.packing import pack_postings
 from sessions_app.actions.slots import running_turn
 from sessions_app.actions.staging import UNITS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, LayerUnit, PackedLayer, Posting, Session
 from sessions_app.models.durability import durable_later
-from sessions_app.models.exclusive import alone_at
 from sessions_app.models.packed_layer import packing_version
 from sessions_app.models.plain_sql import delete_rows, save_columns, select_rows, update_rows
 from sessions_app.models.unit_fields import UNIT_COLUMNS, unit_of

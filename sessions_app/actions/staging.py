@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from itertools import batched
 
-from django.conf import settings
 from django.db import DatabaseError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -19,7 +18,7 @@ from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
 from sessions_app.models.durability import durable_later
-from sessions_app.models.plain_sql import get_row
+from sessions_app.models.plain_sql import PRESENT, get_row, save_columns
 from sessions_app.search.index import UNKNOWN, hide_units, indexed, insert_indexed, not_removed
 from sessions_app.search.layers import create_layer, drop_layer, restack_layer
 
@@ -28,6 +27,8 @@ UNITS_AT_ONCE = 200
 UNITS_A_TRANSACTION = 50
 """How many units one of those writes or removes: one or two hundredths of a second of SQLite's only writer."""
 _STAGED = KnowledgeLayer.Kind.STAGED
+_GIVEN_UP_AFTER = timedelta(minutes=10)
+"""For so long nobody has written to a staged layer: whoever filled it is gone."""
 
 
 type Watch = Callable[[int], object]
@@ -77,14 +78,16 @@ def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], w
 
 
 def locked_staged(layer_pk: int) -> KnowledgeLayer:
-    """Give the staged layer as it now is, locked until the end of the running transaction.
+    """Give the staged layer as it now is, locked until the end of the running transaction, and note that it is used.
 
     Raises:
-        Conflict: it was swept, because writing it took longer than a source may take.
+        Conflict: it was taken for left over, because nobody wrote to it for too long.
     """
-    layer = get_row(KnowledgeLayer, lock=True, pk=layer_pk, kind=_STAGED)
+    layer = get_row(KnowledgeLayer, lock=True, pk=layer_pk, kind=_STAGED, worked_at=PRESENT)
     if layer is None:
         raise Conflict("Loading the source took too long and was given up; nothing of it was stored.")
+    layer.worked_at = timezone.now()
+    save_columns(layer, "worked_at")
     return layer
 
 
@@ -107,16 +110,15 @@ def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
 
 
 def sweep_staged(*, alone: bool = False) -> int:
-    """Remove staged layers that are too old to be still in the making; gives how many.
+    """Remove staged layers that nobody has written to for long; gives how many.
 
     Args:
         alone: no other process serves this database and nothing is being loaded: all of them are left over.
     """
     found = KnowledgeLayer.objects.filter(kind=_STAGED)
-    if not alone:
-        longest = timedelta(milliseconds=2 * settings.MRPVM_INGEST_TIMEOUT_MS)
-        found = found.filter(created_at__lt=timezone.now() - longest)
-    left_over = list(found.order_by("-pk").values_list("pk", flat=True))
+    unused = found if alone else found.filter(worked_at__lt=timezone.now() - _GIVEN_UP_AFTER)
+    unused.update(worked_at=None)  # from here on nobody writes to them or publishes them
+    left_over = list(found.filter(worked_at=None).order_by("-pk").values_list("pk", flat=True))
     for layer_pk in left_over:
         drop_staged(layer_pk)
     return len(left_over)

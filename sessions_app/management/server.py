@@ -1,23 +1,22 @@
-"""The server process: its socket, its claim on the data directory, and how it stops."""
+"""The server process: its socket, its claim on the database, and how it stops."""
 
 import asyncio
 import errno
-import fcntl
 import gc
 import os
 import signal
 import socket
 import threading
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import ExitStack
 from types import FrameType
-from typing import IO
 
 import uvicorn
 from django.conf import settings
 from django.db import DatabaseError
 
 from mrpvm.llm.redaction import without_secrets
+from sessions_app.actions.exclusive import alone_at, among_others_at, who_is_at
 from sessions_app.environment import NOT_SHOWN
 from sessions_app.turns import shutdown
 
@@ -25,6 +24,7 @@ from sessions_app.turns import shutdown
 LAST_WORDS_SECONDS = 0.1
 END_SECONDS = 0.3
 HIGHEST_PORT = 65_535
+_SERVING = "server"
 
 
 class CannotStart(Exception):
@@ -101,40 +101,42 @@ def listening_socket(host: str, port: int) -> socket.socket:
     raise CannotStart(problem)
 
 
-def claim_data_directory(directory: Path) -> IO[str]:
-    """Hold the data directory for this process alone until the returned file is closed or the process ends.
+def claim_database(*, shared: bool) -> ExitStack:
+    """Hold the database until what is returned is closed or the process ends.
 
-    Without Redis a second process would not see the first one's live events.
+    Args:
+        shared: with others that hold it like this; else for this process alone, which closes turns that it finds
+            running, and sees no live events of other processes.
 
-    Raises: CannotStart when another process holds it.
+    Raises:
+        CannotStart: another process holds it in another way, or it cannot be told.
+        DatabaseError: PostgreSQL cannot be asked.
     """
+    claim = ExitStack()
     try:
-        file = (directory / "server.lock").open("a+", encoding="ascii")
+        if claim.enter_context((among_others_at if shared else alone_at)(_SERVING)):
+            return claim
+        problem = f"{who_is_at(_SERVING)} serves it already; several processes need REDIS_URL, each the same."
     except OSError as error:
-        problem = f"expected a directory whose file server.lock can be written to ({error.strerror})."
-        raise CannotStart(f"MRPVM_DATA_DIR is {str(directory)!r}: {problem}") from None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.seek(0)
-        number = file.read().strip()
-        file.close()
-        process = f"process {number}" if number else "another process"
-        problem = f"{process} serves it already; several processes need REDIS_URL."
-        raise CannotStart(f"MRPVM_DATA_DIR is {str(directory)!r}: {problem}") from None
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
-    return file
+        raise CannotStart(unusable_database(error)) from None
+    claim.close()
+    raise CannotStart(f"{_database()}: {problem}")
 
 
-def unusable_database(error: DatabaseError) -> str:
+def _database() -> str:
+    """Give what names the database, and its value unless that may hold a password."""
+    if settings.ENVIRONMENT.text("DATABASE_URL"):
+        return f"DATABASE_URL is {NOT_SHOWN}"
+    return f"MRPVM_DATA_DIR is {str(settings.MRPVM_DATA_DIR)!r}"
+
+
+def unusable_database(error: DatabaseError | OSError) -> str:
     """Give the one line for a database that cannot be opened, read or written."""
     said = without_secrets(" ".join(str(error).split()))
+    expected = "its db.sqlite3 to be a database of mrpvm that can be written to"
     if settings.ENVIRONMENT.text("DATABASE_URL"):
-        return f"DATABASE_URL is {NOT_SHOWN}: expected a database that can be opened and written to; it says: {said}"
-    directory = str(settings.MRPVM_DATA_DIR)
-    return f"MRPVM_DATA_DIR is {directory!r}: expected its db.sqlite3 to be a database of mrpvm; it says: {said}"
+        expected = "a database that can be opened and written to"
+    return f"{_database()}: expected {expected}; it says: {said}"
 
 
 def check_layer() -> None:

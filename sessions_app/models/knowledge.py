@@ -21,7 +21,8 @@ class KnowledgeLayer(models.Model):
 
     A session's stack is its draft, a context layer for each large load, and its journal on top. Each large source that
     is staged in a draft becomes a draft layer on top of those that are there. A staged layer is being filled, or left
-    over: nothing points at it yet, or any more.
+    over: nothing points at it yet, or any more. `worked_at` says when somebody last wrote to it, None that it was taken
+    for left over and is being removed; it means nothing for other layers.
 
     `ancestry` holds the ids of all ancestors, the parent first, so that a chain of any length is read by one query.
     `term_count` is the summed length of the visible evidence units.
@@ -55,6 +56,7 @@ class KnowledgeLayer(models.Model):
     removed_unit_count = models.PositiveIntegerField(default=0)
     sealed_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
+    worked_at = models.DateTimeField(default=timezone.now, null=True, blank=True)
 
     class Meta:
         ordering = ["id"]

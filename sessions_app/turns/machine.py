@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from queue import Empty, SimpleQueue
@@ -13,12 +14,14 @@ from django.db import connections
 from mrpvm import registry
 from mrpvm.contracts import Descriptor
 from mrpvm.kernel.machine import Machine
+from mrpvm.kernel.scheduler import TICK_MS
 from mrpvm.kernel.workers import Workers
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.values import Limits
 from mrpvm.wrappers.manifest import admit_wrappers
 from mrpvm.wrappers.wrapper import Wrapper
 from sessions_app.actions import notifications
+from sessions_app.actions.notifications import Patience
 from sessions_app.turns.language_model import model_source
 
 workers = Workers(leave=connections.close_all)
@@ -37,20 +40,33 @@ class SystemClock:
         return time.monotonic() * 1000
 
 
-def call_in_time[Reply](descriptor: Descriptor, call: Callable[[], Reply]) -> Reply:
+def call_in_time[Reply](
+    descriptor: Descriptor, call: Callable[[], Reply], patience: Patience = notifications.unhurried
+) -> Reply:
     """Give what a plugin's call returns, on a thread of its own [K-19].
 
     Raises:
-        TimeoutError: it did not return in the plugin's time, and is left behind.
+        TimeoutError: it did not return in the plugin's time or in what was left of the caller's, and is left behind;
+            it was not called at all if nothing was left.
+        Whatever the call raises, and `patience`, which is asked every `TICK_MS`.
     """
-    limit_ms = min(descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS)
+    limit_ms = min(descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS, patience())
+    if limit_ms <= 0:
+        raise TimeoutError("no time was left for it")
+    deadline = time.monotonic() + limit_ms / 1000
     returned: SimpleQueue[Future[Reply]] = SimpleQueue()
     give_up = workers.submit(call, returned.put)
     try:
-        return returned.get(timeout=limit_ms / 1000).result()
-    except Empty:
+        while (left_seconds := deadline - time.monotonic()) > 0:
+            with suppress(Empty):
+                future = returned.get(timeout=min(left_seconds, TICK_MS / 1000))
+                break
+            patience()
+        else:
+            raise TimeoutError(f"no answer within {limit_ms:.0f} ms")
+    finally:
         give_up()
-        raise TimeoutError(f"no answer within {limit_ms} ms") from None
+    return future.result()
 
 
 def install_plugins() -> None:

@@ -150,8 +150,9 @@ def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any]
 
 
 def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:
-    turn = prepared.turn
+    turn, clock, request = prepared.turn, machine().clock, prepared.request
     watch = Watch(turn)
+    ends_at_ms = clock.monotonic_ms() + request.limits.request_timeout_ms - request.spent_ms
 
     def emit(event: Event) -> None:
         trace.add(event)
@@ -160,14 +161,18 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
         if listen is not None and (payload := progress_of(turn, event)) is not None:
             listen(payload)
         if event.name == "units.staged":
-            stage_units(turn, event.units, event.data["executionId"])
+            stage_units(turn, event.units, event.data["executionId"], patience)
         trace.flush_if_due()
 
     def tick() -> None:
         trace.flush_if_due()
         watch.look()
 
-    return machine().run_turn(prepared.request, prepared.knowledge, emit, tick, prepared.models)
+    def patience() -> float:
+        tick()
+        return ends_at_ms - clock.monotonic_ms()
+
+    return machine().run_turn(request, prepared.knowledge, emit, tick, prepared.models)
 
 
 def _bounded(outcome: TurnOutcome, call: TurnCall, trace: TraceWriter) -> tuple[TurnOutcome, str]:

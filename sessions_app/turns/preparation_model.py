@@ -37,7 +37,8 @@ class PreparationModel:
         self._limits = turn_limits()
         self._watch = Watch(turn)
         self._clock = machine().clock
-        self._started_ms = self._clock.monotonic_ms()
+        passed = self._clock.now() - turn.created_at  # KB plugins may have heard of another base since
+        self._started_ms = self._clock.monotonic_ms() - max(0.0, passed.total_seconds() * 1000)
 
     @property
     def available(self) -> bool:

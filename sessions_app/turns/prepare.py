@@ -33,7 +33,7 @@ from sessions_app.turns.closing import undone
 from sessions_app.turns.context import conversation_context
 from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.language_model import grounding_of, model_source
-from sessions_app.turns.machine import turn_limits
+from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.preparation_model import PreparationModel
 from sessions_app.turns.recall import earlier_memory, recall_of, report_of
 from sessions_app.turns.recovery import recover_abandoned
@@ -133,8 +133,12 @@ def _mounted(session: Session, call: TurnCall, take_place: Callable[[], None]) -
     running = running_turn(session)
     if running is not None:  # who waits for it comes back, and brings units along once it is over
         raise turn_in_progress(running)
+    clock, time_ms = machine().clock, turn_limits().request_timeout_ms
     with kb_mounts.mounting(session, call.base) as mount:
-        return _take_slot(session, call, take_place, lambda: mount("chat"))
+        ends_at_ms = clock.monotonic_ms() + time_ms
+        return _take_slot(
+            session, call, take_place, lambda: mount("chat", patience=lambda: ends_at_ms - clock.monotonic_ms())
+        )
 
 
 def _take_slot(

@@ -64,7 +64,7 @@ def rows() -> tuple[int, ...]:
 
 
 def sweep() -> int:
-    KnowledgeLayer.objects.filter(kind=STAGED).update(created_at=timezone.now() - timedelta(days=1))
+    KnowledgeLayer.objects.filter(kind=STAGED).update(worked_at=timezone.now() - timedelta(days=1))
     return staging.sweep_staged()
 
 
@@ -116,10 +116,23 @@ class TestSourcesOfABase:
         layer = staging.create_layer(STAGED, base.head)
         staging.fill(layer, units(8))
         assert staging.sweep_staged() == 0  # it could still be in the making
+        KnowledgeLayer.objects.filter(kind=STAGED).update(created_at=timezone.now() - timedelta(days=1))
+        assert staging.sweep_staged() == 0  # somebody wrote to it just now, however long ago that was begun
         assert sweep() == 1
         assert rows() == before
         staging.fill(staging.create_layer(STAGED, base.head), units(8))
         assert staging.sweep_staged(alone=True) == 1
+        assert rows() == before
+
+    def test_what_is_being_removed_is_not_written_to(self, base: KnowledgeBase) -> None:
+        """Else what was paused for long, with the whole machine say, would be published without what is gone."""
+        before = rows()
+        layer = staging.create_layer(STAGED, base.head)
+        staging.fill(layer, units(8))
+        KnowledgeLayer.objects.filter(kind=STAGED).update(worked_at=None)
+        with pytest.raises(Conflict):
+            staging.locked_staged(layer.pk)
+        assert staging.sweep_staged() == 1
         assert rows() == before
 
     def test_a_base_that_changed_meanwhile_is_changed_on(

@@ -17,6 +17,7 @@ from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.indexing import index_entry
 from sessions_app.actions import packing, reindexing
 from sessions_app.actions.compaction import compact_base
+from sessions_app.actions.exclusive import alone_at
 from sessions_app.actions.knowledge import add_source
 from sessions_app.actions.reindexing import is_anything_left, reindex
 from sessions_app.models import (
@@ -28,7 +29,6 @@ from sessions_app.models import (
     Posting,
     Session,
 )
-from sessions_app.models.exclusive import alone_at
 from sessions_app.models.packed_layer import packing_version
 from sessions_app.queries.knowledge import outdated_layers
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge

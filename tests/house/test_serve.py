@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import re
 import signal
 import socket
@@ -16,7 +17,13 @@ from pytest_django import Settings
 
 from sessions_app import events
 from sessions_app.environment import Environment
-from sessions_app.management.server import CannotStart, check_layer, listening_socket, unusable_database
+from sessions_app.management.server import (
+    CannotStart,
+    check_layer,
+    claim_database,
+    listening_socket,
+    unusable_database,
+)
 from tests.server import ServerProcess
 
 STOP_SECONDS = 2.0
@@ -159,10 +166,36 @@ def test_a_database_of_something_else_is_one_line(settings: Settings, tmp_path: 
     assert line.endswith("file is not a database")
 
 
-def test_a_second_process_on_the_same_data_needs_redis(tmp_path: Path) -> None:
+def test_a_second_process_on_the_same_database_needs_redis(tmp_path: Path, own_services: dict[str, str]) -> None:
+    """Whatever its data directory: it would close the turns of the first [T-38]."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    own_services.pop("REDIS_URL", None)
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path / 'shared.sqlite3'}"} | own_services
+    with ServerProcess(first, **database) as server:
+        code, output = ServerProcess(second, **database).refused()
+        assert code == 1
+        assert output.startswith(f"DATABASE_URL is (value not shown): process {server.process.pid} ")
+        assert "serves it already; several processes need REDIS_URL" in output
+        assert output.count("\n") == 1
+        server.stop(signal.SIGKILL)
+    with ServerProcess(second, **database) as server:
+        assert server.stop()[0] == 0
+
+
+def test_a_second_process_on_the_same_data_directory_is_told_which(tmp_path: Path) -> None:
     with ServerProcess(tmp_path) as server:
         code, output = ServerProcess(tmp_path, "--no-bootstrap").refused()
-        assert code == 1
-        assert f"process {server.process.pid} serves it already" in output
-        assert "REDIS_URL" in output
-        assert output.count("\n") == 1
+    assert code == 1
+    assert output.startswith(f"MRPVM_DATA_DIR is {str(tmp_path)!r}: process {server.process.pid} serves it already")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_servers_that_share_a_database_start_beside_each_other_and_beside_no_other_one() -> None:
+    with (
+        claim_database(shared=True),
+        claim_database(shared=True),
+        pytest.raises(CannotStart, match="serves it already"),
+    ):
+        claim_database(shared=False)
+    with claim_database(shared=False), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
+        claim_database(shared=True)

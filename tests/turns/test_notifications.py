@@ -27,11 +27,13 @@ from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import KBMount, KnowledgeBase, PluginFailure, Project, Session
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.ingest import Upload, load_context, load_source, stage_file
 from sessions_app.turns.machine import install_plugins, workers
-from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import Scripted, detection, plugin, retrieval
 from tests.search.units import make_unit
+from tests.turns.failure_scene import fail
 
 pytestmark = pytest.mark.django_db(transaction=True)
 type Install = Callable[..., None]
@@ -290,6 +292,52 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
     assert "Traceback" in caplog.text
     kept = PluginFailure.objects.order_by("pk").values_list("plugin_id", "error", "event", "session_id", "kb_id")
     assert list(kept) == [(*item, "kb-loaded", session.session_id, base.kb_id) for item in errors.items()]
+
+
+@pytest.mark.parametrize("hangs_on", ["kb-loaded", "session-kus-added"])
+def test_plugins_that_hear_from_a_turn_share_what_is_left_of_its_time(
+    hangs_on: str, session: Session, base: KnowledgeBase, plugins: Install, listener: Listener, settings: Settings
+) -> None:
+    """[K-20, T-41]: or else its lease ends, and another process closes it."""
+    released = Event()
+
+    def hang(event: LifecycleEvent) -> None:
+        if event.event_type == hangs_on:
+            released.wait(10)
+
+    settings.MRPVM_REQUEST_TIMEOUT_MS = 1_000  # long enough for a busy machine to get there
+    plugins(listener.named("kb-a", hang), listener.named("kb-b", hang))
+    try:
+        with pytest.raises(TurnError) as caught:
+            run_turn(session, TurnCall(message="Why?", base=base))
+    finally:
+        released.set()
+    assert caught.value.code == "ENGINE_TIMEOUT"
+    assert [name for name, event in listener.heard if event.event_type == hangs_on] == ["kb-a"]
+    late, skipped = PluginFailure.objects.filter(event=hangs_on).order_by("pk")
+    assert (late.plugin_id, skipped.plugin_id) == ("kb-a", "kb-b")
+    assert late.error.startswith("TimeoutError: no answer within ")
+    assert skipped.error == "TimeoutError: no time was left for it"
+
+
+def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
+    session: Session, plugins: Install, listener: Listener
+) -> None:
+    """[O-19]"""
+    released = Event()
+
+    def stop(event: LifecycleEvent) -> None:
+        request_cancel(session.turns.get())
+        released.wait(10)
+
+    plugins(listener.named("kb-a", stop), listener.named("kb-b", stop))
+    try:
+        turn, error = fail(session)
+    finally:
+        released.set()
+    assert (turn.status, error.code) == ("cancelled", "TURN_CANCELLED")
+    assert [name for name, _ in listener.heard] == ["kb-a"]
+    assert not PluginFailure.objects.exists()
 
 
 def test_the_newest_failures_are_kept_each_without_secrets_and_not_endless(

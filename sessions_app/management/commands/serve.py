@@ -17,7 +17,7 @@ from sessions_app.management.bootstrap import bootstrap
 from sessions_app.management.server import (
     CannotStart,
     check_layer,
-    claim_data_directory,
+    claim_database,
     listening_socket,
     run_server,
     unusable_database,
@@ -47,14 +47,14 @@ class Command(BaseCommand):
         os.umask(0o077)  # conversations are read by whoever may, through the server
         self._check(ENVIRONMENT_TAG)
         try:
-            claim = None if settings.REDIS_URL else claim_data_directory(settings.MRPVM_DATA_DIR)
+            claim = claim_database(shared=bool(settings.REDIS_URL))
             bound = listening_socket(host, port)
             if settings.REDIS_URL:
                 check_layer()
             self._check()
             bound_port = bound.getsockname()[1]
             further = f"mrpvm serves {host}:{bound_port}."
-            lines = further if no_bootstrap else self._prepare(host, bound_port, alone=claim is not None)
+            lines = further if no_bootstrap else self._prepare(host, bound_port, alone=not settings.REDIS_URL)
             self._warn_of_old_index()
         except CannotStart as problem:
             self._refuse(str(problem))
@@ -65,8 +65,7 @@ class Command(BaseCommand):
         connections.close_all()
         grace_seconds = settings.MRPVM_SHUTDOWN_GRACE_MS / 1000
         run_server(bound, grace_seconds=grace_seconds, on_started=lambda: self._say(lines))
-        if claim:
-            claim.close()
+        claim.close()
 
     def _check(self, *tags: str) -> None:
         """Stop at errors that the system checks find, and print warnings of those with tags.

@@ -1,0 +1,92 @@
+"""Work on one database that only one process at a time may do, whatever happens to the one that does it.
+
+What holds it belongs to the database, not to this host or a directory: an advisory lock in PostgreSQL, by a connection
+of its own that ends with the process, or a locked file beside SQLite's.
+"""
+
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+from django.db import connection
+
+_HOLD = """SELECT
+    set_config('application_name', %s, false), set_config('idle_session_timeout', '0', false),
+    set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false),
+    set_config('tcp_keepalives_count', '3', false), {}(%s)"""
+"""The connection is idle for as long as the work takes; a host that is gone holds nothing for more than a minute."""
+_HOLDERS = """SELECT application_name FROM pg_locks JOIN pg_stat_activity USING (pid)
+    WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32 | objid::bigint) = %s
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
+_SIGN = "mrpvm, process "
+_UNKNOWN = "another process"
+
+
+def alone_at(work: str) -> AbstractContextManager[bool]:
+    """Tell whether nobody else does the named work; if so, nobody else can until the block or the process ends.
+
+    Raises:
+        OSError, DatabaseError: that cannot be told.
+    """
+    return _held(work, shared=False)
+
+
+def among_others_at(work: str) -> AbstractContextManager[bool]:
+    """Tell whether nobody does the named work alone; if so, nobody can until the block or the process ends.
+
+    Raises: as `alone_at`.
+    """
+    return _held(work, shared=True)
+
+
+def who_is_at(work: str) -> str:
+    """Give who does the named work, for a message: 'process 12', with its host where that may be another."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(_HOLDERS, [_number(work)])
+            names = [name for (name,) in cursor.fetchall() if name]
+        return f"process {names[0].removeprefix(_SIGN)}" if names else _UNKNOWN
+    number = _path(work).read_text(encoding="ascii").strip()
+    return f"process {number}" if number else _UNKNOWN
+
+
+def _held(work: str, *, shared: bool) -> AbstractContextManager[bool]:
+    return (_held_by_database if connection.vendor == "postgresql" else _held_by_file)(work, shared)
+
+
+@contextmanager
+def _held_by_database(work: str, shared: bool) -> Iterator[bool]:
+    hold = _HOLD.format("pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock")
+    with closing(connection.copy()) as own:
+        with own.cursor() as cursor:
+            cursor.execute(hold, [f"{_SIGN}{os.getpid()} on {socket.gethostname()}", _number(work)])
+            is_held = bool(cursor.fetchone()[-1])
+        yield is_held
+
+
+@contextmanager
+def _held_by_file(work: str, shared: bool) -> Iterator[bool]:
+    with _path(work).open("a", encoding="ascii") as file:
+        try:
+            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
+            yield True
+
+
+def _number(work: str) -> int:
+    """Give the number that PostgreSQL knows the work by."""
+    return int.from_bytes(blake2b(work.encode(), digest_size=8).digest(), "big", signed=True)
+
+
+def _path(work: str) -> Path:
+    database = Path(connection.settings_dict["NAME"]).resolve()
+    return database.with_name(f"{database.name}.{work}.lock")

@@ -1,0 +1,56 @@
+"""A fold goes on for as long as it takes while the sweepers of other processes look after the same data [KB-13]."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+
+from sessions_app.actions import compaction
+from sessions_app.actions.compaction import compact_base, compact_long_chains
+from sessions_app.actions.knowledge import add_source
+from sessions_app.actions.revisions import ask_for_compaction
+from sessions_app.actions.staging import sweep_staged
+from sessions_app.models import KnowledgeBase, KnowledgeLayer
+from tests.actions.knowledge_scene import base, held, project
+from tests.search.units import make_unit
+
+__all__ = ["base", "project"]
+STAGED = KnowledgeLayer.Kind.STAGED
+BATCH_TAKES = timedelta(minutes=6)
+
+
+@pytest.fixture
+def deep(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
+    """Give a base of four layers, which is folded unit by unit."""
+    monkeypatch.setattr(compaction, "UNITS_A_TRANSACTION", 1)
+    for number in range(4):
+        unit = make_unit(f"s{number}::1", f"pump {number}")
+        add_source(now(base), f"s{number}", "x", [unit], source_id=f"s{number}")
+    return now(base)
+
+
+def now(base: KnowledgeBase) -> KnowledgeBase:
+    return KnowledgeBase.objects.select_related("head").get(pk=base.pk)
+
+
+def test_a_fold_that_takes_long_is_not_swept_while_somebody_works_on_it(deep: KnowledgeBase) -> None:
+    everything, swept = held(deep, "pump"), []
+
+    def pass_time_and_sweep() -> None:
+        staged = KnowledgeLayer.objects.filter(kind=STAGED)
+        staged.update(created_at=F("created_at") - BATCH_TAKES, worked_at=F("worked_at") - BATCH_TAKES)
+        swept.append(sweep_staged())
+
+    assert compact_base(deep, pass_time_and_sweep)
+    assert swept == [0, 0, 0, 0]
+    assert now(deep).head.depth == 0
+    assert held(deep, "pump") == everything
+
+
+def test_only_one_process_folds(deep: KnowledgeBase) -> None:
+    others: list[int] = []
+    ask_for_compaction(deep)
+    assert compact_long_chains(lambda: others.append(compact_long_chains())) == 1
+    assert others == [0, 0, 0, 0]
+    assert not KnowledgeLayer.objects.filter(kind=STAGED).exists()
+    assert compact_long_chains() == 0

@@ -1,0 +1,61 @@
+"""The threads of plugin calls: lent, given back, or left behind with a call that takes too long [K-19]."""
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Lock
+from typing import Any
+
+from mrpvm.kernel.workers import Workers
+
+WAIT_SECONDS = 10
+
+
+class TellingLock:
+    """A lock that calls `released` once, right after the next time it was given back."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self.released: Callable[[], None] | None = None
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *raised: object) -> None:
+        self._lock.release()
+        tell, self.released = self.released, None
+        if tell is not None:
+            tell()
+
+
+def test_a_call_abandoned_just_when_it_returned_leaves_its_thread_usable() -> None:
+    workers, lock = Workers(), TellingLock()
+    workers._lock = lock  # type: ignore[assignment]
+    started, go_on, returned = (SimpleQueue[Any]() for _ in range(3))
+
+    def work() -> str:
+        started.put(None)
+        go_on.get(timeout=WAIT_SECONDS)
+        return "late"
+
+    abandon = workers.submit(work, returned.put)
+    started.get(timeout=WAIT_SECONDS)
+    lock.released = abandon  # between what the thread decides and what it then does
+    go_on.put(None)
+    assert returned.get(timeout=WAIT_SECONDS).result() == "late"
+    workers.submit(lambda: "next", returned.put)
+    assert returned.get(timeout=WAIT_SECONDS).result() == "next"
+    workers.close()
+
+
+def test_an_abandoned_call_is_not_heard_and_its_thread_not_lent_again() -> None:
+    left: SimpleQueue[None] = SimpleQueue()
+    workers = Workers(leave=lambda: left.put(None))
+    go_on, returned = SimpleQueue[None](), SimpleQueue[Any]()
+    abandon = workers.submit(lambda: go_on.get(timeout=WAIT_SECONDS), returned.put)
+    abandon()
+    go_on.put(None)
+    left.get(timeout=WAIT_SECONDS)
+    workers.submit(lambda: "next", returned.put)
+    assert returned.get(timeout=WAIT_SECONDS).result() == "next"
+    assert returned.empty()
+    workers.close()
