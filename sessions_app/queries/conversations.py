@@ -1,9 +1,10 @@
 """What clients of the OpenAI dialect name: conversations that they send whole or go on with, and responses [O-31]."""
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Project, Session
 from sessions_app.models.session import ForkReason
+from sessions_app.queries.sessions import messages
 
 _LOOKED_AT = 50
 """Sessions that may begin alike before a conversation is taken for unknown without looking further."""
@@ -64,4 +65,26 @@ def _of_request(project_pk: int, request_id: str) -> QuerySet[ExplainabilityTurn
 def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
     """Give what the turn was asked, in order: its messages without the answer, or of a failed one its question."""
     stored = list(turn.messages.order_by("sequence"))
-    return stored[:-1] if stored else [Message(session=turn.session, role="user", content=turn.user_message)]
+    if stored and stored[-1].role == Message.Speaker.ASSISTANT:
+        stored.pop()
+    return stored or [Message(session=turn.session, role="user", content=turn.user_message)]
+
+
+def items(session: Session) -> QuerySet[Message]:
+    """Give the conversation in order, each message with its turn and `is_answer`: it is what that turn answered.
+
+    A turn that was asked with several messages has stored all of them, its answer last.
+    """
+    later = Message.objects.filter(turn=OuterRef("turn"), sequence__gt=OuterRef("sequence"))
+    spoken = Q(role=Message.Speaker.ASSISTANT, turn__isnull=False)
+    return messages(session).annotate(is_answer=spoken & ~Exists(later))
+
+
+def items_behind(session: Session, last: Message | None, *, is_newest_first: bool) -> QuerySet[Message]:
+    """Give the items that follow `last` in the order asked for, all of them for None."""
+    rows = items(session)
+    if is_newest_first:
+        rows = rows.order_by("-sequence")
+    if last is None:
+        return rows
+    return rows.filter(sequence__lt=last.sequence) if is_newest_first else rows.filter(sequence__gt=last.sequence)
