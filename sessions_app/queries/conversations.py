@@ -3,7 +3,7 @@
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Project, Session
-from sessions_app.models.session import ForkReason
+from sessions_app.models.fork_lines import beginning_count, continuation_pk
 from sessions_app.queries.sessions import messages
 
 _LOOKED_AT = 50
@@ -21,28 +21,15 @@ def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
         .select_related("session")
         .order_by("-session__last_activity_at", "-session_id")[: _LOOKED_AT + 1]
     )
-    if len(points) > 1 and (len(points) > _LOOKED_AT or len({_root(point.session) for point in points}) > 1):
+    if len(points) > 1 and (len(points) > _LOOKED_AT or beginning_count({point.session_id for point in points}) > 1):
         return None, True
     return next((point for point in points if point.session.deleted_at is None), None), False
 
 
-def _root(session: Session) -> int:
-    while session.forked_from_id is not None:
-        earlier = Session.objects.filter(pk=session.forked_from_id).only("id", "forked_from_id").first()
-        if earlier is None:
-            break
-        session = earlier
-    return session.pk
-
-
 def continuation(session: Session) -> Session:
     """Give the session that goes on where this one expired, itself if there is none [O-43]."""
-    while session.is_expired:
-        later = session.forks.filter(fork_reason=ForkReason.EXPIRED, deleted_at__isnull=True).order_by("-id").first()
-        if later is None:
-            break
-        session = later
-    return session
+    latest = continuation_pk(session.pk) if session.is_expired else session.pk
+    return session if latest == session.pk else Session.objects.get(pk=latest)
 
 
 def response_turn(project: Project, request_id: str) -> ExplainabilityTurn | None:
