@@ -9,6 +9,7 @@ from sessions_app import events
 from sessions_app.actions.activity import touch
 from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.session_limit import take_place
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
 from sessions_app.models.identifiers import new_session_id
 from sessions_app.models.remembered_text import copy_of
@@ -35,9 +36,13 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
     Args:
         reason: a `ForkReason`.
 
+    Raises:
+        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another [S-10].
+
     Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
     `session-created` and `kb-loaded`.
     """
+    take_place()
     source = Session.objects.select_related("mounted_kb", "mounted_layer").get(pk=source.pk)
     draft = create_layer(KnowledgeLayer.Kind.DRAFT, source.mounted_layer)
     fork = copy(source)

@@ -16,9 +16,23 @@ def alone_at(work: str) -> Iterator[bool]:
         yield is_alone
 
 
+def wait_for_turn(work: str) -> None:
+    """Let the running transaction wait until no other does the named work; others wait until this one has ended.
+
+    SQLite has one transaction that writes at a time, whatever it does.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(work)])
+
+
+def _number(work: str) -> int:
+    return int.from_bytes(blake2b(work.encode(), digest_size=8).digest(), "big", signed=True)
+
+
 @contextmanager
 def _held_by_database(work: str) -> Iterator[bool]:
-    number = int.from_bytes(blake2b(work.encode(), digest_size=8).digest(), "big", signed=True)
+    number = _number(work)
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [number])
         is_alone = bool(cursor.fetchone()[0])
