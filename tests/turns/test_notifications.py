@@ -292,6 +292,15 @@ def test_a_failing_or_late_plugin_is_recorded_and_skipped(
     assert list(kept) == [(*item, "kb-loaded", session.session_id, base.kb_id) for item in errors.items()]
 
 
+def test_a_failure_names_its_session_however_long_the_clients_name_is(db: None) -> None:
+    """[O-42]"""
+    longest = "x" * 128
+    plugin_failures.record_failure("kb-a", "session-created", "no", session_id=longest)
+    kept = PluginFailure.objects.get()
+    kept.full_clean()  # SQLite would store any length
+    assert kept.session_id == longest
+
+
 def test_the_newest_failures_are_kept_each_without_secrets_and_not_endless(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
