@@ -115,10 +115,10 @@ def create_session(
         session.session_id, session.is_client_named = client_name, True
     touch(session)
     session.save()
-    KBMount.objects.create(
+    mount = KBMount.objects.create(
         session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
     )
-    events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
+    events.append_all(session, [("session.created", {}), ("kb.mounted", kb_mounts.mounted_facts(mount))])
     _notify_of_creation(session, base)
     return session
 

@@ -108,3 +108,9 @@ def test_forks_of_one_conversation_are_told_from_others_at_once(
     ConversationPoint.objects.create(session=other, chain="alike", sequence=2)
     with django_assert_num_queries(2):
         assert recognised_point("alike") == (None, True)
+
+
+def test_browsers_hear_which_revision_a_fork_has_mounted(source: Session) -> None:
+    fork = fork_session(source, 6, ForkReason.EDITED)
+    told = fork.events.get(kind="kb.mounted").payload
+    assert (told["kb_id"], told["revision"], told["reason"]) == (fork.mounted_kb.kb_id, 1, "session-fork")

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from sessions_app.actions.histories import begin_session, import_history
+from sessions_app.actions.kb_mounts import mounted_facts
 from sessions_app.actions.recognition import resume_session
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import (
@@ -41,7 +42,9 @@ def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
     assert session.session_id.startswith("sess-")
     assert len(session.session_id) == len("sess-") + 32
     assert session.mounted_kb.is_default
-    assert KBMount.objects.get(session=session).reason == "session-create"
+    mount = KBMount.objects.get(session=session)
+    assert mount.reason == "session-create"
+    assert session.events.get(kind="kb.mounted").payload == mounted_facts(mount)
     assert session.preferred_planner_plugin == "planner-default"
     assert session.preferred_kb_plugin is None
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from sessions_app.actions.histories import append_messages
+from sessions_app.actions.session_forks import fork_session
 from sessions_app.models import Session
+from sessions_app.models.session import ForkReason
 from tests.api.conftest import Caller
 from tests.web.page_scene import counted_queries
 
@@ -102,3 +104,17 @@ def test_a_page_and_an_item_of_a_long_conversation_are_read_alone(
     reading = [query for query in paged + single if '"sessions_app_message"."content"' in query]
     assert len(reading) == 3
     assert all("LIMIT" in query for query in reading)
+
+
+def test_a_message_taken_out_counts_no_more(editor: Caller, items: str) -> None:
+    """[S-4]: nor in a fork, and its place stays free."""
+    session = Session.objects.get()
+    address = f"/api/sessions/{session.session_id}"
+    assert editor.delete(f"{items}/msg_2").status_code == 200
+    assert editor.delete(f"{items}/msg_2").status_code == 404
+    assert editor.get(address).json()["message_count"] == 4
+    assert editor.get("/api/sessions").json()["sessions"][0]["message_count"] == 4
+    append_messages(session, [{"role": "user", "content": "Well then."}])
+    session.refresh_from_db()
+    assert (session.message_count, session.message_sequence) == (5, 6)
+    assert fork_session(session, 4, ForkReason.EDITED).message_count == 3
