@@ -27,12 +27,18 @@ class ConfiguredModel:
     """The provider's models under one snapshot of the roles: one turn's source of models [L-5]."""
 
     def __init__(
-        self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling = AS_CONFIGURED, chain: Chain | None = None
+        self,
+        endpoint: Endpoint,
+        config: ModelConfig,
+        sampling: Sampling = AS_CONFIGURED,
+        chain: Chain | None = None,
+        wish: str | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._config = config
         self._sampling = sampling
         self._chain = chain
+        self._wish = wish
 
     @property
     def available(self) -> bool:
@@ -41,18 +47,25 @@ class ConfiguredModel:
 
     def bind(self, scope: CallScope) -> LanguageModel:
         """Give the model for one plugin call."""
-        return _BoundModel(self._endpoint, self._config, self._sampling, scope, self._chain)
+        return _BoundModel(self._endpoint, self._config, self._sampling, scope, self._chain, self._wish)
 
 
 class _BoundModel:
     def __init__(
-        self, endpoint: Endpoint, config: ModelConfig, sampling: Sampling, scope: CallScope, chain: Chain | None
+        self,
+        endpoint: Endpoint,
+        config: ModelConfig,
+        sampling: Sampling,
+        scope: CallScope,
+        chain: Chain | None,
+        wish: str | None,
     ) -> None:
         self._endpoint = endpoint
         self._config = config
         self._sampling = sampling
         self._scope = scope
         self._chain = chain
+        self._wish = wish
         self._deadline = time.monotonic() + (scope.timeout_ms - LAST_WORDS_MS) / 1000
 
     @property
@@ -67,7 +80,7 @@ class _BoundModel:
             raise BudgetExceeded(f"The plugin {prompt.plugin_id} may make {allowed} model calls, and wants more.")
         endpoint = self._endpoint
         resolved = resolve_model(
-            self._config, prompt.plugin_id, prompt.role, prompt.wish, endpoint.config.model,
+            self._config, prompt.plugin_id, prompt.role, prompt.wish or self._wish, endpoint.config.model,
             keeps_role=prompt.keeps_role,
         )  # fmt: skip
         self._scope.recorder.call_began(resolved.model, resolved.role, endpoint.secrets)

@@ -43,6 +43,16 @@ def among_others_at(work: str) -> AbstractContextManager[bool]:
     return _held(work, shared=True)
 
 
+def wait_for_turn(work: str) -> None:
+    """Let the running transaction wait until no other does the named work; others wait until this one has ended.
+
+    SQLite has one transaction that writes at a time, whatever it does.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_number(work)])
+
+
 def who_is_at(work: str) -> str:
     """Give who does the named work, for a message: 'process 12', with its host where that may be another."""
     if connection.vendor == "postgresql":

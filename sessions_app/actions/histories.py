@@ -75,7 +75,7 @@ def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Mess
     )
     locked.message_sequence += len(made)
     locked.save(update_fields=["message_sequence"])
-    events.append(locked, "messages.changed", {"message_count": locked.message_sequence})
+    events.append(locked, "messages.changed")
     return made
 
 
@@ -90,9 +90,10 @@ def remove_message(session: Session, sequence: int) -> None:
     the message: the next turn that needs one makes it anew; `messages.changed`.
     """
     locked = lock_idle_session(session.pk)
-    locked.messages.filter(sequence=sequence).delete()
+    gone, _ = locked.messages.filter(sequence=sequence).delete()
+    locked.removed_message_count += gone
     locked.conversation_points.filter(sequence__gte=sequence).delete()
     if locked.summary and locked.summary["through"] >= sequence:
         locked.summary = None
-        locked.save(update_fields=["summary"])
-    events.append(locked, "messages.changed", {"message_count": locked.message_sequence})
+    locked.save(update_fields=["removed_message_count", "summary"])
+    events.append(locked, "messages.changed")

@@ -98,8 +98,8 @@ def mount_base(
 def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
     """Give what mounts the base in one short transaction, or in the caller's; what takes long is done before.
 
-    It takes a reason, who did it, `discard_draft`, and `patience`, how long KB plugins may take to hear of it, which must
-    not raise; it raises what `mount_base` does.
+    It takes a reason, who did it, `discard_draft`, and `patience`: how long KB plugins may take to hear of it, which
+    must not raise. It raises what `mount_base` does.
     """
     with _brought_along(session, base) as brought:
         yield partial(_mount, session.pk, base, brought)

@@ -12,8 +12,10 @@ from mrpvm.conversation.summary import summary_of
 from sessions_app import events
 from sessions_app.actions.activity import touch
 from sessions_app.actions.journals import agree_with_units, journal_source
+from sessions_app.actions.kb_mounts import mounted_facts
 from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.session_limit import take_place
 from sessions_app.actions.staging import UNITS_AT_ONCE, fill, staged_on, staging
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
 from sessions_app.models.copies import insert_copies
@@ -27,7 +29,7 @@ _ROWS_A_QUERY = 500
 _FRESH = {
     "pk": None, "is_client_named": False, "expired_at": None, "deleted_at": None, "turn_sequence": 0,
     "event_sequence": 0, "message_sequence": 0, "unit_count": 0, "failed_turn_count": 0,
-    "remembered_count": 0,
+    "remembered_count": 0, "removed_message_count": 0,
 }  # fmt: skip
 """Fields a fork resets; layers are handled separately, all else is copied."""
 
@@ -41,6 +43,9 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
 
     Args:
         reason: a `ForkReason`.
+
+    Raises:
+        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another [S-10].
 
     Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
     `session-created` and `kb-loaded`.
@@ -66,6 +71,7 @@ def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]
 
 @transaction.atomic
 def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reason: str) -> Session:
+    take_place()
     source = Session.objects.select_related("mounted_kb", "mounted_layer").get(pk=source_pk)
     fork = copy(source)
     fork._state = copy(source._state)
@@ -144,13 +150,12 @@ def _copy_remembered(source: Session, fork: Session, sequence: int) -> None:
 
 
 def _announce(source: Session, fork: Session, reason: str) -> None:
-    mount = source.mounts.order_by("-pk").first()
-    KBMount.objects.create(
+    theirs = source.mounts.order_by("-pk").first()
+    mount = KBMount.objects.create(
         session=fork, knowledge_base=fork.mounted_kb, layer=fork.mounted_layer,
-        revision=mount.revision if mount else fork.mounted_kb.revision, reason="session-fork",
+        revision=theirs.revision if theirs else fork.mounted_kb.revision, reason="session-fork",
     )  # fmt: skip
-    mounted = {"kb_id": fork.mounted_kb.kb_id, "kb_name": fork.mounted_kb.name}
     forked = {"forked_from": source.session_id, "reason": reason}
-    events.append_all(fork, [("session.created", forked), ("kb.mounted", mounted)])
+    events.append_all(fork, [("session.created", forked), ("kb.mounted", mounted_facts(mount))])
     notify_on_commit(session_created(fork, fork.mounted_kb))
     notify_on_commit(kb_loaded(fork, fork.mounted_kb, reason="session-create"))

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm import registry
 from mrpvm.conversation.flags import with_changes
-from mrpvm.errors import Conflict, InvalidInput, Unavailable
+from mrpvm.errors import Conflict, InvalidInput
 from mrpvm.llm.roles import MODEL_CHARS
 from sessions_app import events
 from sessions_app.actions import kb_mounts, knowledge
@@ -20,6 +19,7 @@ from sessions_app.actions.activity import touch
 from sessions_app.actions.frozen_content import freeze_files
 from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.actions.session_limit import take_place
 from sessions_app.actions.slots import lock_idle_session, lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
 from sessions_app.models.project import Grounding
@@ -107,7 +107,7 @@ def create_session(
     """
     choices = choices or Choices()
     check_choices(choices)
-    _make_room()
+    take_place()
     base = base or knowledge.ensure_default_base(project)
     session = _initial(project, choices, base)
     session.title, session.flags = clean_title(title), dict(flags or {})
@@ -115,10 +115,10 @@ def create_session(
         session.session_id, session.is_client_named = client_name, True
     touch(session)
     session.save()
-    KBMount.objects.create(
+    mount = KBMount.objects.create(
         session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
     )
-    events.append_all(session, [("session.created", {}), ("kb.mounted", {"kb_id": base.kb_id, "kb_name": base.name})])
+    events.append_all(session, [("session.created", {}), ("kb.mounted", kb_mounts.mounted_facts(mount))])
     _notify_of_creation(session, base)
     return session
 
@@ -235,12 +235,15 @@ def restore_session(session: Session) -> Session:
 
     Raises:
         Conflict: the period for it is over.
+        Unavailable: SESSION_LIMIT; others have taken its place [S-10].
     """
     locked = Session.objects.select_for_update().get(pk=session.pk)
     if locked.deleted_at is None:
         return locked
     if timezone.now() > locked.deleted_at + UNDO_PERIOD:
         raise Conflict("The session was deleted too long ago to be brought back.")
+    if not locked.is_expired:
+        take_place()
     locked.deleted_at = None
     locked.save(update_fields=["deleted_at"])
     events.append(locked, "session.restored")
@@ -324,21 +327,6 @@ def _purge_rest(session_pk: int) -> bool:
 
 def _deleted(session_pk: int) -> Session | None:
     return Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
-
-
-def _make_room() -> None:
-    limit = settings.MRPVM_MAX_SESSIONS
-    if limit is None:
-        return
-    live = Session.objects.filter(deleted_at__isnull=True, expired_at__isnull=True)
-    if live.count() >= limit:
-        expire_sessions()
-        if live.count() >= limit:
-            raise Unavailable(
-                f"The server holds {limit} sessions, as many as it is allowed to.",
-                code="SESSION_LIMIT",
-                details={"limit": limit},
-            )
 
 
 def preference_changes(session: Session, chosen: Sequence[tuple[str, Any]]) -> dict[str, Any]:

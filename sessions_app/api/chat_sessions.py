@@ -47,8 +47,10 @@ def chat_session(
     try:
         return begin_session(project, history or (), choices, base=base, client_name=session_id)
     except IntegrityError:
+        if session_id is None:
+            raise
         # Another request used the name first, or the name belongs to a session that was deleted.
-        return session_reference(project, session_id or "")
+        return session_reference(project, session_id)
 
 
 def talking_session(

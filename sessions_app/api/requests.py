@@ -163,6 +163,7 @@ def upload_of(body: dict[str, Any], unnamed: str = "") -> Upload:
         declared_type=None if file is None else _declared(file),
         source_id=body.get("source_id"),
         seed_detector=body.get("seed_detector_plugin"),
+        model=body.get("model"),
     )
 
 

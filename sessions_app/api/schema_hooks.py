@@ -8,7 +8,7 @@ from mrpvm.conversation.flags import ALIASES, DOCUMENT_BIAS, LIMITS, NAMES
 
 TAKE_FLAGS = ("ChatRequest", "SessionCreateRequest", "PatchedSessionPatchRequest")
 """The bodies that take flags beside their fields [K50]."""
-_SOURCES = re.compile(r"\s*\[(?:[A-Z]+-\d+|ARCHITECTURE)[^\]]*\]")
+_SOURCES = re.compile(r"\s*\[(?:[A-Z]+-?\d+|ARCHITECTURE)[^\]]*\]")
 """References to the rules behind a statement: meant for the code's readers."""
 
 

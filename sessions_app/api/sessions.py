@@ -40,7 +40,7 @@ def metadata(found: "Session") -> dict[str, Any]:
         "created_at": found.created_at,
         "last_activity_at": found.last_activity_at,
         "expires_at": found.expires_at,
-        "message_count": found.message_sequence,
+        "message_count": found.message_count,
         "session_context_unit_count": found.unit_count,
         "pending_turn_context_unit_count": found.pending_unit_count,  # type: ignore[attr-defined]
         **_choices(found),

@@ -14,7 +14,7 @@ class PluginFailure(models.Model):
     plugin_id = models.CharField(max_length=100)
     event = models.CharField(max_length=40)
     error = models.TextField()
-    session_id = models.CharField(max_length=64, default="", blank=True)
+    session_id = models.CharField(max_length=128, default="", blank=True)
     kb_id = models.CharField(max_length=64, default="", blank=True)
     source_id = models.CharField(max_length=128, default="", blank=True)
     occurred_at = models.DateTimeField(default=timezone.now)

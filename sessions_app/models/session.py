@@ -77,6 +77,7 @@ class Session(models.Model):
     event_sequence = models.PositiveIntegerField(default=0)
     unit_count = models.PositiveIntegerField(default=0)
     remembered_count = models.PositiveIntegerField(default=0)
+    removed_message_count = models.PositiveIntegerField(default=0)
     failed_turn_count = models.PositiveIntegerField(default=0)
 
     class Meta:
@@ -104,6 +105,11 @@ class Session(models.Model):
     def journal_source_id(self) -> str:
         """Give the id of the source that the session's own units are saved as, the same in every base [KB-11]."""
         return f"src-journal-{hashlib.sha256(self.session_id.encode()).hexdigest()[:16]}"
+
+    @property
+    def message_count(self) -> int:
+        """Give how many messages the conversation has; `message_sequence` counts those taken out of it too."""
+        return self.message_sequence - self.removed_message_count
 
     @property
     def is_dirty(self) -> bool:

@@ -1,9 +1,10 @@
 """What clients of the OpenAI dialect name: conversations that they send whole or go on with, and responses [O-31]."""
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Project, Session
-from sessions_app.models.session import ForkReason
+from sessions_app.models.fork_lines import beginning_count, continuation_pk
+from sessions_app.queries.sessions import messages
 
 _LOOKED_AT = 50
 """Sessions that may begin alike before a conversation is taken for unknown without looking further."""
@@ -20,28 +21,15 @@ def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
         .select_related("session")
         .order_by("-session__last_activity_at", "-session_id")[: _LOOKED_AT + 1]
     )
-    if len(points) > 1 and (len(points) > _LOOKED_AT or len({_root(point.session) for point in points}) > 1):
+    if len(points) > 1 and (len(points) > _LOOKED_AT or beginning_count({point.session_id for point in points}) > 1):
         return None, True
     return next((point for point in points if point.session.deleted_at is None), None), False
 
 
-def _root(session: Session) -> int:
-    while session.forked_from_id is not None:
-        earlier = Session.objects.filter(pk=session.forked_from_id).only("id", "forked_from_id").first()
-        if earlier is None:
-            break
-        session = earlier
-    return session.pk
-
-
 def continuation(session: Session) -> Session:
     """Give the session that goes on where this one expired, itself if there is none [O-43]."""
-    while session.is_expired:
-        later = session.forks.filter(fork_reason=ForkReason.EXPIRED, deleted_at__isnull=True).order_by("-id").first()
-        if later is None:
-            break
-        session = later
-    return session
+    latest = continuation_pk(session.pk) if session.is_expired else session.pk
+    return session if latest == session.pk else Session.objects.get(pk=latest)
 
 
 def response_turn(project: Project, request_id: str) -> ExplainabilityTurn | None:
@@ -64,4 +52,26 @@ def _of_request(project_pk: int, request_id: str) -> QuerySet[ExplainabilityTurn
 def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
     """Give what the turn was asked, in order: its messages without the answer, or of a failed one its question."""
     stored = list(turn.messages.order_by("sequence"))
-    return stored[:-1] if stored else [Message(session=turn.session, role="user", content=turn.user_message)]
+    if stored and stored[-1].role == Message.Speaker.ASSISTANT:
+        stored.pop()
+    return stored or [Message(session=turn.session, role="user", content=turn.user_message)]
+
+
+def items(session: Session) -> QuerySet[Message]:
+    """Give the conversation in order, each message with its turn and `is_answer`: it is what that turn answered.
+
+    A turn that was asked with several messages has stored all of them, its answer last.
+    """
+    later = Message.objects.filter(turn=OuterRef("turn"), sequence__gt=OuterRef("sequence"))
+    spoken = Q(role=Message.Speaker.ASSISTANT, turn__isnull=False)
+    return messages(session).annotate(is_answer=spoken & ~Exists(later))
+
+
+def items_behind(session: Session, last: Message | None, *, is_newest_first: bool) -> QuerySet[Message]:
+    """Give the items that follow `last` in the order asked for, all of them for None."""
+    rows = items(session)
+    if is_newest_first:
+        rows = rows.order_by("-sequence")
+    if last is None:
+        return rows
+    return rows.filter(sequence__lt=last.sequence) if is_newest_first else rows.filter(sequence__gt=last.sequence)

@@ -203,8 +203,9 @@ def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
 
 
 def answer_of(turn: ExplainabilityTurn) -> str:
-    """Give what the turn answered, empty for one that has not."""
-    return turn.messages.filter(role="assistant").order_by("-sequence").values_list("content", flat=True).first() or ""
+    """Give what the turn answered, empty for one that has not or whose answer was taken out: it is stored last."""
+    last = turn.messages.order_by("-sequence").values_list("role", "content").first()
+    return last[1] if last is not None and last[0] == "assistant" else ""
 
 
 def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:

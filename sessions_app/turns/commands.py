@@ -33,7 +33,7 @@ from sessions_app.queries.frozen_content import agents_of, personas_of, skills_o
 from sessions_app.queries.sessions import newest_of_user
 from sessions_app.queries.skill_files import current_personas, current_skills, evidence_text, tools
 from sessions_app.turns.command_trace import trace_of
-from sessions_app.turns.commit import trim_registry
+from sessions_app.turns.commit import mark_conversation, trim_registry
 from sessions_app.turns.language_model import is_configured
 from sessions_app.turns.skills import unavailable
 from sessions_app.turns.trace_head import ROOT
@@ -52,8 +52,11 @@ class CommandTurn:
 
 
 @transaction.atomic
-def answer_command(session: Session, text: str) -> CommandTurn | Orchestration:
+def answer_command(session: Session, text: str, chain: str | None = None) -> CommandTurn | Orchestration:
     """Answer a command, or give the turn that it asks a model for.
+
+    Args:
+        chain: the chain hash of the conversation before it, where that shall be recognised by it too [O-31].
 
     Raises:
         Conflict, Expired, NotFound: the session is busy or over [O-47].
@@ -74,6 +77,8 @@ def answer_command(session: Session, text: str) -> CommandTurn | Orchestration:
     records = _store_trace(turn, resolved, outcome, facts)
     if outcome.tool_call is not None:
         _add_tool_message(locked, turn, outcome.tool_call)
+    if chain is not None:
+        mark_conversation(locked, chain, text, outcome.result.message)
     touch(locked)
     recorded = {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": outcome.result.code}
     events.append_to_locked(locked, [*news, ("command.recorded", recorded)])

@@ -49,13 +49,17 @@ type OnStage = Callable[[Literal["reading", "storing"], int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Upload:
-    """A file as a client sent it; `source_id` names the source to make or to replace [API-12]."""
+    """A file as a client sent it; `source_id` names the source to make or to replace [API-12].
+
+    `model` is asked where a detector asks one and no role names another [L-3].
+    """
 
     data: bytes
     name: str
     declared_type: str | None = None
     source_id: str | None = None
     seed_detector: str | None = None
+    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +91,7 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
     told = _told(session, upload)
     # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same [KU-7].
     id_root = f"session::{upload.source_id}" if upload.source_id else ""
-    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, told, id_root)
+    work = _Work(upload, source_id, session.model_config, told, session, id_root)
     found = work.ingested()
     material = Material(
         units=found.units,
@@ -124,7 +128,7 @@ def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stag
         InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
     """
     source_id = upload.source_id or free_source_id(base.head, upload.name)
-    work = _Work(upload, source_id, None, shared_config(base.project)[0], told)
+    work = _Work(upload, source_id, shared_config(base.project)[0], told)
     found = work.ingested()
     source = add_source(
         base,
@@ -161,7 +165,7 @@ def stage_file(session: Session, upload: Upload, told: OnStage = lambda stage, d
     with transaction.atomic():  # as for a context load
         draft = lock_idle_session(session.pk).draft
     source_id = upload.source_id or free_source_id(draft, upload.name)
-    work = _Work(upload, source_id, session.preferred_seed_detector_plugin, session.model_config, told)
+    work = _Work(upload, source_id, session.model_config, told, session)
     found = work.ingested()
     new = NewSource(
         name=upload.name,
@@ -205,19 +209,21 @@ class _Work:
         self,
         upload: Upload,
         source_id: str,
-        preference: str | None,
         roles: Mapping[str, Any],
-        told: OnStage = lambda stage, done, of: None,
+        told: OnStage,
+        session: Session | None = None,
         id_root: str = "",
     ) -> None:
-        """Refuse what needs no work to be refused."""
+        """Refuse what needs no work to be refused; a session's own choices hold where the request makes none."""
         shutdown.refuse_new_turns()
         _check(upload)
         self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
         self._media_type = media_type_of(upload.data, upload.name, upload.declared_type)
         self._roles, self._told = roles, told
         self._courtesy, self._unit_count = Courtesy(), 0
-        self.detector_id = _detector(upload.seed_detector, preference)
+        check_choices(Choices(seed_detector=upload.seed_detector, model=upload.model))
+        self.detector_id = _detector(upload.seed_detector, session.preferred_seed_detector_plugin if session else None)
+        self._model = upload.model or (session.preferred_model if session else None)
         self._file = SourceFile(
             source_id=source_id,
             name=upload.name,
@@ -274,7 +280,7 @@ class _Work:
                 read = self._process().read(self._file)
         else:
             read = read_source(self._file)
-        models = model_source(self._roles)
+        models = model_source(self._roles, wish=self._model)
         work = Normaliser(detector=detector, models=models, watch=self.watch, progress=self._progress)
         found = finish_source(read, normalise_chunks(work, read), self._file.limits)
         is_by_model = detector.descriptor.uses_llm and models.available
@@ -324,7 +330,6 @@ def _check(upload: Upload) -> None:
 
 def _detector(pin: str | None, preference: str | None) -> str:
     """Give the detector to use: the named one, else the first there is."""
-    check_choices(Choices(seed_detector=pin))
     usable = [
         item.id
         for item in registry.installed.descriptors("sd-plugin")

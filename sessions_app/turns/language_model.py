@@ -45,7 +45,10 @@ def _endpoint(config: EndpointConfig) -> Endpoint:
 
 
 def model_source(
-    config: Mapping[str, Any] | None = None, sampling: Sampling | None = None, chain: Chain | None = None
+    config: Mapping[str, Any] | None = None,
+    sampling: Sampling | None = None,
+    chain: Chain | None = None,
+    wish: str | None = None,
 ) -> ModelSource:
     """Give the models under one snapshot of the roles [L-5].
 
@@ -53,12 +56,13 @@ def model_source(
         config: the stored table; the shipped defaults when None or empty.
         sampling: what a request asks of the model that writes its answer.
         chain: the turn's place in the provider's thread.
+        wish: the model of the request or session, for calls whose plugin is not told of it [L-3].
     """
     provider = endpoint()
     if provider is None:
         return AbsentModel()
     roles = model_config_of(config) if config else ModelConfig()
-    return ConfiguredModel(provider, roles, sampling or Sampling(), chain)
+    return ConfiguredModel(provider, roles, sampling or Sampling(), chain, wish)
 
 
 def grounding_of(session: Session, requested: str | None) -> Literal["strict", "open"]:

@@ -24,7 +24,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import keep_chain, report_chain
 from sessions_app.turns.closing import TurnError, close_turn, undone
 from sessions_app.turns.commands import CommandTurn, answer_command
-from sessions_app.turns.commit import commit_turn, fail_turn, mark_conversation
+from sessions_app.turns.commit import commit_turn, fail_turn
 from sessions_app.turns.courtesy import turn_running
 from sessions_app.turns.lessons import lessons
 from sessions_app.turns.machine import machine
@@ -80,10 +80,8 @@ def run_turn(
     shutdown.refuse_new_turns()
     check_call(call)
     if call.takes_commands and is_command(call.message):
-        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message))
+        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain))
         if isinstance(answered, CommandTurn):
-            if call.chain is not None:
-                mark_conversation(answered.turn.session, call.chain, call.message, answered.outcome.answer_text)
             return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
         call = guided_call(call, answered)
     with running_turns.place() as take_place:

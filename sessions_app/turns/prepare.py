@@ -236,7 +236,7 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall, model: PreparationM
             session_id=session.session_id,
             mounted_kb_id=session.mounted_kb.kb_id,
             mounted_kb_name=session.mounted_kb.name,
-            message_count=session.message_sequence,
+            message_count=session.message_count,
             session_context_unit_count=session.unit_count,
             deliberation_level=session.preferred_deliberation_level,
         ),

@@ -1,7 +1,8 @@
 """What would be chosen if: detector, planner and retriever run as a turn runs them, and nothing is written [PL-17].
 
 The same kernel steps over the same request, up to the moment a solver would be called. Events go into a list, no turn
-takes the session's slot, and no model is called: a plugin that needs one is ranked and not run.
+takes the session's slot, and no model is called: a plugin that needs one is ranked and not run. It takes a place among
+the turns that run at once, for it asks as much of the machine as their beginning does.
 """
 
 from collections import deque
@@ -31,6 +32,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.language_model import is_configured
 from sessions_app.turns.machine import SystemClock, workers
 from sessions_app.turns.prepare import check_call, freeze_request
+from sessions_app.turns.running_turns import running_turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +74,15 @@ def what_if(
         with_statistics: whether planners are told what was learned; without, every plugin counts as untried.
 
     Raises:
-        MRPError: the call itself is refused, as a turn would refuse it.
+        MRPError: the call itself is refused, as a turn would refuse it; SERVER_BUSY too.
     """
     check_call(call)
+    with running_turns.place() as take_place:
+        take_place()
+        return _predicted(session, call, preferences, with_statistics=with_statistics)
+
+
+def _predicted(session: Session, call: TurnCall, preferences: Selection | None, *, with_statistics: bool) -> Prediction:
     # Nobody holds the slot: read by one statement, the session fits its journal while others save and mount.
     session = Session.objects.select_related("journal", "mounted_kb").get(pk=session.pk)
     level = call.choices.deliberation_level

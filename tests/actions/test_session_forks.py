@@ -1,6 +1,11 @@
 """A fork goes on from its moment and knows nothing that was said after it [O-31, K40]."""
 
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
 import pytest
+from django.utils import timezone
 
 from mrpvm.conversation.flags import Flags
 from sessions_app.actions import session_forks, staging
@@ -9,9 +14,10 @@ from sessions_app.actions.forks import save_session_kb
 from sessions_app.actions.histories import append_messages, import_history
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.sessions import create_session
-from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.actions.sessions import create_session, delete_session
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, Session
 from sessions_app.models.session import ForkReason
+from sessions_app.queries.conversations import continuation, recognised_point
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.context import conversation_context
 from tests.actions.knowledge_scene import held, seen
@@ -115,3 +121,57 @@ def test_no_transaction_grows_with_what_it_knew(source: Session, monkeypatch: py
     assert max(written.value_count for written in transactions[:-1]) < 250
     assert transactions[-1].statement_count < 40
     assert (fork.unit_count, fork.journal.own_unit_count) == (30, 0)
+
+
+def expired_line(first: Session, length: int) -> list[Session]:
+    """Give `first` and the sessions that went on from it after each of so many expiries; the last is alive."""
+    line = [first]
+    for _ in range(length):
+        Session.objects.filter(pk=line[-1].pk).update(expired_at=timezone.now())
+        line.append(fork_session(line[-1], 2, ForkReason.EXPIRED))
+    first.refresh_from_db()
+    return line
+
+
+@pytest.mark.parametrize("expiries", [1, 7])
+def test_what_goes_on_after_many_expiries_is_found_at_once(
+    source: Session, expiries: int, django_assert_num_queries: Callable[..., Any]
+) -> None:
+    """[O-43]"""
+    line = expired_line(source, expiries)
+    with django_assert_num_queries(2):
+        assert continuation(source) == line[-1]
+    with django_assert_num_queries(0):
+        assert continuation(line[-1]) == line[-1]
+    Session.objects.filter(pk=line[-1].pk).update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert continuation(source) == line[-1]
+    delete_session(line[-1])
+    assert continuation(source) == line[-2]
+
+
+def test_an_edited_fork_is_not_what_goes_on_after_an_expiry(source: Session) -> None:
+    (_, later) = expired_line(source, 1)
+    fork_session(source, 2, ForkReason.EDITED)
+    assert continuation(source) == later
+
+
+@pytest.mark.parametrize("depth", [1, 7])
+def test_forks_of_one_conversation_are_told_from_others_at_once(
+    source: Session, depth: int, django_assert_num_queries: Callable[..., Any]
+) -> None:
+    """[O-31]"""
+    line = expired_line(source, depth)
+    ConversationPoint.objects.bulk_create(ConversationPoint(session=item, chain="alike", sequence=2) for item in line)
+    with django_assert_num_queries(2):
+        point, is_ambiguous = recognised_point("alike")
+    assert (point.session, is_ambiguous) == (line[-1], False)
+    other = create_session(source.project)
+    ConversationPoint.objects.create(session=other, chain="alike", sequence=2)
+    with django_assert_num_queries(2):
+        assert recognised_point("alike") == (None, True)
+
+
+def test_browsers_hear_which_revision_a_fork_has_mounted(source: Session) -> None:
+    fork = fork_session(source, 6, ForkReason.EDITED)
+    told = fork.events.get(kind="kb.mounted").payload
+    assert (told["kb_id"], told["revision"], told["reason"]) == (fork.mounted_kb.kb_id, 1, "session-fork")

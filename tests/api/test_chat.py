@@ -5,12 +5,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 from pytest_django import Settings
 
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Solution, SolveInput
 from sessions_app.actions.sessions import delete_session
+from sessions_app.api import chat_sessions
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns import shutdown
 from tests.api.conftest import Caller
@@ -185,6 +187,17 @@ def test_a_deleted_session_is_gone_for_its_client_too(editor: Caller) -> None:
     editor.post(CHAT, {"messages": [USER]}, X_Session_Id="mine")
     delete_session(Session.objects.get())
     assert code_of(editor.post(CHAT, {"messages": [USER]}, X_Session_Id="mine")) == (404, "SESSION_NOT_FOUND")
+
+
+def test_what_the_database_refuses_is_no_unknown_session_where_none_was_named(
+    editor: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **options: object) -> None:
+        raise IntegrityError("a row that is referred to is gone")
+
+    monkeypatch.setattr(chat_sessions, "begin_session", refuse)
+    editor.client.raise_request_exception = False
+    assert code_of(editor.post(CHAT, {"messages": [USER]})) == (500, "SERVER_INTERNAL_ERROR")
 
 
 def test_an_expired_session_answers_410_every_time_and_stays_readable(editor: Caller, settings: Settings) -> None:

@@ -287,6 +287,31 @@ def test_a_model_reads_a_source_under_the_role_of_ingestion(
     assert len([body for body in provider.bodies if body["model"] == "reader"]) == source.chunk_count > 2
 
 
+@pytest.mark.parametrize(
+    "address", ["/api/sessions/{}/context", "/api/sessions/{}/workspace/sources", "/api/kbs/default/sources"]
+)
+def test_the_model_named_with_a_source_reads_it_unless_a_role_names_another(
+    provider: Provider, caller: Callable[..., Caller], address: str
+) -> None:
+    """[L-3, API-9]"""
+    admin = caller("admin")
+    provider.otherwise = say(UNITS)
+
+    def models(preferred: str | None, **named: str) -> set[str]:
+        session_id = admin.post("/api/sessions", {"model": preferred}).json()["session_id"]
+        seen = len(provider.bodies)
+        text = f"The ferry leaves at nine, as {seen} people say."
+        body = {"content": text, "name": "ferry.txt", "seed_detector_plugin": "sd-llm-fast"}
+        assert admin.post(address.format(session_id), {**body, **named}).status_code < 300
+        return {request["model"] for request in provider.bodies[seen:]}
+
+    assert models(None, model="reader") == {"reader"}
+    assert models("own", model="reader") == {"reader"}
+    assert models("own") == ({"own"} if "sessions" in address else {"some-model"})
+    admin.put("/api/settings/llm-roles", {"roles": {"kb-ingest": {"model": "first"}}})
+    assert models(None, model="reader") == {"first"}
+
+
 def test_a_source_that_no_model_could_read_leaves_nothing(provider: Provider, editor: Caller) -> None:
     """[IN-11, O-7]"""
     session_id = told(editor)

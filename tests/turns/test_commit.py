@@ -1,13 +1,15 @@
 """What a successful turn leaves [T-20 to T-27]."""
 
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 
 from mrpvm import registry
+from mrpvm.conversation.chain import chain_start
 from sessions_app.actions.context_units import Promotion, record_ledger
 from sessions_app.actions.sessions import Choices
-from sessions_app.models import ExplainabilityTurn, LayerUnit, Session, SessionEvent, UnitEvent
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, Session, SessionEvent, UnitEvent
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import detection, plugin, retrieval, solution
@@ -157,3 +159,15 @@ def test_a_long_reason_of_the_ledger_ends_with_a_mark(session: Session) -> None:
     record_ledger(turn, Promotion(), [("exec-0", row) for row in rows])
     reasons = UnitEvent.objects.filter(turn=turn).order_by("pk").values_list("reason", flat=True)
     assert list(reasons) == ["x" * 300, "x" * 299 + "…"]
+
+
+def test_a_command_is_stored_with_the_place_by_which_its_conversation_is_recognised(session, monkeypatch):
+    """[O-31]: both or nothing, wherever the server stops between them."""
+    call = TurnCall(message="/style focus", chain=chain_start("project", "key", ""))
+    monkeypatch.setattr(ConversationPoint, "__init__", Mock(side_effect=RuntimeError("the server stops here")))
+    with pytest.raises(RuntimeError, match="stops here"):
+        run_turn(session, call)
+    assert not session.turns.exists()
+    monkeypatch.undo()
+    run_turn(session, call)
+    assert session.conversation_points.get().sequence == 0

@@ -38,8 +38,9 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     layer = old.get_model("sessions_app", "KnowledgeLayer").objects.create()
     base = old.get_model("sessions_app", "KnowledgeBase").objects.create(project=project, name="Base", head=layer)
     made = old.get_model("sessions_app", "Session").objects.create(
-        project=project, mounted_kb=base, mounted_layer=layer, draft=layer, journal=layer
+        project=project, mounted_kb=base, mounted_layer=layer, draft=layer, journal=layer, message_sequence=3
     )
+    old.get_model("sessions_app", "Message").objects.create(session=made, sequence=3, role="user", content="Hello.")
     added_at = datetime(2026, 1, 2, tzinfo=UTC)
     source = old.get_model("sessions_app", "KnowledgeSource").objects.create(
         layer=layer, source_id="s", name="Old", added_at=added_at
@@ -56,6 +57,7 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     assert (carried.text_byte_count, carried.updated_at) == (8, added_at)
     assert KnowledgeLayer.objects.get().index_version == "snowball-english-3.1.0+terms-2+fields-1"
     session = Session.objects.get(pk=made.pk)
+    assert (session.message_count, session.removed_message_count) == (1, 2)
     assert {item.skill_name for item in skills_of(session).skills} >= {"arithmetic", "summarise"}
     assert personas_of(session).get("default") is not None
     assert agents_of(session).get("default") is not None

@@ -340,6 +340,15 @@ def test_a_turn_can_be_stopped_while_a_plugin_hangs_on_what_it_was_told(
     assert not PluginFailure.objects.exists()
 
 
+def test_a_failure_names_its_session_however_long_the_clients_name_is(db: None) -> None:
+    """[O-42]"""
+    longest = "x" * 128
+    plugin_failures.record_failure("kb-a", "session-created", "no", session_id=longest)
+    kept = PluginFailure.objects.get()
+    kept.full_clean()  # SQLite would store any length
+    assert kept.session_id == longest
+
+
 def test_the_newest_failures_are_kept_each_without_secrets_and_not_endless(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,12 +1,17 @@
 """The life of a session: created whole, renamed, expired, deleted, brought back, removed [S-6 to S-18]."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import timedelta
 
 import pytest
+from django.db import connections, transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
-from sessions_app.actions.histories import import_history
+from sessions_app.actions.histories import begin_session, import_history
+from sessions_app.actions.kb_mounts import mounted_facts
+from sessions_app.actions.recognition import resume_session
+from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import (
     UNDO_PERIOD,
     Choices,
@@ -18,6 +23,7 @@ from sessions_app.actions.sessions import (
     restore_session,
 )
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeLayer, Session
+from sessions_app.models.session import ForkReason
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
@@ -37,7 +43,9 @@ def test_a_new_session_has_a_random_id_a_mount_and_the_defaults(project):
     assert session.session_id.startswith("sess-")
     assert len(session.session_id) == len("sess-") + 32
     assert session.mounted_kb.is_default
-    assert KBMount.objects.get(session=session).reason == "session-create"
+    mount = KBMount.objects.get(session=session)
+    assert mount.reason == "session-create"
+    assert session.events.get(kind="kb.mounted").payload == mounted_facts(mount)
     assert session.preferred_planner_plugin == "planner-default"
     assert session.preferred_kb_plugin is None
 
@@ -153,6 +161,69 @@ def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
     assert caught.value.code == "SESSION_LIMIT"
     Session.objects.filter(pk=first.pk).update(expires_at=timezone.now() - timedelta(seconds=1))
     assert create_session(project)
+    with pytest.raises(Unavailable):
+        create_session(project)
+
+
+def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settings):
+    """[S-10, S-14]: its time has run out, and the end of the turn gives it new."""
+    settings.MRPVM_MAX_SESSIONS = 1
+    plugins()
+    prepare(session, TurnCall(message="Why?"))
+    Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    with pytest.raises(Unavailable):
+        create_session(session.project)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda session: fork_session(session, 0, ForkReason.EDITED),
+        lambda session: begin_session(session.project, [{"role": "user", "content": "Hello."}]),
+        lambda session: restore_session(Session.objects.get(deleted_at__isnull=False)),
+    ],
+    ids=["fork", "history", "undo"],
+)
+def test_on_a_full_server_no_way_leads_to_one_more_session(session, settings, make):
+    """[S-10]"""
+    delete_session(create_session(session.project))
+    settings.MRPVM_MAX_SESSIONS = 1
+    with pytest.raises(Unavailable) as caught:
+        make(session)
+    assert caught.value.code == "SESSION_LIMIT"
+    assert Session.objects.filter(deleted_at=None).count() == 1
+
+
+def test_what_goes_on_after_an_expiry_needs_a_place_as_any_session_does(session, settings):
+    """[O-43, S-10]: the expired one has given its own away."""
+    settings.MRPVM_MAX_SESSIONS = 1
+    Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    session.refresh_from_db()
+    other = create_session(session.project)
+    with pytest.raises(Unavailable):
+        resume_session(session)
+    delete_session(other)
+    assert resume_session(session).session.forked_from == session
+
+
+def test_sessions_made_at_once_count_each_other(project, settings):
+    settings.MRPVM_MAX_SESSIONS = 1
+
+    def make():
+        try:
+            create_session(project)
+        except Unavailable as refused:
+            return refused.code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            create_session(project)
+            other = pool.submit(make)
+            wait([other], timeout=1)
+        assert other.result() == "SESSION_LIMIT"
+    assert Session.objects.count() == 1
 
 
 def test_the_registry_keeps_the_newest_entries_and_numbers_go_on(session, plugins, settings):

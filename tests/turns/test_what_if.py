@@ -2,12 +2,14 @@
 
 import pytest
 
+from mrpvm.errors import Unavailable
 from sessions_app.actions.forks import save_session_kb
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.what_if import what_if
 from tests.actions.knowledge_scene import tell
 
@@ -24,3 +26,16 @@ def test_a_session_that_was_saved_after_it_was_read_is_looked_at_as_it_stands(pl
     found = what_if(read_before, TurnCall(message="Why is the pump loud?"))
     assert not found.error
     assert "kb" in {data.get("stage") for _, _, data, *_ in found.records}
+
+
+def test_it_takes_a_place_as_a_turn_does(plugins, settings):
+    settings.MRPVM_MAX_RUNNING_TURNS = 1
+    plugins()
+    session = create_session(ensure_default_project())
+    with running_turns.place() as take_place:
+        take_place()
+        with pytest.raises(Unavailable) as caught:
+            what_if(session, TurnCall(message="Why?"))
+        assert caught.value.code == "SERVER_BUSY"
+    for _ in range(2):  # each gives its place back
+        assert not what_if(session, TurnCall(message="Why?")).error

@@ -217,6 +217,14 @@ def test_inputs_that_a_turn_would_refuse_are_refused_in_words(live_project: Proj
     assert "The message is empty." in get(client, asked, "turn-what-if", message=" ")
 
 
+def test_a_full_server_says_on_the_page_that_nothing_can_be_predicted_now(
+    live_project: Project, asked: ExplainabilityTurn, settings: Settings
+) -> None:
+    settings.MRPVM_MAX_RUNNING_TURNS = 0
+    html = get(member_client(live_project, "viewer"), asked, "turn-what-if")
+    assert "as many as it is allowed to. Try again in a moment." in html[html.index('id="prediction"') :]
+
+
 def test_an_exported_turn_has_its_payloads_whole(project: Project, settings: Settings) -> None:
     settings.MRPVM_INLINE_DETAIL_BYTES = 100
     turn = add_turns(new_session(project), 1)[0]

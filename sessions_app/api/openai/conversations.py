@@ -1,5 +1,6 @@
 """`/v1/conversations`: a conversation is a session, its items are the messages."""
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from rest_framework.request import Request
@@ -12,13 +13,16 @@ from sessions_app.api.openai.errors import invalid, missing
 from sessions_app.api.openai.messages import items_in
 from sessions_app.api.openai.parameters import metadata_of
 from sessions_app.api.openai.response_object import conversation_id, item_of, session_id_of
-from sessions_app.api.openai.views import OpenAIView, listed
-from sessions_app.queries.sessions import messages, session
+from sessions_app.api.openai.views import OpenAIView, PageAsked, list_of, unknown_after
+from sessions_app.queries.conversations import items, items_behind
+from sessions_app.queries.sessions import session
 
 if TYPE_CHECKING:
     from sessions_app.models import Message, Session
 
 _ITEMS_MAX = 20
+_ITEM_ID = re.compile("msg_(?:([0-9]{1,9})|([0-9a-f]{32}))")
+"""An item is named by its place in the conversation, an answer by its turn."""
 
 
 def _conversation(found: "Session") -> dict[str, Any]:
@@ -42,7 +46,22 @@ def _found(view: OpenAIView, conversation: str) -> "Session":
     return found
 
 
-def _items(body: dict[str, Any]) -> list[dict[str, str]]:
+def _item(found: "Session", item_id: str) -> "Message | None":
+    """Give the message of this id, None if the conversation has none."""
+    named = _ITEM_ID.fullmatch(item_id)
+    if named is None:
+        return None
+    place, turn = named.groups()
+    rows = items(found)
+    item = rows.filter(sequence=place).first() if place else rows.filter(turn__request_id=f"req-{turn}").last()
+    return item if item is not None and _told(item)["id"] == item_id else None
+
+
+def _told(item: "Message") -> dict[str, Any]:
+    return item_of(item, is_answer=item.is_answer)  # type: ignore[attr-defined]  # by `items`
+
+
+def _sent_items(body: dict[str, Any]) -> list[dict[str, str]]:
     given = body.get("items") or []
     if not isinstance(given, list) or len(given) > _ITEMS_MAX:
         raise invalid("items", f"must be a list of up to {_ITEMS_MAX} items.")
@@ -55,8 +74,8 @@ class Conversations(OpenAIView):
     def post(self, request: Request) -> Response:
         """Make a session, with messages to begin with."""
         body = self.sent()
-        items, metadata = _items(body), metadata_of(body)
-        return Response(_conversation(begin_session(self.project, items, metadata=metadata)))
+        sent, metadata = _sent_items(body), metadata_of(body)
+        return Response(_conversation(begin_session(self.project, sent, metadata=metadata)))
 
 
 class OneConversation(OpenAIView):
@@ -81,17 +100,21 @@ class Items(OpenAIView):
 
     def get(self, request: Request, conversation_id: str) -> Response:
         """List them."""
-        return Response(listed(request, [item_of(message) for message in messages(_found(self, conversation_id))]))
+        asked = PageAsked.by(request)
+        found = _found(self, conversation_id)
+        last = None if asked.after is None else _item(found, asked.after)
+        if asked.after is not None and last is None:
+            raise unknown_after()
+        rows = items_behind(found, last, is_newest_first=asked.is_newest_first)
+        return Response(asked.told([_told(item) for item in rows[: asked.limit + 1]]))
 
     def post(self, request: Request, conversation_id: str) -> Response:
         """Append messages without answering them."""
         found = _found(self, conversation_id)
-        items = _items(self.sent())
-        if not items:
+        sent = _sent_items(self.sent())
+        if not sent:
             raise invalid("items", "must hold at least one item.")
-        made = [item_of(message) for message in append_messages(found, items)]
-        ends = {"first_id": made[0]["id"], "last_id": made[-1]["id"], "has_more": False}
-        return Response({"object": "list", "data": made, **ends})
+        return Response(list_of([item_of(message) for message in append_messages(found, sent)]))
 
 
 class OneItem(OpenAIView):
@@ -99,16 +122,16 @@ class OneItem(OpenAIView):
 
     def get(self, request: Request, conversation_id: str, item_id: str) -> Response:
         """Read it."""
-        return Response(item_of(self._message(_found(self, conversation_id), item_id)))
+        return Response(_told(self._known(_found(self, conversation_id), item_id)))
 
     def delete(self, request: Request, conversation_id: str, item_id: str) -> Response:
         """Take it out of the conversation; the turn that it belongs to keeps its record."""
         found = _found(self, conversation_id)
-        remove_message(found, self._message(found, item_id).sequence)
+        remove_message(found, self._known(found, item_id).sequence)
         return Response(_conversation(found))
 
-    def _message(self, found: "Session", item_id: str) -> "Message":
-        for message in messages(found):
-            if item_of(message)["id"] == item_id:
-                return message
-        raise missing("item_id", "item_not_found", f"The conversation has no item '{item_id}'.")
+    def _known(self, found: "Session", item_id: str) -> "Message":
+        item = _item(found, item_id)
+        if item is None:
+            raise missing("item_id", "item_not_found", f"The conversation has no item '{item_id}'.")
+        return item

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from sessions_app.actions.client_requests import forget_response
 from sessions_app.api.openai.response_object import item_of
 from sessions_app.api.openai.responses import current_response, known_turn, stored_response
-from sessions_app.api.openai.views import OpenAIView, listed
+from sessions_app.api.openai.views import OpenAIView, PageAsked, unknown_after
 from sessions_app.queries.conversations import asked_messages
 from sessions_app.turns.cancel import request_cancel
 
@@ -50,5 +50,14 @@ class InputItems(OpenAIView):
 
     def get(self, request: Request, response_id: str) -> Response:
         """List its input."""
+        asked = PageAsked.by(request)
         turn = known_turn(self, response_id, "response_id")
-        return Response(listed(request, [item_of(message) for message in asked_messages(turn)]))
+        items = [item_of(message) for message in asked_messages(turn)]
+        if asked.is_newest_first:
+            items.reverse()
+        if asked.after is not None:
+            ids = [item["id"] for item in items]
+            if asked.after not in ids:
+                raise unknown_after()
+            items = items[ids.index(asked.after) + 1 :]
+        return Response(asked.told(items))

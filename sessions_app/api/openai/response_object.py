@@ -38,10 +38,15 @@ def output_text(text: str) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
-def item_of(message: "Message") -> dict[str, Any]:
-    """Give a stored message as a conversation item; an answer's id is that of its output item."""
+def item_of(message: "Message", *, is_answer: bool = False) -> dict[str, Any]:
+    """Give a stored message as a conversation item.
+
+    Args:
+        is_answer: it is what its turn answered; its id is that of the output item then, and tells its place otherwise.
+    """
     if message.role == "assistant":
-        return output_item(message.turn.request_id if message.turn else str(message.sequence), message.content)
+        named = message.turn.request_id if is_answer and message.turn else str(message.sequence)
+        return output_item(named, message.content)
     return {
         "id": f"msg_{message.sequence}",
         "type": "message",

@@ -1,7 +1,8 @@
 """What every endpoint below `/v1` shares."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 from rest_framework.request import Request
 
@@ -33,33 +34,45 @@ class UnknownOpenAIPath(UnknownPath, OpenAIView):
     """Any other address below `/v1`."""
 
 
-def listed[Item: Mapping[str, Any]](request: Request, items: list[Item]) -> dict[str, Any]:
-    """Give one page of a list, as `order`, `after` and `limit` say; the newest first unless asked otherwise.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageAsked:
+    """Which page of a list a request wants: at most `limit` items, those behind the item `after`."""
 
-    Args:
-        items: all of them, the oldest first.
+    is_newest_first: bool
+    after: str | None
+    limit: int
 
-    Raises:
-        InvalidInput: a parameter is not acceptable.
-    """
-    given = request.query_params
-    order, after = given.get("order", "desc"), given.get("after")
-    if order not in ("asc", "desc"):
-        raise InvalidInput("order must be asc or desc.", details={"param": "order"})
-    limit = whole_number(given.get("limit", str(PAGE_LIMIT)))
-    if limit is None or not 1 <= limit <= PAGE_LIMIT_MAX:
-        raise InvalidInput(f"limit must be from 1 to {PAGE_LIMIT_MAX}.", details={"param": "limit"})
-    ordered = items if order == "asc" else items[::-1]
-    if after is not None:
-        places = [place for place, item in enumerate(ordered) if item["id"] == after]
-        if not places:
-            raise InvalidInput("after names no item of this list.", details={"param": "after"})
-        ordered = ordered[places[0] + 1 :]
-    page = ordered[:limit]
-    return {
-        "object": "list",
-        "data": page,
-        "first_id": page[0]["id"] if page else None,
-        "last_id": page[-1]["id"] if page else None,
-        "has_more": len(ordered) > len(page),
-    }
+    @classmethod
+    def by(cls, request: Request) -> Self:
+        """Read `order`, `after` and `limit`; the newest come first unless asked otherwise.
+
+        Raises:
+            InvalidInput: a parameter is not acceptable.
+        """
+        given = request.query_params
+        order = given.get("order", "desc")
+        if order not in ("asc", "desc"):
+            raise InvalidInput("order must be asc or desc.", details={"param": "order"})
+        limit = whole_number(given.get("limit", str(PAGE_LIMIT)))
+        if limit is None or not 1 <= limit <= PAGE_LIMIT_MAX:
+            raise InvalidInput(f"limit must be from 1 to {PAGE_LIMIT_MAX}.", details={"param": "limit"})
+        return cls(is_newest_first=order == "desc", after=given.get("after"), limit=limit)
+
+    def told(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Give the page as a list of OpenAI's.
+
+        Args:
+            items: those of the page in its order, and one more if there is one.
+        """
+        return list_of(items[: self.limit], has_more=len(items) > self.limit)
+
+
+def list_of(items: Sequence[Mapping[str, Any]], *, has_more: bool = False) -> dict[str, Any]:
+    """Give these items as a list of OpenAI's."""
+    ends = {"first_id": items[0]["id"] if items else None, "last_id": items[-1]["id"] if items else None}
+    return {"object": "list", "data": items, **ends, "has_more": has_more}
+
+
+def unknown_after() -> InvalidInput:
+    """Give the refusal of an `after` that names nothing."""
+    return InvalidInput("after names no item of this list.", details={"param": "after"})
