@@ -54,7 +54,7 @@ def why(reason: str) -> str:
     return CODES.get(reason, reason)
 
 
-def ending(status: str, answer_status: str | None, kind: str = "chat") -> str:
+def ending(status: str, answer_status: str | None, kind: str) -> str:
     """Give how a turn ended, in one or two words."""
     if kind == "command":
         return "Command"
