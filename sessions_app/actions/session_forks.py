@@ -9,8 +9,8 @@ from sessions_app import events
 from sessions_app.actions.activity import touch
 from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
+from sessions_app.identifiers import new_session_id
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
-from sessions_app.models.identifiers import new_session_id
 from sessions_app.models.remembered_text import copy_of
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
