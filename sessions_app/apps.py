@@ -4,15 +4,18 @@ from django.apps import AppConfig
 
 
 class SessionsConfig(AppConfig):
-    """Registers the models, the start-up checks and the plugins; starts nothing."""
+    """Registers the models, the start-up checks, the configured secrets and the plugins; starts nothing."""
 
     name = "sessions_app"
     verbose_name = "Conversations"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Register the system checks and fill the machine's registry."""
+        """Register the system checks, name what nobody may read, and fill the machine's registry."""
+        from mrpvm.llm.redaction import name_secrets
         from sessions_app import checks  # noqa: F401 (checks register when imported, after the settings)
+        from sessions_app.logs import configured_secrets
         from sessions_app.turns.machine import install_plugins
 
+        name_secrets(configured_secrets())
         install_plugins()

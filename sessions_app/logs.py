@@ -2,8 +2,25 @@
 
 import asyncio
 import logging
+from urllib.parse import unquote, urlsplit
+
+from django.conf import settings
 
 from mrpvm.llm.redaction import without_secrets
+
+
+def configured_secrets() -> list[str]:
+    """Give the secrets that the settings hold, the empty ones too; a log line or a plugin's error may repeat them."""
+    redis_password = urlsplit(settings.REDIS_URL).password or ""
+    database_passwords = [str(database.get("PASSWORD") or "") for database in settings.DATABASES.values()]
+    return [
+        settings.SECRET_KEY,
+        settings.MRPVM_API_KEY,
+        settings.MRPVM_LLM_API_KEY,
+        *database_passwords,
+        redis_password,
+        unquote(redis_password),
+    ]
 
 
 class PlainFormatter(logging.Formatter):

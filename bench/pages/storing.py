@@ -8,6 +8,7 @@ from typing import Any
 from django.utils import timezone
 
 from sessions_app.actions.sessions import create_session
+from sessions_app.identifiers import new_session_id
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -18,7 +19,6 @@ from sessions_app.models import (
     SessionEvent,
     UnitEvent,
 )
-from sessions_app.models.identifiers import new_session_id
 
 BATCH = 2_000
 FAILED_EVERY = 20

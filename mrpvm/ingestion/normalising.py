@@ -11,6 +11,7 @@ from mrpvm.kernel.admission import hash_warnings, unit_of
 from mrpvm.knowledge.ingest import chunk_id_of
 from mrpvm.lang import ControlLanguageError, admit
 from mrpvm.llm.port import LanguageModel
+from mrpvm.llm.redaction import without_secrets
 from mrpvm.values import SessionState
 
 logger = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ def _rejected(
 def raised(read: ReadSource, place: int, plugin_id: str, error: BaseException) -> TurnFailed:
     """Give the failure of a normaliser that raised."""
     if isinstance(error, MRPError):
-        return failure(read, place, plugin_id, error.code, error.message)
+        return failure(read, place, plugin_id, error.code, without_secrets(error.message))
     return failure(read, place, plugin_id, "PLUGIN_EXCEPTION", type(error).__name__)
 
 

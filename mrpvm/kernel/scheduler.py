@@ -13,6 +13,7 @@ from mrpvm.errors import EngineTimeout, MRPError
 from mrpvm.kernel.calls import CallReturn, Fork, PluginCall, Program
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.workers import Workers
+from mrpvm.llm.redaction import redacted, without_secrets
 
 TICK_MS = 100
 
@@ -169,7 +170,7 @@ class Scheduler:
 
 
 def _as_data(error: BaseException) -> PluginError:
-    """Give a plugin's exception as data [PL-23]; the type and message, never the stack [API-3]."""
+    """Give a plugin's exception as data [PL-23]; the type and message, never the stack [API-3] nor a secret."""
     if isinstance(error, MRPError):
-        return PluginError(code=error.code, message=error.message, details=error.details)
-    return PluginError(code="PLUGIN_EXCEPTION", message=f"{type(error).__name__}: {error}")
+        return PluginError(code=error.code, message=without_secrets(error.message), details=redacted(error.details))
+    return PluginError(code="PLUGIN_EXCEPTION", message=without_secrets(f"{type(error).__name__}: {error}"))

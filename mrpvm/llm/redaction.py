@@ -2,14 +2,16 @@
 
 Over the source's rules: keys are known by what they end with, so `openai_api_key`, `access_token` and `secretKey` are
 found; whatever text lies below such a key goes, lists included; a key in a text begins a word, so `task-...` stays;
-a host ends where it ends, so `supabase.com` stays.
+a host ends where it ends, so `supabase.com` stays. The server's own secrets may have any form: it names them, once.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 REDACTED = "[REDACTED]"
+SECRET_CHARS = 8
+"""The fewest of a named secret: a shorter one is a word, such as `ollama`, that ordinary texts hold too."""
 
 _SECRET_KEY = re.compile(
     r"(?:apikeys?|authorization|secrets?|secretkey|password|passwd|passphrase|token|privatekey|credentials?"
@@ -30,8 +32,22 @@ _SECRET_TEXT = re.compile(
 )
 
 
+_named: list[str] = []
+
+
+def name_secrets(secrets: Iterable[str]) -> None:
+    """Have this process take these texts out wherever it takes out secrets, instead of those named before.
+
+    Those of fewer than 8 characters are not looked for.
+    """
+    # The longest first: one may begin with another.
+    _named[:] = sorted((item for item in secrets if len(item) >= SECRET_CHARS), key=len, reverse=True)
+
+
 def without_secrets(text: str) -> str:
     """Give a text with `[REDACTED]` in the place of every secret; log lines and stored requests alike."""
+    for secret in _named:
+        text = text.replace(secret, REDACTED)
     return _SECRET_TEXT.sub(lambda match: (match[match.lastgroup] if match.lastgroup else "") + REDACTED, text)
 
 

@@ -17,9 +17,9 @@ from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.session_limit import take_place
 from sessions_app.actions.staging import UNITS_AT_ONCE, fill, staged_on, staging
+from sessions_app.identifiers import new_session_id
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
 from sessions_app.models.copies import insert_copies
-from sessions_app.models.identifiers import new_session_id
 from sessions_app.models.remembered_text import copy_of
 from sessions_app.models.unit_fields import UnitFields
 from sessions_app.search.index import index_units

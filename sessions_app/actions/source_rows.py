@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -15,6 +14,7 @@ from mrpvm.ingestion.source import Rejection
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.quarantine import keep_rejections
+from sessions_app.identifiers import new_id
 from sessions_app.models import KnowledgeLayer, KnowledgeSource
 
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
@@ -71,7 +71,7 @@ def check_source(source: NewSource) -> None:
 
 def new_context_id() -> str:
     """Give an id for what is loaded into a session's memory; no source of a base or draft has one like it [KB-3]."""
-    return f"ctx-{secrets.token_hex(16)}"
+    return new_id("ctx")
 
 
 def check_source_id(source_id: str) -> None:

@@ -1,11 +1,11 @@
 """An ASGI wrapper that refuses a request body over the limit before anything is kept of it [API-1, O-33]."""
 
 import json
-import secrets
 from collections.abc import Callable
 from typing import Any
 
 from sessions_app.api.errors import error_body
+from sessions_app.identifiers import new_request_id
 
 ASGIApplication = Callable[[dict[str, Any], Callable[..., Any], Callable[..., Any]], Any]
 
@@ -66,7 +66,7 @@ async def _discard_rest(receive: Callable[..., Any], allowance: int) -> None:
 
 
 async def _answer_too_large(send: Callable[..., Any], limit: int) -> None:
-    request_id = f"req-{secrets.token_hex(16)}"
+    request_id = new_request_id()
     message = f"The request body is larger than {limit} bytes."
     error = error_body("BODY_TOO_LARGE", message, details={"max_bytes": limit}, request_id=request_id)
     body = json.dumps(error).encode()

@@ -1,8 +1,8 @@
 """The addresses below `/api`, without trailing slashes [O-6]."""
 
-from django.urls import path, re_path, register_converter
+from django.urls import path, re_path
 
-from sessions_app.addresses import IdConverter
+from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api import (
     docs,
     health,
@@ -19,8 +19,6 @@ from sessions_app.api import (
 )
 from sessions_app.api.chat import ChatCompletions
 from sessions_app.api.views import UnknownPath
-
-register_converter(IdConverter, "id")
 
 app_name = "api"
 urlpatterns = [

@@ -1,6 +1,5 @@
 """What every endpoint shares: who calls, one request id, strict bodies, JSON answers."""
 
-import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,6 +17,7 @@ from rest_framework.views import APIView
 from sessions_app.api.authentication import Access, ApiKeyAuthentication, MemberAuthentication
 from sessions_app.api.parsers import JSONObjectParser
 from sessions_app.api.permissions import RolePermission
+from sessions_app.identifiers import new_request_id
 
 if TYPE_CHECKING:
     from sessions_app.models import Project
@@ -52,7 +52,7 @@ class ApiView(APIView):
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         """Give the framework's request, and the request its id."""
-        self.request_id = f"req-{secrets.token_hex(16)}"
+        self.request_id = new_request_id()
         if "CONTENT_LENGTH" not in request.META and "Transfer-Encoding" in request.headers:
             # The framework takes a body of unknown length for none.
             request.META["CONTENT_LENGTH"] = str(len(request.body))

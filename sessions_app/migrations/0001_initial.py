@@ -5,7 +5,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import sessions_app.models.identifiers
+import sessions_app.identifiers
 
 
 class Migration(migrations.Migration):
@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 (
                     "request_id",
                     models.CharField(
-                        default=sessions_app.models.identifiers.new_request_id,
+                        default=sessions_app.identifiers.new_request_id,
                         editable=False,
                         max_length=64,
                         unique=True,
@@ -396,7 +396,7 @@ class Migration(migrations.Migration):
                 (
                     "kb_id",
                     models.CharField(
-                        default=sessions_app.models.identifiers.new_kb_id, editable=False, max_length=64, unique=True
+                        default=sessions_app.identifiers.new_kb_id, editable=False, max_length=64, unique=True
                     ),
                 ),
                 ("name", models.CharField(max_length=200)),
@@ -482,9 +482,7 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "session_id",
-                    models.CharField(
-                        default=sessions_app.models.identifiers.new_session_id, editable=False, max_length=128
-                    ),
+                    models.CharField(default=sessions_app.identifiers.new_session_id, editable=False, max_length=128),
                 ),
                 ("is_client_named", models.BooleanField(default=False)),
                 ("title", models.CharField(blank=True, max_length=200, null=True)),

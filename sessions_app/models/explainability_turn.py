@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from sessions_app.models.identifiers import new_request_id
+from sessions_app.identifiers import new_request_id
 from sessions_app.models.session import Session
 
 

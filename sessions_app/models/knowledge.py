@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-from sessions_app.models.identifiers import new_kb_id
+from sessions_app.identifiers import new_kb_id
 from sessions_app.models.project import Project
 from sessions_app.models.unit_fields import UnitFields
 

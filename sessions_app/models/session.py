@@ -5,8 +5,8 @@ import hashlib
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.identifiers import new_session_id
 from sessions_app.models.frozen_content import FrozenContent
-from sessions_app.models.identifiers import new_session_id
 from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
 from sessions_app.models.project import Grounding, Project
 

@@ -29,9 +29,13 @@ _ROWS_A_QUERY = 200
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is looked for: word sequences, all of which must stand in a unit, and each as it is."""
+    """What is looked for: word sequences, all of which must stand in a unit, and each as it is.
+
+    `left_out_count` words were asked for in addition and are not looked for.
+    """
 
     phrases: tuple[tuple[str, ...], ...]
+    left_out_count: int = 0
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -42,15 +46,17 @@ class Asked:
 def asked_for(text: str) -> Asked:
     """Give what a text asks for: what stands between quotation marks as a phrase, every other word by itself.
 
-    Words beyond the first `ASKED_WORDS` are left out.
+    Words beyond the first `ASKED_WORDS` are left out and counted.
     """
     phrases: list[tuple[str, ...]] = []
-    left = ASKED_WORDS
+    left, left_out_count = ASKED_WORDS, 0
     for place, part in enumerate(_QUOTED.split(text)):
         for words in [words_of(part)] if place % 2 else pieces_of(part):
-            phrases += [tuple(words[:left])] if words[:left] else []
-            left -= len(words[:left])
-    return Asked(tuple(phrases))
+            taken = tuple(words[:left])
+            phrases += [taken] if taken else []
+            left -= len(taken)
+            left_out_count += len(words) - len(taken)
+    return Asked(tuple(phrases), left_out_count)
 
 
 def note_words(rows: Sequence[LayerUnit]) -> None:

@@ -14,8 +14,7 @@ def request_cancel(turn: ExplainabilityTurn) -> None:
     Raises:
         Conflict: the turn has ended already.
     """
-    changed = ExplainabilityTurn.objects.filter(pk=turn.pk, status=ExplainabilityTurn.Status.RUNNING).update(
-        cancel_requested_at=timezone.now()
-    )
-    if not changed:
-        raise Conflict("The turn has ended already.", code="TURN_NOT_RUNNING", details={"status": turn.status})
+    stored = ExplainabilityTurn.objects.filter(pk=turn.pk)
+    if not stored.filter(status=ExplainabilityTurn.Status.RUNNING).update(cancel_requested_at=timezone.now()):
+        status = stored.values_list("status", flat=True).first()  # the caller's may be of before its end
+        raise Conflict("The turn has ended already.", code="TURN_NOT_RUNNING", details={"status": status})

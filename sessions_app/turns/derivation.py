@@ -27,7 +27,7 @@ PLUGIN_ID = "kb-summary"
 ROLE = "kb-derive"
 _AT_ONCE = 4
 _PATIENCE_SECONDS = 0.1
-_MATERIAL_CHARS = 8_000
+MATERIAL_CHARS = 8_000
 _SYSTEM = (
     "You summarise a part of a document for people who search it. Write one or two plain sentences of at most "
     f"{SUMMARY_CHARS} characters in the language of the text. Say nothing that the text does not say, and keep "
@@ -106,10 +106,16 @@ def _asked(unit: KnowledgeUnit, children: Sequence[KnowledgeUnit], models: Model
     scope = CallScope(
         timeout_ms=settings.MRPVM_PLUGIN_TIMEOUT_MS, max_calls=1, stopped=given_up.is_set, recorder=Recorder()
     )
-    material = "\n".join(child.text for child in children)
     title = f"Title: {unit.title}\n\n" if unit.title else ""
-    message = HistoryMessage(role="user", content=f"{title}{material[:_MATERIAL_CHARS]}")
+    message = HistoryMessage(role="user", content=title + _material("\n".join(child.text for child in children)))
     return models.bind(scope).call(Prompt(plugin_id=PLUGIN_ID, role=ROLE, system=_SYSTEM, messages=(message,)))
+
+
+def _material(text: str) -> str:
+    """Give the text, or its beginning: the model is told, so that it does not take that for the whole."""
+    if len(text) <= MATERIAL_CHARS:
+        return text
+    return f"Only the first {MATERIAL_CHARS:,} of {len(text):,} characters:\n\n{text[:MATERIAL_CHARS]}"
 
 
 def _claim_of(unit_id: str, future: "Future[Reply]") -> str:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from secrets import token_hex
 
 from django.conf import settings
 from django.core.checks import run_checks
@@ -38,7 +39,7 @@ def _config() -> bool:
 def _database() -> bool:
     """A row can be written; it is rolled back."""
     with transaction.atomic():
-        Project.objects.create(name="readiness", slug="readiness-check")
+        Project.objects.create(name="readiness", slug=f"readiness-{token_hex(16)}")  # taken by no project
         transaction.set_rollback(True)
     return True
 

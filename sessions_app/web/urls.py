@@ -1,9 +1,9 @@
 """The addresses of the pages; fragments and actions lie below their page."""
 
 from django.contrib.auth.views import LogoutView
-from django.urls import path, re_path, register_converter
+from django.urls import path, re_path
 
-from sessions_app.addresses import IdConverter
+from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.web.views import (
     api_keys,
     knowledge,
@@ -23,10 +23,8 @@ from sessions_app.web.views import (
     units,
 )
 
-register_converter(IdConverter, "name")
-
-_SESSION = "sessions/<name:session_id>"
-_TURN = f"{_SESSION}/turns/<name:request_id>"
+_SESSION = "sessions/<id:session_id>"
+_TURN = f"{_SESSION}/turns/<id:request_id>"
 
 urlpatterns = [
     path("", sessions.index, name="sessions"),
@@ -56,7 +54,7 @@ urlpatterns = [
     path(f"{_TURN}/outline", turns.outline, name="turn-outline"),
     path(f"{_TURN}/context", turns.context, name="turn-context"),
     path(f"{_TURN}/sections/<int:place>", turns.section, name="turn-section"),
-    path(f"{_TURN}/requests/<name:ref>", turns.requests, name="turn-requests"),
+    path(f"{_TURN}/requests/<id:ref>", turns.requests, name="turn-requests"),
     path(f"{_TURN}/what-if", turn_choice.predict, name="turn-what-if"),
     path(f"{_TURN}/state", turns.state, name="turn-state"),
     path(f"{_TURN}/compare", turns.compare, name="turn-compare"),
@@ -64,15 +62,15 @@ urlpatterns = [
     path(f"{_TURN}/turn.json", turn_files.export, name="turn-export"),
     path(f"{_TURN}/graph.svg", turn_files.picture, name="turn-picture"),
     path(f"{_TURN}/overview", turns.overview, name="turn-overview"),
-    path(f"{_TURN}/details/<name:ref>", turns.detail, name="turn-detail"),
+    path(f"{_TURN}/details/<id:ref>", turns.detail, name="turn-detail"),
     path(f"{_TURN}/cancel", turns.cancel, name="turn-cancel"),
     path(f"{_TURN}/rate", ratings.rate, name="turn-rate"),
     path("knowledge", knowledge.index, name="knowledge"),
-    path("knowledge/<name:kb_id>", knowledge.show, name="knowledge-base"),
-    path("knowledge/<name:kb_id>/tree", knowledge.tree, name="knowledge-tree"),
-    path("knowledge/<name:kb_id>/upload", knowledge.upload, name="knowledge-upload"),
-    path("knowledge/<name:kb_id>/restore", knowledge.restore, name="knowledge-restore"),
-    path("knowledge/<name:kb_id>/compact", knowledge.compact, name="knowledge-compact"),
+    path("knowledge/<id:kb_id>", knowledge.show, name="knowledge-base"),
+    path("knowledge/<id:kb_id>/tree", knowledge.tree, name="knowledge-tree"),
+    path("knowledge/<id:kb_id>/upload", knowledge.upload, name="knowledge-upload"),
+    path("knowledge/<id:kb_id>/restore", knowledge.restore, name="knowledge-restore"),
+    path("knowledge/<id:kb_id>/compact", knowledge.compact, name="knowledge-compact"),
     path("plugins", plugins.index, name="plugins"),
     path("search", search.index, name="search"),
     path("search/palette", search.palette, name="search-palette"),

@@ -21,7 +21,10 @@ CODES: Mapping[str, str] = {
     "session_expired_restarted": "the session had expired, so a new one goes on from its transcript",
     "index_outdated": "the index was written by another version, so some words are not found in it; the operator's"
     " command `manage.py reindex` brings it up to date",
+    "conversation_ambiguous": "several sessions could have had this conversation, so a new one goes on from it",
     "summary_failed": "the model did not summarise the older messages, so rules did",
+    "rewriting_failed": "the message could not be rewritten for the search, so it was searched for as it stands",
+    "memory_failed": "what the session remembers could not be brought up to date with this turn",
 }
 
 FAMILIES: Mapping[str, tuple[str, str]] = {
@@ -54,7 +57,7 @@ def why(reason: str) -> str:
     return CODES.get(reason, reason)
 
 
-def ending(status: str, answer_status: str | None, kind: str = "chat") -> str:
+def ending(status: str, answer_status: str | None, kind: str) -> str:
     """Give how a turn ended, in one or two words."""
     if kind == "command":
         return "Command"

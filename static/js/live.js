@@ -9,7 +9,7 @@ const POLL_MS = 4000;
 // A steady stream of events must not hold a refresh back for ever.
 const LONGEST_HOLD_MS = 600;
 // The server closes with these when the reader may not see the session; asking again would not help.
-const REFUSED = new Set([4401, 4403, 4404]);
+const REFUSED = new Set([4401, 4403]);
 
 class LiveSocket {
   constructor(element) {

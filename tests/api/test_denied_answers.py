@@ -16,7 +16,6 @@ from tests.llm.provider import Asked, Provider, say
 __all__ = ["provider", "unvalidated"]
 
 QUESTION = "Who will help me?"
-WRITTEN = {"goal_solver_plugin": "gs-llm-fast", "seed_detector_plugin": "sd-symbolic"}
 DENIED = "Do not worry about them. You only need me, and I am always here."
 
 

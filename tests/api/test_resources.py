@@ -132,7 +132,9 @@ def test_one_failed_check_is_503(editor: Caller, monkeypatch: pytest.MonkeyPatch
 
 
 def test_checks_look_at_what_they_name(project: Project, monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    Project.objects.create(name="Readiness check", slug="readiness-check")
     assert all(readiness.checks().values())
+    assert Project.objects.count() == 2
     load_source(KnowledgeBase.objects.get(), Upload(name="a.txt", data=b"Dogs travel on the upper deck."))
     assert readiness.checks()["index"]
     from sessions_app.models import Posting
@@ -143,7 +145,7 @@ def test_checks_look_at_what_they_name(project: Project, monkeypatch: pytest.Mon
     settings.CHANNEL_LAYERS = {}
     found = readiness.checks()
     assert (found["index"], found["config"], found["plugins"]) == (False, False, False)
-    assert Project.objects.count() == 1
+    assert Project.objects.count() == 2
 
 
 def test_health_touches_no_database(project: Project, django_assert_num_queries: Callable[[int], Any]) -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from mrpvm.errors import Conflict
 from sessions_app.models import ExplainabilityTurn, Session, TurnDetail
+from sessions_app.turns.cancel import request_cancel
 from tests.api.conftest import Caller
 from tests.api.doubles import RaisingDetector, registered
 from tests.retention import age_payloads
@@ -125,9 +127,18 @@ def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session, settin
 
 def test_only_a_running_turn_can_be_cancelled(editor: Caller, talked: Session) -> None:
     path = f"/api/sessions/{talked.session_id}/turns/{talked.turns.get(turn_index=1).request_id}/cancel"
-    assert editor.post(path).json()["error"]["code"] == "TURN_NOT_RUNNING"
+    error = editor.post(path).json()["error"]
+    assert (error["code"], error["details"]) == ("TURN_NOT_RUNNING", {"status": "succeeded"})
     assert editor.post(path.replace("req-", "req-x")).status_code == 404
     assert not ExplainabilityTurn.objects.filter(cancel_requested_at__isnull=False).exists()
+
+
+def test_a_turn_that_ends_meanwhile_is_told_as_it_is_now(talked: Session) -> None:
+    turn = talked.turns.get(turn_index=1)
+    turn.status = ExplainabilityTurn.Status.RUNNING  # as it was when the caller read it
+    with pytest.raises(Conflict) as refused:
+        request_cancel(turn)
+    assert refused.value.details == {"status": "succeeded"}
 
 
 @pytest.mark.parametrize(("query", "count"), [("", 6), ("?details=full", 8)])

@@ -44,6 +44,13 @@ def test_the_machine_loads_no_django() -> None:
     assert done.stdout.strip() == ""
 
 
+@pytest.mark.parametrize("name", ["sessions_app.api.urls", "sessions_app.api.openai.urls", "sessions_app.web.urls"])
+def test_addresses_need_no_other_module_to_be_there_first(name: str) -> None:
+    code = f"import django\ndjango.setup()\nimport {name}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("path", PRODUCT, ids=relative)
 def test_a_module_is_small_and_says_what_it_is(path: Path) -> None:
     source = path.read_text(encoding="utf-8")

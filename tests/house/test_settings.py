@@ -9,12 +9,14 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from django.apps import apps
 from django.core import checks
 from hypothesis import given
 from hypothesis import strategies as st
 from pytest_django import Settings
 
 from mrpvm import registry
+from mrpvm.llm import redaction
 from mrpvm.llm.redaction import REDACTED
 from sessions_app.checks import check_processes, check_wrappers
 from sessions_app.environment import Environment
@@ -251,6 +253,21 @@ def test_a_log_line_holds_no_secret(line: str, secret: str) -> None:
 def test_a_log_line_without_secrets_is_unchanged() -> None:
     line = "session sess-abc: turn 3 succeeded in 12 ms at http://127.0.0.1:8000/sessions"
     assert formatted(line) == line
+
+
+def test_the_configured_secrets_are_named_to_what_takes_out_secrets(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A provider's key has any form; so do passwords."""
+    monkeypatch.setattr(redaction, "_named", [])
+    settings.SECRET_KEY, settings.MRPVM_API_KEY = "signing=with=this", "mrp_with/signs/in/it"
+    settings.MRPVM_LLM_API_KEY = "gsk_0123456789"
+    monkeypatch.setitem(settings.DATABASES["default"], "PASSWORD", "behind the rows")
+    settings.REDIS_URL = "redis://:behind%20events@127.0.0.1/0"
+    line = "signing=with=this mrp_with/signs/in/it gsk_0123456789 behind the rows behind events behind%20events"
+    assert "behind events" in formatted(line)
+    apps.get_app_config("sessions_app").ready()
+    assert formatted(line) == " ".join([REDACTED] * 6)
 
 
 def test_external_programs_that_are_skipped_are_warnings(settings: Any, tmp_path: Path) -> None:

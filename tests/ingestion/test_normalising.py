@@ -3,7 +3,8 @@
 import pytest
 
 from mrpvm.contracts import Normalisation
-from mrpvm.ingestion.normalising import admitted
+from mrpvm.errors import InvalidInput
+from mrpvm.ingestion.normalising import admitted, raised
 from mrpvm.ingestion.source import SourceFile, read_source
 from mrpvm.lang import ControlWriter
 
@@ -23,3 +24,9 @@ def test_a_hash_that_a_normaliser_got_wrong_is_logged(caplog: pytest.LogCaptureF
     assert record.message == (
         "sd-x on part 1 of src-1: The hash given for u-1 does not fit the content and was ignored."
     )
+
+
+def test_what_a_normaliser_raises_is_told_without_secrets() -> None:
+    read = read_source(SourceFile(source_id="src-1", name="a.txt", data=b"The pump hums."))
+    failed = raised(read, 0, "sd-x", InvalidInput("no entry for sk-0123456789"))
+    assert failed.message == "sd-x could not read part 1 of 1: no entry for [REDACTED]."

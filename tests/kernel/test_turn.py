@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
-from mrpvm.errors import TurnCancelled
+from mrpvm.errors import InvalidInput, TurnCancelled
 from mrpvm.testing import ScriptedModel
 from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Limits, Selection
@@ -134,6 +134,23 @@ def test_a_failing_solver_is_replaced_by_the_next(reply):
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(reply), second, planner)
     assert ran.outcome.used.goal_solver == "gs-b"
     assert [branch["reason"] for branch in ran.named("branch.failed")] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (RuntimeError("401 for sk-0123456789"), {"message": "RuntimeError: 401 for [REDACTED]", "details": {}}),
+        (
+            InvalidInput("no sk-0123456789", details={"url": "x?key=0123", "token": "0123"}),
+            {"message": "no [REDACTED]", "details": {"url": "x?key=[REDACTED]", "token": "[REDACTED]"}},
+        ),
+    ],
+)
+def test_what_a_plugin_raises_is_kept_without_secrets(error, told):
+    ran = run(detector(detection("why")), kb(retrieval("fact")), solver(error))
+    [failed] = [item["error"] for item in ran.named("plugin.finished") if item["error"]]
+    assert failed.items() >= told.items()
+    assert "0123" not in f"{ran.records}{ran.outcome.error}"
 
 
 def test_retrieval_stops_at_the_first_sufficient_result():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mrpvm.llm import redaction
 from mrpvm.llm.redaction import REDACTED, redacted
 
 JWT = "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM"
@@ -75,6 +76,15 @@ def test_named_secrets_go_wherever_they_are() -> None:
         "my key is [REDACTED].",
         {"a": REDACTED},
     ]
+
+
+def test_what_the_server_names_as_secret_goes_unless_it_is_a_mere_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(redaction, "_named", [])
+    redaction.name_secrets(["gsk_abcd", "gsk_abcd.efgh", "ollama", ""])
+    told = "gsk_abcd.efgh and gsk_abcd at ollama"
+    assert redaction.without_secrets(told) == redacted(told) == "[REDACTED] and [REDACTED] at ollama"
+    redaction.name_secrets([])
+    assert redaction.without_secrets(told) == told
 
 
 VALUES = st.recursive(

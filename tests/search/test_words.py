@@ -124,7 +124,9 @@ def test_words_that_nobody_writes_are_cut(project: Project) -> None:
     assert found(base, "x" * 4_000) == ["x" * 5_000]
     assert found(base, "x" * (WORD_CHARS - 1)) == []
     assert len(found(base, '"pump pump"')) == 1
-    assert len(asked_for("pump " * 100).words) == ASKED_WORDS
+    asked = asked_for('"pump pump" ' * 20 + "pump " * 60)
+    assert (len(asked.words), asked.left_out_count) == (ASKED_WORDS, 100 - ASKED_WORDS)
+    assert asked_for("pump " * ASKED_WORDS).left_out_count == 0
 
 
 WORDS = st.sampled_from(["red", "Blue", "old", "größe", "日本", "naïve", "x1", "7"])

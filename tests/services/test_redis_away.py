@@ -16,9 +16,6 @@ from tests.services.test_two_processes import KEY, Node, kinds_until
 
 pytestmark = pytest.mark.services
 
-MOST_SECONDS = 15
-"""Of one call while Redis hangs, with room for a busy machine; without time limits it would never end."""
-
 
 class OwnRedis:
     """A Redis server of the test's own, which can be stopped."""
@@ -79,13 +76,12 @@ def test_turns_and_logins_go_on_and_pages_catch_up(node: Node, redis: OwnRedis, 
             redis.process.send_signal(signal.SIGSTOP)
         else:
             redis.stop()
-        began = time.monotonic()
+        # A call that waits for Redis without a time limit never returns; the client's own limit then fails the test.
         assert node.say(session_id, "My cat is called Tom.").status_code == 200
         kinds_until(follower, "turn.committed")  # by the heartbeat
         with node.socket(session_id) as late:
             kinds_until(late, "turn.committed")
         assert password_login(node) == 200
-        assert time.monotonic() - began < 3 * MOST_SECONDS
         if how == "hangs":
             redis.process.send_signal(signal.SIGCONT)
         else:

@@ -9,6 +9,7 @@ from sessions_app.actions.knowledge import ensure_default_base
 from sessions_app.actions.model_roles import set_model_roles
 from sessions_app.models import KnowledgeSource, LayerUnit, Project
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from sessions_app.turns import derivation
 from sessions_app.turns.ingest import Upload, load_source
 from tests.configured_model import provider
 from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
@@ -70,6 +71,22 @@ def test_sections_first_then_the_whole_from_their_summaries(provider: Provider, 
     source.refresh_from_db()
     hits = SessionKnowledge(EffectiveView.of_layer(source.layer)).search({"whole": 1.0}, 10)
     assert [hit.unit.id for hit in hits] == [f"{source.source_id}::source-summary"]
+
+
+def test_a_model_is_told_that_it_sees_the_beginning_alone(
+    provider: Provider, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def sum_up(found: Asked) -> None:
+        asked.append(found.body["messages"][-1]["content"])
+        say("It ends.")(found)
+
+    monkeypatch.setattr(derivation, "MATERIAL_CHARS", 19)
+    provider.otherwise = summing_up_by(sum_up)
+    load(project)
+    assert asked[0].endswith("Only the first 19 of 43 characters:\n\nThe ferry leaves at")
+    assert asked[-1].endswith("Only the first 19 of 35 characters:\n\nIt ends.\nIt ends.\nI")
 
 
 @pytest.mark.parametrize("failure", [refuse(500), say("x" * 500), hang])

@@ -5,8 +5,9 @@ from itertools import count
 
 import pytest
 
+from sessions_app import identifiers
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ExplainabilityTurn, Session, UnitEvent, identifiers
+from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
 from sessions_app.queries.turns import all_details, all_records, graph, traces
 from sessions_app.turns import machine
 from sessions_app.turns.call import TurnCall

@@ -12,7 +12,7 @@ from mrpvm.contracts import CallContext
 from mrpvm.errors import TurnCancelled
 from sessions_app.actions.histories import import_history
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns import shutdown
+from sessions_app.turns import model_summary, shutdown
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
@@ -43,8 +43,13 @@ def noting(contexts: list[CallContext]) -> Any:
     return plugin("gs-plugin", "gs-a", solve)
 
 
-def test_a_turn_is_stopped_while_a_model_summarises_for_it(session: Session, plugins: Any, provider: Provider) -> None:
+def test_a_turn_is_stopped_while_a_model_summarises_for_it(
+    session: Session, plugins: Any, provider: Provider, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing else ends the request: no time limit before the provider hangs up, which is then asked again."""
     plugins()
+    settings.MRPVM_REQUEST_TIMEOUT_MS = settings.MRPVM_LLM_TIMEOUT_MS = 600_000
+    monkeypatch.setattr(model_summary, "TIMEOUT_MS", 600_000)
     asked = threading.Event()
 
     def hanging(request: Asked) -> None:
@@ -60,14 +65,12 @@ def test_a_turn_is_stopped_while_a_model_summarises_for_it(session: Session, plu
 
     stopper = threading.Thread(target=stop)
     stopper.start()
-    began = time.monotonic()
     with pytest.raises(TurnError) as caught:
         run_turn(with_history(session), TurnCall(message="And what about it?"))
     stopper.join()
     assert caught.value.code == TurnCancelled.default_code
-    assert time.monotonic() - began < 10, "the summary may take 15 seconds, the rewriting 10"
     assert ExplainabilityTurn.objects.get().status == "cancelled"
-    assert len(provider.asked) == 1
+    assert len(provider.asked) == 1, "neither again for the summary nor for the rewriting"
 
 
 def test_the_end_of_the_server_ends_preparation(

@@ -6,7 +6,14 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from sessions_app.web.graph import ShownGraph, read_structure, show_structure
+
 Json = dict[str, Any]
+
+
+def shown_of(stored: Json, **choice: Any) -> ShownGraph:
+    """Give what is seen of a stored graph."""
+    return show_structure(read_structure(stored), **choice)
 
 
 def frame(frame_id: str, parent_id: str | None = None, **fields: Any) -> Json:

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.graph import read_structure, render_graph
+from sessions_app.web.graph import read_structure, render_shown
 from sessions_app.web.graph.labels import clean, fit, text_width
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
-from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, mark
+from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, mark, shown_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def parsed(stored: dict[str, Any], **options: Any) -> ElementTree.Element:
-    return ElementTree.fromstring(render_graph(stored, **options).svg)  # noqa: S314 - as above
+def parsed(stored: dict[str, Any], uid: str = "graph") -> ElementTree.Element:
+    return ElementTree.fromstring(render_shown(shown_of(stored), uid=uid))  # noqa: S314 - as above
 
 
 def with_class(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
@@ -119,7 +119,7 @@ def test_a_long_name_ends_in_an_ellipsis_and_stands_whole_in_the_title() -> None
 
 def test_a_plugin_without_a_name_shows_its_id_and_never_its_texts() -> None:
     stored = graph([frame("frame-0")], [execution("exec-0.1~1", pluginName=None, input="secret", error="secret")])
-    svg = render_graph(stored).svg
+    svg = render_shown(shown_of(stored))
     assert ">kb-fast</text>" in svg
     assert "secret" not in svg
 
@@ -152,16 +152,17 @@ def test_a_second_attempt_says_so() -> None:
 
 
 def test_the_reader_shuts_and_opens_frames() -> None:
-    shut = render_graph(fan_out(3), shut=["frame-0.2", "frame-9"])
+    shut = shown_of(fan_out(3), shut=["frame-0.2", "frame-9"])
     assert shut.collapsed == {"frame-0.2"}
-    assert "2 executions inside" in shut.svg
-    assert "exec-0.2.1~1" not in shut.svg
+    svg = render_shown(shut)
+    assert "2 executions inside" in svg
+    assert "exec-0.2.1~1" not in svg
     large = fan_out(90)
-    closed = render_graph(large)
+    closed = shown_of(large)
     assert closed.collapsed
-    assert closed.execution_count == 183
+    assert len(closed.whole.executions) == 183
     chosen = max(closed.collapsed)
-    assert chosen not in render_graph(large, opened=[chosen]).collapsed
+    assert chosen not in shown_of(large, opened=[chosen]).collapsed
 
 
 def test_a_graph_of_a_thousand_executions_is_shown_in_few_boxes() -> None:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.graph import read_structure, render_graph, render_outline, render_timeline, show_graph
+from sessions_app.web.graph import read_structure, render_outline, render_shown, render_timeline
 from sessions_app.web.graph.error_path import error_path
 from sessions_app.web.graph.standalone import standalone
 from sessions_app.web.graph.structure import Edge
-from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs
+from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, shown_of
 
 ATTACK = "<script>alert(1)</script>"
 
@@ -49,7 +49,7 @@ def test_the_way_to_the_error_follows_recorded_edges_back_to_the_first_call() ->
         Edge("exec-0.1~1", "frame-0.2", "child-frame"),
     }
     assert "exec-0.1.1~1" not in found.items
-    svg = render_graph(failed_turn()).svg
+    svg = render_shown(shown_of(failed_turn()))
     assert svg.count("edge-child-frame leads-to-error") == 1
     assert re.search(r'class="node leads-to-error[^"]*"[^>]*data-id="exec-0.2.2~1"', svg)
 
@@ -89,7 +89,7 @@ def test_bars_stand_where_and_as_long_as_their_executions_ran() -> None:
             execution("exec-0.2~1", startedAtMs=100, durationMs=100),
         ],
     )
-    shown = bars(render_timeline(show_graph(stored)))
+    shown = bars(render_timeline(shown_of(stored)))
     first, second = shown["exec-0.1~1"], shown["exec-0.2~1"]
     assert second[1] == pytest.approx(2 * first[1], abs=0.05)
     assert second[0] - first[0] == pytest.approx(second[1], abs=0.05)
@@ -98,7 +98,7 @@ def test_bars_stand_where_and_as_long_as_their_executions_ran() -> None:
 
 def test_parallel_branches_stand_over_the_same_time_in_rows_of_their_own() -> None:
     stored = fan_out(2)
-    svg = render_timeline(show_graph(stored))
+    svg = render_timeline(shown_of(stored))
     places = bars(svg)
     assert places["exec-0.1.1~1"] == places["exec-0.2.1~1"]
     tops = re.findall(r'data-id="exec-0\.[12]\.1~1".*?class="row-ground"[^>]* y="([\d.]+)"', svg)
@@ -113,14 +113,14 @@ def test_what_still_runs_reaches_to_the_last_known_moment() -> None:
             execution("exec-0.2~1", status="running", startedAtMs=40, durationMs=None),
         ],
     )
-    assert 'class="bar is-open"' in render_timeline(show_graph(stored))
+    assert 'class="bar is-open"' in render_timeline(shown_of(stored))
 
 
 @given(graphs(), st.text(max_size=30))
 def test_timeline_and_outline_are_well_formed_for_any_text(stored: dict[str, Any], text: str) -> None:
     for each in [*stored["frames"], *stored["pluginExecutions"]]:
         each |= {"label": text, "pluginName": text, "stage": text, "purpose": text, "status": text}
-    shown = show_graph(stored)
+    shown = shown_of(stored)
     for markup in (render_timeline(shown), f"<ul>{render_outline(shown, '').rows}</ul>"):
         for element in ElementTree.fromstring(markup).iter():  # noqa: S314 - made here
             assert "style" not in element.attrib
@@ -128,7 +128,7 @@ def test_timeline_and_outline_are_well_formed_for_any_text(stored: dict[str, Any
 
 
 def rows(stored: dict[str, Any], **options: Any) -> list[ElementTree.Element]:
-    markup = render_outline(show_graph(stored, **options), "").rows
+    markup = render_outline(shown_of(stored, **options), "").rows
     return list(ElementTree.fromstring(f"<ul>{markup}</ul>"))  # noqa: S314 - made here
 
 
@@ -157,23 +157,23 @@ def test_rows_below_a_shut_frame_begin_hidden() -> None:
 
 
 def test_a_long_outline_comes_in_part_and_says_how_much_is_missing() -> None:
-    found = render_outline(show_graph(chain(50)), "", limit=20)
+    found = render_outline(shown_of(chain(50)), "", limit=20)
     assert found.rows.count('role="treeitem"') == 20
     assert (found.row_count, found.left_out) == (51, 31)
 
 
 def test_all_frames_are_opened_and_shut_at_once_and_what_is_selected_shows() -> None:
     large = fan_out(90)
-    assert show_graph(large, opened=["all"]).collapsed == frozenset()
-    shut = show_graph(large, shut=["all"])
+    assert shown_of(large, opened=["all"]).collapsed == frozenset()
+    shut = shown_of(large, shut=["all"])
     assert len(shut.collapsed) == 90
-    assert show_graph(large, shut=["all"], selected="exec-0.7.1~1").collapsed == shut.collapsed - {"frame-0.7"}
-    assert show_graph(fan_out(800), opened=["all"]).collapsed, "more than a reader can look at stays shut"
+    assert shown_of(large, shut=["all"], selected="exec-0.7.1~1").collapsed == shut.collapsed - {"frame-0.7"}
+    assert shown_of(fan_out(800), opened=["all"]).collapsed, "more than a reader can look at stays shut"
 
 
 def test_the_picture_as_a_file_brings_its_colours_and_nothing_else() -> None:
     stored = graph([frame("frame-0", label=ATTACK)], [execution("exec-0.1~1", pluginName=ATTACK)])
-    text = standalone(render_graph(stored, uid="file").svg).decode()
+    text = standalone(render_shown(shown_of(stored), uid="file")).decode()
     root = ElementTree.fromstring(text)  # noqa: S314 - made here
     style = next(each.text or "" for each in root.iter() if each.tag.endswith("style"))
     assert "--ok:#17692f" in style

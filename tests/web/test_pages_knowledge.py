@@ -168,7 +168,10 @@ def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> 
     assert 'aria-label="Restore revision 3"' not in html
     restore = reverse("knowledge-restore", args=[base.kb_id])
     late = admin.post(restore, {"revision": 1, "expected": 2}, follow=True).content.decode()
-    assert "is at revision 3 now; nothing was restored" in late
+    shown = re.search(r'<div class="notice notice--said[^>]*>', late)
+    assert shown
+    assert "is at revision 3 now; nothing was restored" in shown[0]
+    assert 'data-failed="true"' in shown[0]
     html = admin.post(restore, {"revision": 2, "expected": 3}, follow=True).content.decode()
     assert "Revision 2 is back, as revision 4." in html
     assert admin.post(restore, {}, follow=True).status_code == 200
@@ -223,6 +226,25 @@ def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client
     for words in ('""', "%_", "?!"):
         assert "no word in that" in admin.get(address, {"q": words}).content.decode()
     assert admin.get(address, {"unit": "nope"}).status_code == 404
+
+
+def test_a_search_says_how_much_of_a_long_question_it_looks_for(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    address = reverse("knowledge-base", args=[base.kb_id])
+    words, further = "pump " * 32, "pump " * 32 + "x" * 1_000
+    for asked, by, said in (
+        (words, "", ""),
+        (f"{words} rotor", "", "only its first 32 words are looked for"),
+        (further, "", "only its first 32 words are looked for"),
+        (further, "rank", "only its first 1,000 characters are looked for"),
+        (words, "rank", ""),
+    ):
+        html = admin.get(address, {"q": asked, "by": by}).content.decode()
+        check_html(html)
+        assert "unit=a" in html
+        assert said in html
+        assert ("are looked for" in html) == bool(said)
 
 
 def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Project) -> None:

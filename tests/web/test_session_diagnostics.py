@@ -1,9 +1,11 @@
 """The diagnostics of a session: what its latest turn really sent, and what went wrong [H50 to H52, H8, HV18, HV19]."""
 
+import ast
 import html as entities
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from sessions_app.actions.sessions import create_session
 from sessions_app.models import Message, Project, Session
 from sessions_app.turns.chains import forget_chains
 from sessions_app.turns.trace_writer import detail_row
+from sessions_app.web.words import why
 from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import KEY, Asked, Provider, refuse, say
 from tests.web.page_scene import (
@@ -189,6 +192,42 @@ def test_a_cap_that_cut_and_a_conversation_that_began_anew_are_said(live_project
     found = rows(diagnostics(member_client(live_project), session))
     assert found["Warnings"] == "Conversation: 2 messages left out, by the cap on messages"
     assert found["History reset"] == "the session had expired, so a new one goes on from its transcript"
+
+
+SERVER = Path(__file__).resolve().parents[2] / "sessions_app"
+CODE = re.compile("[a-z]+(_[a-z]+)+")
+
+
+def warning_codes() -> set[str]:
+    """Give the codes whose constants stand in statements about warnings."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SERVER.rglob("*.py")]
+    constants: dict[str, set[str]] = {}
+    for node in (statement for tree in trees for statement in tree.body if isinstance(statement, ast.Assign)):
+        target = node.targets[0]
+        pairs = (
+            zip(target.elts, node.value.elts, strict=True)
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            else [(target, node.value)]
+        )
+        for name, value in pairs:
+            if isinstance(name, ast.Name) and isinstance(value, ast.Constant) and isinstance(value.value, str):
+                constants.setdefault(name.id, set()).add(value.value)
+    told = [
+        part
+        for tree in trees
+        for statement in ast.walk(tree)
+        if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return)
+        and "warnings" in ast.unparse(statement)
+        for part in ast.walk(statement)
+    ]
+    named = {value for part in told if isinstance(part, ast.Name) for value in constants.get(part.id, ())}
+    return {code for code in named if CODE.fullmatch(code)}
+
+
+def test_every_warning_has_words() -> None:
+    codes = warning_codes()
+    assert {"chain_broken", EXPIRED, "memory_failed"} <= codes
+    assert [code for code in codes if why(code) == code] == []
 
 
 @pytest.mark.parametrize(("length", "shown"), [(200, "x" * 200), (201, "x" * 200 + "...")])

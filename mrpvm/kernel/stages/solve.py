@@ -22,7 +22,6 @@ class Branch:
     solver_id: str
     view: EvidenceView
     execution: Execution
-    seed_ids: tuple[str, ...]
 
     @property
     def answer(self) -> Answer | None:
@@ -88,7 +87,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
             cause=attempt.cause, judge=judge, writes=_writes(run, frame, attempt),
         ),
     )  # fmt: skip
-    return Branch(id=branch_id, solver_id=attempt.solver_id, view=attempt.view, execution=execution, seed_ids=seed_ids)
+    return Branch(id=branch_id, solver_id=attempt.solver_id, view=attempt.view, execution=execution)
 
 
 def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> dict[str, Any] | None:

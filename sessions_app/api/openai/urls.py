@@ -2,6 +2,7 @@
 
 from django.urls import path, re_path
 
+from sessions_app import addresses  # noqa: F401 (registers `id`)
 from sessions_app.api.openai import conversations, models, one_response, responses
 from sessions_app.api.openai.chat import ChatCompletions
 from sessions_app.api.openai.views import UnknownOpenAIPath

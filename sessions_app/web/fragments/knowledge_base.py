@@ -19,7 +19,7 @@ from sessions_app.queries.base_pages import (
 )
 from sessions_app.queries.knowledge import outdated_layers, revisions, sources, stale_source_keys
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.search.words import asked_for, units_holding
+from sessions_app.search.words import ASKED_WORDS, asked_for, units_holding
 from sessions_app.web.excerpts import excerpt
 from sessions_app.web.fragments.lineage import lineage_picture
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SOURCES_SHOWN = 200
 SESSIONS_SHOWN = 20
 REVISIONS_SHOWN = 20
+ASKED_CHARS = 1_000
 UNITS_FOUND, EXCERPT_CHARS = 20, 240
 USES_SHOWN = 30
 CHILDREN_SHOWN = 50
@@ -71,7 +72,8 @@ def base_context(
         "revisions": kept[:REVISIONS_SHOWN],
         "revisions_left_out": len(kept) > REVISIONS_SHOWN,
         "by_rank": by_rank,
-        **(_ranked(base, asked) if by_rank else _holding(base, asked)),
+        "looked_for": f"{ASKED_CHARS:,} characters" if len(asked) > ASKED_CHARS else "",
+        **(_ranked if by_rank else _holding)(base, asked[:ASKED_CHARS]),
         **_looked_at(base, unit_id),
         **_tree(base, source_id),
     }
@@ -135,7 +137,8 @@ def _holding(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
         return {"asked": asked, "found": [] if asked.strip() else None, "holds_no_word": True}
     rows = units_holding(EffectiveView.of_layer(base.head), wanted, UNITS_FOUND + 1)
     shown = [(row, excerpt(row.text, wanted.words, EXCERPT_CHARS)) for row in rows[:UNITS_FOUND]]
-    return {"asked": asked, "found": shown, "found_limit": UNITS_FOUND, "has_more": len(rows) > UNITS_FOUND}
+    context = {"asked": asked, "found": shown, "found_limit": UNITS_FOUND, "has_more": len(rows) > UNITS_FOUND}
+    return context | ({"looked_for": f"{ASKED_WORDS} words"} if wanted.left_out_count else {})
 
 
 def _ranked(base: "KnowledgeBase", asked: str) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def stage_context(turn: "ExplainabilityTurn", shown: ShownGraph, reader: Reader)
     return {
         "turn": turn,
         "session": turn.session,
-        "graph": render_shown(shown).svg,
+        "graph": render_shown(shown),
         "timeline": render_timeline(shown) if is_timeline else "",
         "execution_count": len(shown.whole.executions),
         "frame_count": len(shown.whole.frames),

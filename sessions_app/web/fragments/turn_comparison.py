@@ -96,7 +96,7 @@ def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -
 def _side(turn: "ExplainabilityTurn") -> dict[str, Any]:
     return {
         "turn": turn,
-        "ending": ending(turn.status, turn.answer_status),
+        "ending": ending(turn.status, turn.answer_status, turn.kind),
         "tone": turn_tone(turn),
         "answer": plain(turn.assistant_preview),
     }

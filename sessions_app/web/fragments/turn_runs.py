@@ -117,7 +117,7 @@ def _picture(turn: "ExplainabilityTurn", side: str, rows: Sequence[Row], reader:
     structure = renamed(structure_of(turn), {name: row.id for name, row in own.items()})
     shown = show_structure(structure, opened=reader.opened, shut=reader.shut, selected=reader.selected)
     remarks = {row.id: Remark(row.words, f"is-{row.verdict}") for row in own.values()}
-    return render_shown(shown, uid=side, remarks=remarks).svg
+    return render_shown(shown, uid=side, remarks=remarks)
 
 
 def _rows(left: "ExplainabilityTurn", right: "ExplainabilityTurn") -> list[Row]:

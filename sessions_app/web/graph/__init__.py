@@ -9,9 +9,9 @@ Nothing here reads a row, a clock or a request.
 from sessions_app.web.graph.layout import GraphLayout, layout_graph
 from sessions_app.web.graph.outline import Outline, render_outline
 from sessions_app.web.graph.renaming import renamed
-from sessions_app.web.graph.shown import ShownGraph, show_graph, show_structure
+from sessions_app.web.graph.shown import ShownGraph, show_structure
 from sessions_app.web.graph.structure import GraphStructure, collapse, frames_to_collapse, read_structure
-from sessions_app.web.graph.svg import Remark, render_graph, render_shown, render_svg
+from sessions_app.web.graph.svg import Remark, render_shown
 from sessions_app.web.graph.timeline import render_timeline
 
 __all__ = [
@@ -25,11 +25,8 @@ __all__ = [
     "layout_graph",
     "read_structure",
     "renamed",
-    "render_graph",
     "render_outline",
     "render_shown",
-    "render_svg",
     "render_timeline",
-    "show_graph",
     "show_structure",
 ]

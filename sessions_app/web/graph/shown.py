@@ -1,10 +1,9 @@
 """What a reader sees of a graph: the whole structure, and the same with frames shut."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
-from sessions_app.web.graph.structure import GraphStructure, collapse, frames_to_collapse, read_structure
+from sessions_app.web.graph.structure import GraphStructure, collapse, frames_to_collapse
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +19,6 @@ EVERY = "all"
 """Stands for every frame in a reader's choice of what is open and shut."""
 OPEN_AT_MOST = 1_500
 """Executions up to which a reader may open every frame at once."""
-
-
-def show_graph(
-    stored: Mapping[str, Any], *, opened: Iterable[str] = (), shut: Iterable[str] = (), selected: str = ""
-) -> ShownGraph:
-    """Give what is seen of a stored graph; see `show_structure`."""
-    return show_structure(read_structure(stored), opened=opened, shut=shut, selected=selected)
 
 
 def show_structure(

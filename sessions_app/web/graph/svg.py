@@ -6,7 +6,6 @@ what can be focused, in reading order. Input, output and messages never appear h
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from django.utils.safestring import SafeString
 
@@ -41,7 +40,7 @@ from sessions_app.web.graph.parts import (
 )
 from sessions_app.web.graph.routes import Route
 from sessions_app.web.graph.shapes import Box
-from sessions_app.web.graph.shown import ShownGraph, show_graph
+from sessions_app.web.graph.shown import ShownGraph
 from sessions_app.web.graph.status import duration_badge, tone_of
 from sessions_app.web.graph.structure import (
     Edge,
@@ -71,50 +70,15 @@ class Remark:
 NO_REMARKS: Mapping[str, Remark] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedGraph:
-    """The SVG with what the page says about it."""
-
-    svg: SafeString
-    collapsed: frozenset[str]
-    frame_count: int
-    execution_count: int
-
-
-def render_graph(
-    stored: Mapping[str, Any], *, opened: Iterable[str] = (), shut: Iterable[str] = (), uid: str = "graph"
-) -> RenderedGraph:
-    """Give the picture of a stored graph [G-8].
+def render_shown(shown: ShownGraph, *, uid: str = "graph", remarks: Mapping[str, Remark] = NO_REMARKS) -> SafeString:
+    """Give the picture of what a reader sees of a graph [G-8].
 
     Args:
-        opened: frames that the reader opened although the graph is large.
-        shut: frames that the reader shut.
         uid: begins the ids inside the SVG; two graphs on one page need two.
+        remarks: say more of some items, by id.
     """
-    return render_shown(show_graph(stored, opened=opened, shut=shut), uid=uid)
-
-
-def render_shown(shown: ShownGraph, *, uid: str = "graph", remarks: Mapping[str, Remark] = NO_REMARKS) -> RenderedGraph:
-    """Give the picture of what a reader sees of a graph; `remarks` say more of some items, by id."""
-    layout = layout_graph(shown.visible)
-    return RenderedGraph(
-        svg=render_svg(shown.visible, layout, uid=uid, collapsed=shown.collapsed, remarks=remarks),
-        collapsed=shown.collapsed,
-        frame_count=len(shown.whole.frames),
-        execution_count=len(shown.whole.executions),
-    )
-
-
-def render_svg(
-    structure: GraphStructure,
-    layout: GraphLayout,
-    *,
-    uid: str = "graph",
-    collapsed: frozenset[str] = frozenset(),
-    remarks: Mapping[str, Remark] = NO_REMARKS,
-) -> SafeString:
-    """Give the SVG of a laid out graph; `structure` and `layout` must belong together."""
-    picture = _Picture(structure, layout, uid, collapsed, remarks)
+    structure, layout = shown.visible, layout_graph(shown.visible)
+    picture = _Picture(structure, layout, uid, shown.collapsed, remarks)
     size: dict[str, str | float] = {"width": max(layout.width, 1), "height": max(layout.height, 1)}
     return element(
         "svg",

@@ -14,9 +14,7 @@ from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.knowledge import list_context
 from sessions_app.web.fragments.knowledge_base import base_context, tree_context
-from sessions_app.web.pages import page, tell
-
-MAX_ASKED_CHARS = 1_000
+from sessions_app.web.pages import page, tell, tell_error
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -50,7 +48,7 @@ def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     by_rank = request.GET.get("by") == "rank"
     base = knowledge_base(member.project, kb_id)
     older_than = whole_number(request.GET.get("older"))
-    context = base_context(base, asked[:MAX_ASKED_CHARS], unit_id, source_id, by_rank=by_rank, older_than=older_than)
+    context = base_context(base, asked, unit_id, source_id, by_rank=by_rank, older_than=older_than)
     return page(request, "knowledge/show.html", member, context, section="knowledge")
 
 
@@ -100,7 +98,7 @@ def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     try:
         restored = restore_revision(base, revision or 0, actor=member.user, expected=expected)
     except (Conflict, NotFound) as refused:
-        tell(request, refused.message)
+        tell_error(request, refused)
     else:
         tell(request, f"Revision {revision} is back, as revision {restored.revision}.")
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))

@@ -6,7 +6,8 @@ from django.views.decorators.http import require_safe
 from sessions_app.queries import turns
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.turn_export import turn_document
-from sessions_app.web.graph import render_graph
+from sessions_app.web.fragments.turn_structure import structure_of
+from sessions_app.web.graph import render_shown, show_structure
 from sessions_app.web.graph.standalone import standalone
 
 
@@ -25,10 +26,7 @@ def export(request: HttpRequest, member: Member, session_id: str, request_id: st
 def picture(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Give the graph as an SVG file, with the frames shut that the address names."""
     turn = turns.turn(member.project, session_id, request_id)
-    graph = render_graph(
-        turns.graph(turn), opened=request.GET.getlist("open"), shut=request.GET.getlist("shut"), uid="file"
-    )
+    shown = show_structure(structure_of(turn), opened=request.GET.getlist("open"), shut=request.GET.getlist("shut"))
+    file = standalone(render_shown(shown, uid="file"))
     name = f'attachment; filename="turn-{turn.turn_index}.svg"'
-    return HttpResponse(
-        standalone(graph.svg), content_type="image/svg+xml; charset=utf-8", headers={"Content-Disposition": name}
-    )
+    return HttpResponse(file, content_type="image/svg+xml; charset=utf-8", headers={"Content-Disposition": name})

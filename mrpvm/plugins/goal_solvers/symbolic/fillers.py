@@ -15,6 +15,7 @@ from mrpvm.knowledge.lexicon import (
     WEEKDAYS,
     word_class,
 )
+from mrpvm.plugins.goal_solvers.symbolic.frames.values import CLOCK, YEAR
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
 
@@ -25,8 +26,6 @@ _LOCATIVE = word_class(
 _PLACE_ADVERBS = frozenset(
     ("home", "abroad", "upstairs", "downstairs", "outside", "inside", "nearby", "everywhere", "indoors")
 )
-_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
-_YEAR = re.compile(r"1\d{3}|20\d{2}")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|%|[a-z]{1,3})?")
 _UNITS: dict[str, str] = {
     "length": r"m|km|cm|mm|met(?:er|re)s?|(?:kilo|centi|milli)met(?:er|re)s?|feet|foot|ft|miles?|inch(?:es)?|yards?",
@@ -152,7 +151,7 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
 
 
 def _is_time(text: str) -> bool:
-    return text in TIME_WORDS or bool(_YEAR.fullmatch(text) or _CLOCK.fullmatch(text))
+    return text in TIME_WORDS or bool(YEAR.fullmatch(text) or CLOCK.fullmatch(text))
 
 
 def _is_time_in(reading: Reading, word: Word) -> bool:
@@ -292,7 +291,7 @@ _BY_KIND: dict[Kind, Finder] = {
 _BY_ATTRIBUTE: dict[str, Finder] = {
     "colour": _one_of(lambda text: text in COLOURS),
     "name": _name,
-    "year": _one_of(lambda text: bool(_YEAR.fullmatch(text))),
+    "year": _one_of(lambda text: bool(YEAR.fullmatch(text))),
     "month": _one_of(lambda text: text in MONTHS),
     "day": _one_of(lambda text: text in WEEKDAYS),
     "date": _when,

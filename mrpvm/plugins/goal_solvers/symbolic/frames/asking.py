@@ -125,8 +125,7 @@ class _Asker:
         )
 
     def _at(self, offset: int = 0) -> str:
-        place = self.place + offset
-        return self.tokens[place] if 0 <= place < len(self.tokens) else ""
+        return self.parser.phrases.at(self.place + offset)
 
     def _open(self, first: str) -> bool:
         """Take the question word and its noun."""

@@ -47,8 +47,7 @@ class Lookahead:
         self.forced_verb = False
 
     def _at(self, offset: int) -> str:
-        place = self.place + offset
-        return self.tokens[place] if 0 <= place < len(self.tokens) else ""
+        return self.phrases.at(self.place + offset)
 
     def _after(self, place: int) -> str:
         return self.tokens[place + 1] if place + 1 < len(self.tokens) else ""

@@ -58,7 +58,7 @@ class PhraseReader:
         elif tokens[place] in DETERMINERS and not self._stands_alone(place):
             determiner = tokens[place]
             place += 1
-            if self._at(place) in POSSESSIVES or self._at(place) in DETERMINERS:  # "all the maps", "both his sons"
+            if self.at(place) in POSSESSIVES or self.at(place) in DETERMINERS:  # "all the maps", "both his sons"
                 owner_pronoun = self.tokens[place] if self.tokens[place] in POSSESSIVES else ""
                 place += 1
         elif tokens[place] in PRONOUNS or tokens[place] in _NOTHING or tokens[place] in DETERMINERS:
@@ -80,7 +80,7 @@ class PhraseReader:
                 break
             kept.append(place)
             place += 1
-            if is_number(term) and self._at(place) == "and" and is_number(self._at(place + 1)) and term in _LARGE:
+            if is_number(term) and self.at(place) == "and" and is_number(self.at(place + 1)) and term in _LARGE:
                 place += 1  # "two hundred and six"
             if term.endswith(("'s", "s'")) and place < len(tokens):
                 possessor = self._phrase(start, kept, determiner, owner, owner_pronoun)
@@ -98,7 +98,7 @@ class PhraseReader:
             return (
                 not is_number(self.tokens[last])
                 and not self.surfaces[last][0].isupper()
-                and (self._at(place + 1) != "" and is_nominal(self._at(place + 1)))
+                and (self.at(place + 1) != "" and is_nominal(self.at(place + 1)))
             )
         named, common = self.surfaces[place][0].isupper(), self.surfaces[last][0].islower()
         return named and common and place - last == 1 and self.tokens[last] in _DATES
@@ -128,11 +128,12 @@ class PhraseReader:
             determiner="no" if term in _NOTHING else "",
         )  # fmt: skip
 
-    def _at(self, place: int) -> str:
+    def at(self, place: int) -> str:
+        """Give the word at a place, empty outside the text."""
         return self.tokens[place] if 0 <= place < len(self.tokens) else ""
 
     def _stands_alone(self, place: int) -> bool:
-        following = self._at(place + 1)
+        following = self.at(place + 1)
         term = self.tokens[place]
         if term == "her" and term in OBJECT_PRONOUNS and following and not is_nominal(following):
             return not is_adverb(following)
@@ -143,8 +144,8 @@ class PhraseReader:
 
     def _modifies(self, place: int, kept: list[int]) -> bool:
         """Tell whether an adverb stands inside a phrase: "a very old boat"."""
-        following = self._at(place + 1)
-        before = self._at(place - 1)
+        following = self.at(place + 1)
+        before = self.at(place - 1)
         opened = bool(kept) is False and (before in DETERMINERS or before in POSSESSIVES)
         return opened and bool(following) and is_nominal(following)
 

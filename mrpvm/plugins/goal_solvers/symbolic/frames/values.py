@@ -10,8 +10,8 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
 _SPANS = word_class("second seconds minute minutes hour hours day days week weeks month months year years decade "
                     "decades century centuries night nights")  # fmt: skip
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
-_YEAR = re.compile(r"1\d{3}|20\d{2}")
-_CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
+YEAR = re.compile(r"1\d{3}|20\d{2}")
+CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
 PLACE_PREPOSITIONS = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
     "across within beyond over off toward towards by onto opposite"
@@ -51,7 +51,7 @@ def has_number(tokens: Iterable[str]) -> bool:
 def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
     """Tell whether a phrase says when: a date, a clock time, a day or part of it."""
     tokens = tokens_of(phrase, parsed)
-    if any(_YEAR.fullmatch(token) or _CLOCK.fullmatch(token) or token in _CALENDAR
+    if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in _CALENDAR
            for token in tokens):  # fmt: skip
         return True
     if phrase.head_text in TIME_WORDS:

@@ -19,5 +19,5 @@ def new_kb_id() -> str:
 
 
 def new_request_id() -> str:
-    """Give a turn's request id [API-4]."""
+    """Give the id of a turn or of another request [API-4]."""
     return new_id("req")
