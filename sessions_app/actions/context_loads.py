@@ -149,14 +149,15 @@ def _room(session: Session) -> int:
 def _remove_loaded(session: Session, source_id: str) -> None:
     """Take out what a context load brought in under this source id; the session's row is saved by the caller.
 
-    A large load's layer is taken out of the stack as it is and left to the sweeper.
+    A large load's layer is taken out of the stack as it is and left to the sweeper. One that a mount or a fork wrote
+    holds what else the session knows, too.
     """
     loaded = _loaded(session, source_id)
     unit_ids = _ids(loaded)
     if not unit_ids:
         return
     for layer in own_layers(session)[:-1]:
-        if layer.units.filter(source_id=source_id).exists():
+        if set(layer.units.order_by().values_list("source_id", flat=True).distinct()) == {source_id}:
             _cut(layer)
     session.journal.refresh_from_db()
     remove_from_layers(session, unit_ids)

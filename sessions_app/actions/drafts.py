@@ -12,6 +12,7 @@ from django.db import transaction
 from mrpvm.errors import NotFound
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.journals import keep_many_own, keep_own
 from sessions_app.actions.kb_mounts import draft_facts
 from sessions_app.actions.knowledge import check_base_size
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
@@ -57,7 +58,7 @@ def stage_source(
         Conflict: TURN_IN_PROGRESS, or the id is taken by now; SOURCE_EXISTS, the draft shows a source with this text.
         NotFound, Expired: the session is over.
 
-    Effects: rows, index, `draft.changed`, activity.
+    Effects: rows, index, `draft.changed`, activity; what the session knows of it is in the session's own layers.
     """
     check_source(source)
     return _change(session, source, replaces=replaces, watch=watch, wait_ms=wait_ms)
@@ -86,6 +87,7 @@ def _change(
     changed_count = len(source.units) + LayerUnit.objects.filter(origin__in=earlier).count()
     if changed_count <= UNITS_AT_ONCE:
         return waiting_for_slot(wait_ms, lambda: _change_at_once(session, source, replaces=replaces))
+    keep_many_own(session, [unit.hash for unit in source.units], watch, wait_ms)
     with staging(draft) as layer:
         row = insert_source(layer, source, earlier)
         hide_in_batches(layer, earlier, watch)
@@ -108,6 +110,7 @@ def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> t
     below = [row for row in earlier if row.layer_id != draft.pk]
     own_count = draft.own_source_count - (len(earlier) - len(below))
     refuse_taken(draft, source, earlier, replaces=replaces)
+    keep_own(locked, [unit.hash for unit in source.units])
     _remove_own(draft, earlier)
     row = insert_source(draft, source, earlier)
     hide_units(draft, LayerUnit.objects.filter(origin__in=below), own_too=True)
@@ -136,6 +139,7 @@ def _publish(
     layer = staged_on(layer_pk, draft)
     earlier = earlier_sources(draft, row.source_id)
     refuse_taken(draft, row, earlier, replaces=replaces)
+    keep_own(locked, list(row.units.values_list("hash", flat=True)))  # what it knows since `keep_many_own`
     hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
     if draft.is_empty and draft.parent is not None:
         relink_layer(layer, draft.parent)

@@ -1,10 +1,12 @@
 """What a session knows of its own, wherever it lies: in its layers, or saved into the base that it has mounted.
 
 The session's committed units are the truth. Its layers and, in a base, the units of its journal source are what these
-are found by; a mount makes the two agree again [KB-9, KB-11].
+are found by; a mount makes the two agree again [KB-9, KB-11]. What is staged in the draft hides what is saved below
+it, so what the session knows of that comes into its journal first [KB-7].
 """
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import batched
 
 from django.db import transaction
@@ -12,15 +14,17 @@ from django.db.models import QuerySet
 
 from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.slots import lock_session
-from sessions_app.actions.staging import UNITS_AT_ONCE
+from sessions_app.actions.slots import lock_idle_session, lock_session, waiting_for_slot
+from sessions_app.actions.staging import UNITS_AT_ONCE, Watch
 from sessions_app.models import ContextUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.models.plain_sql import get_rows, select_rows
 from sessions_app.search.chains import resolve_chain
-from sessions_app.search.index import hide_units, index_units, remove_units
+from sessions_app.search.index import hide_units, index_units, not_removed, remove_units
 from sessions_app.search.layers import own_layers, seal_layer
 from sessions_app.search.words import note_words
 
 _UNITS_A_QUERY = 5_000
+_HASHES_A_QUERY = 500
 
 
 def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
@@ -96,10 +100,11 @@ def missing_units(session: Session, below: KnowledgeLayer) -> list[KnowledgeUnit
 def agree_with_units(session: Session) -> None:
     """Make what the locked session finds as its own the units that it has: its draft may lie on another base now.
 
-    What the base shows of its earlier units is hidden from it; what the base does not show comes into its journal.
+    What the base has of its earlier units is hidden from it, also what something else is shown for now: a draft may
+    take that away. What the base does not show comes into its journal.
     Effects: rows of the session's layers; none where the two agree.
     """
-    own, saved = own_layers(session), _saved(session, session.draft)
+    own, saved = own_layers(session), dict(saved_units(session).values_list("pk", "hash"))
     if not saved and _held_count(own) == session.unit_count:
         return
     known = set(_committed(session).values_list("hash", flat=True))
@@ -107,10 +112,58 @@ def agree_with_units(session: Session) -> None:
         held = layer.units.order_by().values_list("unit_id", "hash")
         remove_units(layer, [unit_id for unit_id, digest in held if digest not in known])
     session.journal.refresh_from_db()
-    stale = [pk for pk, digest in saved.items() if digest not in known]
-    for batch in batched(stale, _UNITS_A_QUERY, strict=False):
-        hide_units(session.journal, LayerUnit.objects.filter(pk__in=batch))
+    forgotten = [pk for pk, digest in saved.items() if digest not in known]
+    for batch in batched(forgotten, _UNITS_A_QUERY, strict=False):
+        hide_units(session.journal, not_removed(session.journal, LayerUnit.objects.filter(pk__in=batch)))
     index_units(session.journal, missing_units(session, session.draft))
+
+
+def keep_own(session: Session, hashes: Sequence[str]) -> None:
+    """Put what the locked session knows under these hashes above its draft, which is to hold units like them [KB-7].
+
+    It stays there when the draft loses them again. Costs by the hashes. Effects: rows of the session's journal.
+    """
+    index_units(session.journal, _unheld(session, hashes))
+
+
+def keep_many_own(session: Session, hashes: Sequence[str], watch: Watch, wait_ms: int) -> None:
+    """Do most of what `keep_own` would, if that is much, in short transactions.
+
+    What is found does not change by it: it is the session's where it is saved, and in its journal too.
+
+    Args:
+        watch: called between transactions; what it raises ends the work.
+        wait_ms: how long each of them waits for a running turn [O-19].
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS; a turn would find the two side by side.
+        NotFound, Expired: as for `lock_session`.
+    """
+    unheld = _unheld(Session.objects.select_related("journal").get(pk=session.pk), hashes)
+    if len(unheld) > UNITS_AT_ONCE:
+        for batch in batched((unit.hash for unit in unheld), UNITS_AT_ONCE, strict=False):
+            watch(0)
+            waiting_for_slot(wait_ms, partial(_keep_batch, session.pk, batch))
+
+
+@transaction.atomic
+def _keep_batch(session_pk: int, hashes: Sequence[str]) -> None:
+    keep_own(lock_idle_session(session_pk), hashes)
+
+
+def _unheld(session: Session, hashes: Sequence[str]) -> list[KnowledgeUnit]:
+    """Give those of the session's units with one of these hashes that its own layers do not hold: they are saved."""
+    layers = [layer.pk for layer in own_layers(session)]
+    found: list[ContextUnit] = []
+    for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
+        known = {
+            row.hash: row
+            for row in get_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.COMMITTED, hash=batch)
+        }
+        for (held,) in select_rows(LayerUnit, ["hash"], layer_id=layers, hash=known):
+            known.pop(held, None)
+        found += known.values()
+    return [row.to_value() for row in sorted(found, key=lambda row: row.pk)]
 
 
 def _saved(session: Session, below: KnowledgeLayer) -> dict[int, str]:

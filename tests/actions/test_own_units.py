@@ -1,15 +1,13 @@
 """What a session knows stays its own wherever it lies: saved, folded, or left behind in another base [KB-9, KB-11]."""
 
-import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 import pytest
 
 from mrpvm.errors import NotFound
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import terms
-from sessions_app.actions import context_loads, kb_mounts
+from sessions_app.actions import context_loads, drafts, journals, kb_mounts
 from sessions_app.actions.compaction import compact_base, compact_long_chains
 from sessions_app.actions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.drafts import remove_source, stage_source
@@ -23,7 +21,6 @@ from sessions_app.models import (
     ExplainabilityTurn,
     KnowledgeBase,
     KnowledgeLayer,
-    KnowledgeSource,
     LayerUnit,
     Project,
     Session,
@@ -48,10 +45,10 @@ def other(project: Project) -> KnowledgeBase:
 
 @pytest.fixture(params=["small", "large"])
 def any_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have two units make a load, and what a mount brings along, a large one; or else a small one."""
+    """Have two units make a load, a source, and what a mount or a source brings along, a large one; or a small one."""
     if request.param == "large":
-        monkeypatch.setattr(context_loads, "UNITS_AT_ONCE", 1)
-        monkeypatch.setattr(kb_mounts, "UNITS_AT_ONCE", 1)
+        for module in (context_loads, drafts, journals, kb_mounts):
+            monkeypatch.setattr(module, "UNITS_AT_ONCE", 1)
 
 
 def now(base: KnowledgeBase) -> KnowledgeBase:
@@ -65,6 +62,17 @@ def fresh(session: Session) -> Session:
 def load(session: Session, *claims: str, source_id: str = "ctx-1") -> ContextLoad:
     units = [make_unit(f"{source_id}::{place}", claim, source_id=source_id) for place, claim in enumerate(claims)]
     return add_context(fresh(session), Material(units=units, name="notes", source_id=source_id))
+
+
+def source(source_id: str, *claims: str) -> NewSource:
+    units = [make_unit(f"{source_id}::{claim}", claim, source_id=source_id) for claim in claims]
+    return NewSource(name=source_id, source_id=source_id, content=" ".join(claims), units=units)
+
+
+def found_ids(session: Session) -> set[str]:
+    hits = SessionKnowledge.of(fresh(session)).search({terms("pump")[0]: 1.0}, 9)
+    assert len({hit.unit.id for hit in hits}) == len(hits)
+    return {hit.unit.id for hit in hits}
 
 
 def own(*claims: str) -> list[tuple[str, str]]:
@@ -149,6 +157,14 @@ class TestLoadedAgain:
         assert held(base, "pump") == ["The pump hums", "The pump is green", "The pump is old"]
         assert saved_conversations(now(base)) == {"sessions": 1, "units": 2}
 
+    def test_what_a_mount_brought_along_with_it_stays(self, session: Session, other: KnowledgeBase) -> None:
+        load(session, "The pump is red", "The pump is blue")
+        load(session, "The pump is old", "The pump is loud", source_id="ctx-2")
+        save_session_kb(session)
+        mount_base(session, other, reason="load-api")
+        load(session, "The pump is green")
+        assert seen(session, "pump") == own("The pump is green", "The pump is loud", "The pump is old")
+
     def test_while_another_base_was_mounted(self, session: Session, base: KnowledgeBase, other: KnowledgeBase) -> None:
         load(session, "The pump is red", "The pump is old")
         stage(session, "notes", "The pump hums")
@@ -158,6 +174,64 @@ class TestLoadedAgain:
         compact_base(now(base))
         mount_base(session, base, reason="load-api")
         assert seen(session, "pump") == [("The pump hums", "kb"), ("The pump is green", "session")]
+
+
+@pytest.mark.usefixtures("any_size")
+class TestStagedToo:
+    """A source in the draft says what the session knows: it counts once, as the session's [KB-7, BP-19, KB-11]."""
+
+    def test_what_is_saved_below_the_draft(self, session: Session, base: KnowledgeBase) -> None:
+        load(session, "The pump is loud", "The pump is old")
+        tell(session, "The pump is dry")
+        save_session_kb(session)
+        known = {unit.unit_id for unit in session.context_units.all()}
+        everything = own("The pump is dry", "The pump is loud", "The pump is old")
+        stage_source(session, source("src-1", "The pump is dry", "The pump is loud", "The pump hums"))
+        assert seen(session, "pump") == sorted([*everything, ("The pump hums", "draft")])
+        assert known < found_ids(session)  # the ledger's and the plugins' [KU-7]
+        stage_source(session, source("src-1", "The pump is old", "The pump is dry"))
+        assert seen(session, "pump") == everything
+        remove_source(session, "src-1")
+        assert seen(session, "pump") == everything
+        assert found_ids(session) == known
+        assert fresh(session).journal.unit_count == fresh(session).unit_count == 3
+
+    @pytest.mark.parametrize("with_journal", [False, True])
+    def test_when_the_draft_is_saved(self, session: Session, base: KnowledgeBase, with_journal: bool) -> None:
+        load(session, "The pump is loud", "The pump is old")
+        save_session_kb(session)
+        stage_source(session, source("src-1", "The pump is loud", "The pump is old"))
+        save_session_kb(session, include_conversation_units=with_journal)
+        assert seen(session, "pump") == own("The pump is loud", "The pump is old")
+        assert held(base, "pump") == ["The pump is loud", "The pump is old"]
+        assert now(base).head.unit_count == 2
+
+    def test_what_the_session_has_no_more_is_the_drafts(self, session: Session, base: KnowledgeBase) -> None:
+        load(session, "The pump is loud", "The pump is old")
+        save_session_kb(session)
+        stage_source(session, source("src-1", "The pump is loud", "The pump hums"))
+        load(session, "The pump is old")
+        assert seen(session, "pump") == [
+            ("The pump hums", "draft"), ("The pump is loud", "draft"), ("The pump is old", "session"),
+        ]  # fmt: skip
+        remove_source(session, "src-1")
+        assert seen(session, "pump") == own("The pump is old")
+
+    def test_what_it_lost_elsewhere_and_had_saved_twice(
+        self, session: Session, base: KnowledgeBase, other: KnowledgeBase
+    ) -> None:
+        load(session, "The pump is loud", "The pump is old")
+        save_session_kb(session)
+        stage_source(session, source("src-1", "The pump is loud", "The pump hums"))
+        save_session_kb(session)
+        mount_base(session, other, reason="load-api")
+        load(session, "The pump is old")
+        mount_base(session, base, reason="load-api")
+        assert seen(session, "pump") == [
+            ("The pump hums", "kb"), ("The pump is loud", "kb"), ("The pump is old", "session"),
+        ]  # fmt: skip
+        remove_source(session, "src-1")
+        assert seen(session, "pump") == own("The pump is old")
 
 
 class TestLabels:
@@ -231,6 +305,20 @@ def test_a_large_journal_is_not_rewritten_in_the_transaction_of_the_save(
     assert now(base).head.unit_count == 700
 
 
+def test_many_that_a_source_says_too_are_not_written_in_the_transaction_that_shows_it(
+    session: Session, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = [f"pump {number}" for number in range(450)]
+    tell(session, *claims)
+    save_session_kb(session)
+    with recorded(monkeypatch) as transactions:
+        stage_source(session, source("src-1", *claims))
+    assert max(item.value_count for item in transactions[:-1]) < 10_000  # two hundred units with all their columns
+    assert transactions[-1].value_count < 4_000  # which of two equal ones is shown
+    assert fresh(session).journal.own_unit_count == 450
+    assert {store for _, store in seen(session, "pump")} == {"session"}
+
+
 @pytest.mark.parametrize("with_removals", [False, True])
 def test_a_session_that_goes_on_saving_goes_on_from_the_folded_chain(
     session: Session, base: KnowledgeBase, with_removals: bool
@@ -249,76 +337,3 @@ def test_a_session_that_goes_on_saving_goes_on_from_the_folded_chain(
         save_session_kb(fresh(session))
         assert held(base, "pump") == sorted(expected.values())
     assert Session.objects.select_related("journal").get(pk=session.pk).journal.depth <= 16
-
-
-CLAIMS = [f"pump {name}" for name in ("a1", "b2", "c3", "d4", "e5", "f6")]
-LOADS, SOURCES = ("ctx-1", "ctx-2"), ("src-1", "src-2", "src-3")
-
-
-@dataclass
-class Model:
-    """What must be found: the session's units by load, and what each of two bases holds, by source."""
-
-    known: dict[str, set[str]] = field(default_factory=dict)
-    draft: dict[str, set[str]] = field(default_factory=dict)
-    bases: list[dict[str, set[str]]] = field(default_factory=lambda: [{}, {}])
-    mounted: int = 0
-
-    @property
-    def own(self) -> set[str]:
-        return {claim for claims in self.known.values() for claim in claims}
-
-    def learn(self, source_id: str, claims: set[str]) -> None:
-        self.known[source_id] = claims - {claim for name, others in self.known.items() if name != source_id
-                                          for claim in others}  # fmt: skip
-
-
-@pytest.mark.usefixtures("any_size")
-@pytest.mark.parametrize("seed", range(6))
-def test_whatever_a_session_does_it_finds_what_it_knows(
-    session: Session, base: KnowledgeBase, other: KnowledgeBase, seed: int
-) -> None:
-    chance, model, bases = random.Random(seed), Model(), [base, other]
-    for number in range(30):
-        action = chance.choice(["load", "load", "stage", "stage", "remove", "save", "save", "save", "mount", "fold"])
-        claims = set(chance.sample(CLAIMS, chance.randint(1, 3)))
-        if action == "load":
-            source_id = chance.choice(LOADS)
-            load(session, *sorted(claims), source_id=source_id)
-            model.learn(source_id, claims)
-        elif action == "stage":
-            source_id = chance.choice(SOURCES)
-            units = [make_unit(f"{source_id}::{claim}", claim, source_id=source_id) for claim in sorted(claims)]
-            new = NewSource(name=source_id, source_id=source_id, content=f"text {number}", units=units)
-            stage_source(fresh(session), new)
-            model.draft[source_id] = claims
-        elif action == "remove" and SOURCES[0] in model.draft:
-            remove_source(fresh(session), SOURCES[0])
-            del model.draft[SOURCES[0]]
-        elif action == "save":
-            save_session_kb(fresh(session))
-            model.draft["own"] = model.own
-            model.bases[model.mounted] = dict(model.draft)
-        elif action == "mount":
-            model.mounted = 1 - model.mounted
-            mount_base(session, bases[model.mounted], reason="load-api", discard_draft=True)
-            model.draft = dict(model.bases[model.mounted])
-        elif action == "fold":
-            compact_base(now(chance.choice(bases)))
-        check(session, bases, model, f"{seed}: step {number}, {action}")
-
-
-def check(session: Session, bases: list[KnowledgeBase], model: Model, where: str) -> None:
-    sources = {claim for name, claims in model.draft.items() if name != "own" for claim in claims}
-    hits = seen(session, "pump")
-    assert [claim for claim, _ in hits] == sorted(sources | model.own), where
-    assert {claim for claim, store in hits if store == "session"} >= model.own - sources, where
-    assert fresh(session).unit_count == len(model.own), where
-    for target, content in zip(bases, model.bases, strict=True):
-        assert held(target, "pump") == sorted({claim for claims in content.values() for claim in claims}), where
-        head = now(target).head
-        assert head.unit_count == len(held(target, "pump")), where
-        assert head.source_count == len(content.keys() - {"own"}), where
-    journal = KnowledgeLayer.objects.get(pk=fresh(session).journal_id)
-    assert journal.unit_count == len(hits), where
-    assert not KnowledgeSource.objects.filter(kind="source", source_id__startswith="src-journal").exists()

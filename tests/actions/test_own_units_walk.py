@@ -1,0 +1,94 @@
+"""Whatever a session does, in whatever order, it finds what it knows as its own [KB-7, KB-9, KB-11]."""
+
+import random
+from dataclasses import dataclass, field
+
+import pytest
+
+from sessions_app.actions.compaction import compact_base
+from sessions_app.actions.drafts import remove_source, stage_source
+from sessions_app.actions.forks import save_session_kb
+from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
+from tests.actions.knowledge_scene import base, held, project, seen, session, tell
+from tests.actions.test_own_units import any_size, fresh, load, now, other, source
+
+__all__ = ["any_size", "base", "other", "project", "session"]
+
+CLAIMS = [f"pump {name}" for name in ("a1", "b2", "c3", "d4", "e5", "f6")]
+LOADS, SOURCES = ("ctx-1", "ctx-2"), ("src-1", "src-2", "src-3")
+ACTIONS = ["load", "load", "tell", "stage", "stage", "stage", "remove", "save", "save", "save", "mount", "fold"]
+
+
+@dataclass
+class Model:
+    """What must be found: the session's units by load, and what each of two bases holds, by source.
+
+    A source may say what the session knows: then that is the session's, whatever is saved, staged or removed [KB-7].
+    """
+
+    known: dict[str, set[str]] = field(default_factory=dict)
+    draft: dict[str, set[str]] = field(default_factory=dict)
+    bases: list[dict[str, set[str]]] = field(default_factory=lambda: [{}, {}])
+    mounted: int = 0
+
+    @property
+    def own(self) -> set[str]:
+        return {claim for claims in self.known.values() for claim in claims}
+
+    def learn(self, source_id: str, claims: set[str]) -> None:
+        self.known[source_id] = claims - {claim for name, others in self.known.items() if name != source_id
+                                          for claim in others}  # fmt: skip
+
+
+@pytest.mark.usefixtures("any_size")
+@pytest.mark.parametrize("seed", range(6))
+def test_whatever_a_session_does_it_finds_what_it_knows(
+    session: Session, base: KnowledgeBase, other: KnowledgeBase, seed: int
+) -> None:
+    chance, model, bases = random.Random(seed), Model(), [base, other]
+    for number in range(30):
+        action = chance.choice(ACTIONS)
+        claims = set(chance.sample(CLAIMS, chance.randint(1, 3)))
+        if action == "load":
+            source_id = chance.choice(LOADS)
+            load(session, *sorted(claims), source_id=source_id)
+            model.learn(source_id, claims)
+        elif action == "tell":
+            tell(session, *sorted(claims))
+            model.learn("told", claims | model.known.get("told", set()))
+        elif action == "stage":
+            source_id = chance.choice(SOURCES)
+            stage_source(fresh(session), source(source_id, *sorted(claims)))
+            model.draft[source_id] = claims
+        elif action == "remove" and (listed := sorted(model.draft.keys() - {"own"})):
+            source_id = chance.choice(listed)
+            remove_source(fresh(session), source_id)
+            del model.draft[source_id]
+        elif action == "save":
+            save_session_kb(fresh(session))
+            model.draft["own"] = model.own
+            model.bases[model.mounted] = dict(model.draft)
+        elif action == "mount":
+            model.mounted = 1 - model.mounted
+            mount_base(session, bases[model.mounted], reason="load-api", discard_draft=True)
+            model.draft = dict(model.bases[model.mounted])
+        elif action == "fold":
+            compact_base(now(chance.choice(bases)))
+        check(session, bases, model, f"{seed}: step {number}, {action}")
+
+
+def check(session: Session, bases: list[KnowledgeBase], model: Model, where: str) -> None:
+    sources = {claim for name, claims in model.draft.items() if name != "own" for claim in claims}
+    hits = seen(session, "pump")
+    assert [claim for claim, _ in hits] == sorted(sources | model.own), where
+    assert {claim for claim, store in hits if store == "session"} == model.own, where  # [KB-7]
+    assert fresh(session).unit_count == len(model.own), where
+    for target, content in zip(bases, model.bases, strict=True):
+        assert held(target, "pump") == sorted({claim for claims in content.values() for claim in claims}), where
+        head = now(target).head
+        assert head.unit_count == len(held(target, "pump")), where
+        assert head.source_count == len(content.keys() - {"own"}), where
+    journal = KnowledgeLayer.objects.get(pk=fresh(session).journal_id)
+    assert journal.unit_count == len(hits), where
+    assert not KnowledgeSource.objects.filter(kind="source", source_id__startswith="src-journal").exists()
