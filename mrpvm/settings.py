@@ -244,7 +244,14 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
 else:
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
     # A turn asks the same again and again: what a connection has asked five times is planned once.
-    DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
+    # Nobody waits for a lock without end, nor longer than SQLite's writers wait, unless the address says otherwise.
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 10,
+        "options": "-c lock_timeout=20s",
+        **DATABASES["default"].get("OPTIONS", {}),
+        "server_side_binding": True,
+        "prepare_threshold": 5,
+    }
 
 # --- Live events and counters: in this process, or in Redis for several ---------------------------------------
 

@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from sessions_app.api.health import health, ready
 
+handler500 = "sessions_app.web.failures.server_error"
 urlpatterns = [
     path("health", health, name="health"),
     path("ready", ready, name="ready"),

@@ -13,6 +13,7 @@ from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
 from mrpvm.wire import wire_time
+from sessions_app.actions.busy import as_busy
 from sessions_app.turns.closing import TurnError
 
 logger = logging.getLogger(__name__)
@@ -103,6 +104,7 @@ def error_body(
 
 def body_of(error: Exception, request_id: str | None, session_id: str | None = None) -> dict[str, Any]:
     """Give the error object of any exception; one that nobody raised on purpose is logged and shows nothing."""
+    error = as_busy(error)
     if isinstance(error, TurnError):
         request_id, session_id = error.turn.request_id, error.turn.session.session_id
     if isinstance(error, MRPError):

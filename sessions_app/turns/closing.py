@@ -12,6 +12,7 @@ from mrpvm.trace.graph import Record, fold_graph
 from mrpvm.values import Selection
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.busy import as_busy
 from sessions_app.actions.context_units import discard_pending
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
 from sessions_app.queries.turns import records as stored_records
@@ -82,7 +83,7 @@ def undone(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, phase: s
 
     Effects: those of `close_turn`.
     """
-    error = defect
+    error = as_busy(defect)
     if not isinstance(error, MRPError):
         logger.error("turn %s failed on a defect", turn.request_id, exc_info=defect)
         error = MRPError(f"The server has a defect ({type(defect).__name__}); the turn was undone.")

@@ -13,6 +13,7 @@ from mrpvm.errors import MRPError
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from mrpvm.values import TurnOutcome
+from sessions_app.actions.busy import told_as_busy
 from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.slots import waiting_for_slot
@@ -152,6 +153,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
     watch = Watch(turn)
     ends_at_ms = clock.monotonic_ms() + request.limits.request_timeout_ms - request.spent_ms
 
+    @told_as_busy()
     def emit(event: Event) -> None:
         trace.add(event)
         if read is not None and event.name == "answer.delta" and not event.data["isDraft"]:
@@ -162,6 +164,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
             stage_units(turn, event.units, event.data["executionId"], patience)
         trace.flush_if_due()
 
+    @told_as_busy()
     def tick() -> None:
         trace.flush_if_due()
         watch.look()
@@ -193,7 +196,8 @@ def _commit(
 ) -> Mapping[str, Any] | None:
     """Commit; gives the error if that fails, so that every failure ends in the same place [T-32]."""
     try:
-        commit_turn(turn, call, outcome, trace)
+        with told_as_busy():
+            commit_turn(turn, call, outcome, trace)
     except MRPError as error:
         return error.as_record()
     except Exception as error:

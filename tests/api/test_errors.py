@@ -12,6 +12,7 @@ from mrpvm import errors as machine_errors
 from mrpvm.errors import MRPError
 from sessions_app.api import errors
 from tests.api.conftest import Caller
+from tests.busy import database_kept
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = {"code", "module", "message", "details", "requestId", "sessionId", "frameId", "timestamp", "type"}
@@ -218,6 +219,17 @@ def test_a_defect_is_500_and_tells_nothing(
     assert "secret" not in json.dumps(error)
     assert "secret" in caplog.text
     assert error["requestId"] in caplog.text
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_others_keep_too_long_is_503(editor: Caller) -> None:
+    """The same on SQLite and on PostgreSQL: it is no defect, and helps itself."""
+    with database_kept():
+        answer = editor.post("/api/sessions", b"{}")
+    error = shape(answer)
+    assert (answer.status_code, error["code"], answer.headers["Retry-After"]) == (503, "UNAVAILABLE", "1")
+    assert error["message"].startswith("The database was busy")
+    assert editor.post("/api/sessions", b"{}").status_code == 201
 
 
 def test_every_field_that_is_wrong_is_named(editor: Caller) -> None:

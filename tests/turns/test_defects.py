@@ -13,6 +13,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import TurnError
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.trace_writer import TraceWriter
+from tests.busy import wait_in_vain
 from tests.kernel.scripted import plugin
 from tests.turns.test_failure import memory
 
@@ -68,6 +69,21 @@ def test_the_turn_is_undone_and_the_slot_is_free(session, plugins, broken: Calla
     assert session.failed_turn_count == 1
     assert not ContextUnit.objects.filter(state="pending").exists()
     assert run_turn(session, TurnCall(message="Third?")).turn.turn_index == 3
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(prepare, "freeze_request"), (TraceWriter, "add"), (TraceWriter, "flush_if_due"), (pipeline, "commit_turn")],
+)
+def test_a_turn_that_others_kept_from_the_database_says_so(session, plugins, monkeypatch, place, name):
+    plugins()
+    with monkeypatch.context() as patch:
+        patch.setattr(place, name, wait_in_vain)
+        with pytest.raises(TurnError) as caught:
+            run_turn(session, TurnCall(message="Why?"))
+    assert caught.value.code == "UNAVAILABLE"
+    assert caught.value.message.startswith("The database was busy")
+    assert run_turn(session, TurnCall(message="Why?")).turn.status == "succeeded"
 
 
 def test_a_plugin_that_gives_what_cannot_be_stored_fails_alone(session, plugins):

@@ -1,0 +1,38 @@
+"""A page whose request waited in vain for the database says that, whichever way the server runs."""
+
+from functools import partial
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient, Client
+from django.urls import reverse
+
+from sessions_app.models import Project
+from sessions_app.web.views import sessions
+from tests.busy import wait_in_vain
+from tests.web.page_scene import member_client, project
+
+__all__ = ["project"]
+
+
+def _defect(*args: object, **kwargs: object) -> None:
+    raise RuntimeError("/secret/path")
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_page_says_that_the_database_is_busy(
+    project: Project, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
+    cookies = member_client(project).cookies
+    client = AsyncClient(raise_request_exception=False) if is_async else Client(raise_request_exception=False)
+    client.cookies = cookies
+    get = partial(async_to_sync(client.get) if is_async else client.get, reverse("sessions"))
+    monkeypatch.setattr(sessions, "page", wait_in_vain)
+    answer = get()
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+    assert "The database was busy" in answer.content.decode()
+    assert "/var/lib" not in answer.content.decode()
+    monkeypatch.setattr(sessions, "page", _defect)
+    answer = get()
+    assert answer.status_code == 500
+    assert "secret" not in answer.content.decode()
