@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.wire import to_wire
 
 if TYPE_CHECKING:
+    from mrpvm.conversation.session_memory import Memory
     from sessions_app.models import (
         ContextUnit,
         KBMount,
@@ -68,6 +69,29 @@ def remembered_payload(row: "RememberedText") -> dict[str, Any]:
         "created_at": row.created_at,
         "verified_at": row.verified_at,
         "expires_at": row.expires_at,
+    }
+
+
+def memory_payload(memory: "Memory | None", ttl_hours: float) -> dict[str, Any]:
+    """Give what a session remembers of its turns, the newest first; times are null for nothing."""
+    if memory is None:
+        return {
+            "turn_count": 0, "resolved_terms": [], "active_documents": [], "active_sections": [],
+            "last_accessed_at": None, "expires_at": None,
+        }  # fmt: skip
+    return {
+        "turn_count": memory.turn_count,
+        "resolved_terms": [
+            {"term": item.term, "text": item.text, "kind": item.kind, "turn_index": item.turn_index}
+            for item in reversed(memory.resolved_terms)
+        ],
+        "active_documents": [
+            {"source_id": item.source_id, "name": item.name, "turn_index": item.turn_index}
+            for item in reversed(memory.active_documents)
+        ],
+        "active_sections": list(reversed(memory.active_sections)),
+        "last_accessed_at": memory.last_accessed_at,
+        "expires_at": memory.expires_at(ttl_hours),
     }
 
 

@@ -1,4 +1,4 @@
-"""A session as a file: Markdown for people, JSON with everything the session holds."""
+"""A session as a file: Markdown for people, JSON with what the session holds."""
 
 import json
 import re
@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 
-from sessions_app.api.content_payloads import message_payload, mount_payload, remembered_payload, unit_payload
+from sessions_app.api.content_payloads import (
+    memory_payload,
+    message_payload,
+    mount_payload,
+    remembered_payload,
+    source_payload,
+    unit_payload,
+)
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.knowledge import draft_sources
+from sessions_app.queries.memory import remembered_by
 from sessions_app.queries.remembered import all_remembered
 from sessions_app.queries.sessions import messages, mounts, units
 from sessions_app.queries.turns import registry
@@ -49,13 +58,19 @@ def markdown(session: "Session") -> str:
 
 
 def document(session: "Session") -> dict[str, Any]:
-    """Give everything the session holds, its turns without their traces."""
+    """Give what the session holds.
+
+    Left out are the traces of turns, the events and ledger of the session, the texts of staged sources, what is in
+    quarantine, and the knowledge of bases.
+    """
     return {
         "format": "mrpvm-session",
         "version": FORMAT_VERSION,
         "session": _head(session),
         "messages": [message_payload(row) for row in messages(session)],
         "units": [unit_payload(row) for row in units(session)],
+        "draft_sources": [source_payload(row) for row in draft_sources(session)],
+        "memory": memory_payload(*remembered_by(session)),
         "remembered": [remembered_payload(row) for row in all_remembered(session)],
         "mounts": [mount_payload(row) for row in mounts(session)],
         "turns": [_turn(row) for row in registry(session)],
@@ -68,6 +83,11 @@ def _head(session: "Session") -> dict[str, Any]:
         "title": session.title,
         "created_at": session.created_at,
         "last_activity_at": session.last_activity_at,
+        "expires_at": session.expires_at,
+        "forked_from": _origin(session),
+        "metadata": session.metadata,
+        "flags": session.flags,
+        "summary": session.summary,
         "system_prompt": session.system_prompt,
         "planner_plugin": session.preferred_planner_plugin,
         "seed_detector_plugin": session.preferred_seed_detector_plugin,
@@ -86,6 +106,17 @@ def _head(session: "Session") -> dict[str, Any]:
     }
 
 
+def _origin(session: "Session") -> dict[str, Any] | None:
+    """Give where the session branched off; `sequence` is the place of the last message it took over."""
+    if session.forked_from is None:
+        return None
+    return {
+        "session_id": session.forked_from.session_id,
+        "sequence": session.forked_at,
+        "reason": session.fork_reason,
+    }
+
+
 def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
     return {
         "request_id": row.request_id,
@@ -94,8 +125,18 @@ def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
         "answer_status": row.answer_status,
         "created_at": row.created_at,
         "finished_at": row.finished_at,
+        "duration_ms": row.duration_ms,
         "user_message": row.user_message,
         "kind": row.kind,
+        "planner_plugin": row.planner_plugin,
+        "seed_detector_plugin": row.seed_detector_plugin,
+        "kb_plugin": row.kb_plugin,
+        "goal_solver_plugin": row.goal_solver_plugin,
+        "deliberation_level": row.deliberation_level,
+        "model": row.model,
+        "is_grounded": row.is_grounded,
+        "client_request": row.client_request,
+        "context_report": row.context_report,
         "response_document": row.response_document,
         "command_result": row.command_result,
         "unit_changes": row.unit_changes,

@@ -5,10 +5,10 @@ from contextlib import suppress
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mrpvm.conversation.session_memory import Memory
 from mrpvm.errors import NotFound
 from sessions_app.actions.memory import clear_memory
 from sessions_app.api import schemas
+from sessions_app.api.content_payloads import memory_payload
 from sessions_app.api.views import ApiView
 from sessions_app.queries.memory import remembered_by
 from sessions_app.queries.sessions import session
@@ -21,7 +21,7 @@ class SessionMemory(ApiView):
     def get(self, request: Request, session_id: str) -> Response:
         """Read it; reading keeps nothing alive."""
         found = session(self.project, session_id)
-        return Response({"session_id": found.session_id, **_payload(*remembered_by(found))})
+        return Response({"session_id": found.session_id, **memory_payload(*remembered_by(found))})
 
     @schemas.memory_clear
     def delete(self, request: Request, session_id: str) -> Response:
@@ -29,25 +29,3 @@ class SessionMemory(ApiView):
         with suppress(NotFound):
             clear_memory(session(self.project, session_id))
         return Response(status=204)
-
-
-def _payload(memory: Memory | None, ttl_hours: float) -> dict[str, object]:
-    if memory is None:
-        return {
-            "turn_count": 0, "resolved_terms": [], "active_documents": [], "active_sections": [],
-            "last_accessed_at": None, "expires_at": None,
-        }  # fmt: skip
-    return {
-        "turn_count": memory.turn_count,
-        "resolved_terms": [
-            {"term": item.term, "text": item.text, "kind": item.kind, "turn_index": item.turn_index}
-            for item in reversed(memory.resolved_terms)
-        ],
-        "active_documents": [
-            {"source_id": item.source_id, "name": item.name, "turn_index": item.turn_index}
-            for item in reversed(memory.active_documents)
-        ],
-        "active_sections": list(reversed(memory.active_sections)),
-        "last_accessed_at": memory.last_accessed_at,
-        "expires_at": memory.expires_at(ttl_hours),
-    }

@@ -105,11 +105,20 @@ def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:
     return _sources_of(session.draft)
 
 
+def draft_sources(session: Session) -> QuerySet[KnowledgeSource]:
+    """Give what the draft adds, replaces or removes, without texts, in order; what it removes says so by its kind."""
+    found = newest_sources(session.draft).filter(layer_id__in=_unsaved_layers(session))
+    return found.defer("content").prefetch_related(_COUNTED).order_by("id")
+
+
 def unsaved(session: Session) -> Mapping[str, int]:
     """Give how many sources the draft adds or removes, how many units it adds, and how many it removes."""
-    layer_ids = session.draft.chain[: session.draft.chain.index(session.mounted_layer_id)]
     sums = {name: Sum(name) for name in ("own_source_count", "own_unit_count", "removed_unit_count")}
-    return KnowledgeLayer.objects.filter(pk__in=layer_ids).aggregate(**sums)
+    return KnowledgeLayer.objects.filter(pk__in=_unsaved_layers(session)).aggregate(**sums)
+
+
+def _unsaved_layers(session: Session) -> list[int]:
+    return session.draft.chain[: session.draft.chain.index(session.mounted_layer_id)]
 
 
 def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:

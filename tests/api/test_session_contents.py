@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from sessions_app.actions.session_forks import fork_session
+from sessions_app.actions.sessions import note_metadata
 from sessions_app.models import ContextUnit, Message, Session
+from sessions_app.models.session import ForkReason
 from sessions_app.search.knowledge import SessionKnowledge
 from tests.api.conftest import Caller
 from tests.api.doubles import ModellessDetector, RaisingDetector, registered
@@ -183,12 +186,29 @@ def test_the_export_for_programs(editor: Caller, talked: Session) -> None:
     assert [len(held[key]) for key in ("messages", "units", "mounts", "turns")] == [4, 1, 1, 2]
     assert held["remembered"] == []
     editor.chat("/remember The key hangs left.", talked.session_id)
+    staged = {"name": "a.txt", "content": "Boats are red."}
+    source_id = editor.post(f"/api/sessions/{talked.session_id}/workspace/sources", staged).json()["sourceId"]
+    assert held["session"]["forked_from"] is None
     (kept,) = json.loads(editor.get(f"/api/sessions/{talked.session_id}/export?format=json").content)["remembered"]
     assert (kept["content"], kept["domain"], kept["status"]) == ("The key hangs left.", "user_profile", "active")
+    editor.patch(f"/api/sessions/{talked.session_id}", {"enable_query_rewriting": False})
+    note_metadata(talked, {"topic": "pets"})
+    Session.objects.filter(pk=talked.pk).update(summary={"through": 2, "sentences": [[1, "Rex."]], "origin": "rules"})
+    held = json.loads(editor.get(f"/api/sessions/{talked.session_id}/export?format=json").content)
+    told = held["session"]
+    assert (told["flags"], told["metadata"]) == ({"enable_query_rewriting": False}, {"topic": "pets"})
+    assert told["summary"]["sentences"] == [[1, "Rex."]]
+    assert held["memory"]["turn_count"] == 2
+    assert [row["sourceId"] for row in held["draft_sources"]] == [source_id]
+    assert held["turns"][1]["seed_detector_plugin"] == "sd-symbolic"
+    fork = fork_session(talked, 2, ForkReason.EDITED)
+    forked = json.loads(editor.get(f"/api/sessions/{fork.session_id}/export?format=json").content)
+    origin = {"session_id": talked.session_id, "sequence": 2, "reason": "edited"}
+    assert (forked["session"]["forked_from"], forked["draft_sources"]) == (origin, [])
     assert editor.get(f"/api/sessions/{talked.session_id}/export?format=xml").status_code == 400
 
 
-@pytest.mark.parametrize(("path", "count"), [("messages", 4), ("units", 4), ("mounts", 4), ("export?format=json", 8)])
+@pytest.mark.parametrize(("path", "count"), [("messages", 4), ("units", 4), ("mounts", 4), ("export?format=json", 11)])
 def test_contents_cost_the_same_for_any_number_of_rows(
     editor: Caller, talked: Session, path: str, count: int, django_assert_num_queries: Callable[[int], Any]
 ) -> None:
