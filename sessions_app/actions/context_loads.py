@@ -19,6 +19,7 @@ from sessions_app.actions.journals import journal_source
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.quarantine import replace_rejections
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.source_rows import check_source_name
 from sessions_app.actions.staging import UNITS_AT_ONCE, Watch, abandon, fill, staged_on, staging, unwatched
 from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
 from sessions_app.models.copies import insert_copies
@@ -70,10 +71,12 @@ def add_context(session: Session, material: Material, *, watch: Watch = unwatche
         wait_ms: how long to wait for a running turn before the last of them [O-19].
 
     Raises:
+        InvalidInput: as for `check_source_name`.
         Conflict, Expired, NotFound: the session is busy or over; nothing is stored.
 
     Effects: rows, index, ledger, `context.loaded`, activity; afterwards one notification.
     """
+    check_source_name(material.name)
     by_hash: dict[str, KnowledgeUnit] = {}
     for unit in material.units:
         by_hash.setdefault(unit.hash, unit)
@@ -198,7 +201,7 @@ def _record(session: Session, step: str, units: QuerySet[ContextUnit], reason: s
         "step": step,
         "store": "session",
         "execution_id": "",
-        "reason": reason[:300],
+        "reason": reason,
         "text": "",
         "created_at": _now(),
     }

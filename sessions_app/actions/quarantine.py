@@ -35,7 +35,7 @@ def _keep(
                 origin=origin,
                 session=session,
                 source_id=source_id,
-                source_name=name[:300],
+                source_name=name,
                 **asdict(item) | {"diagnostics": list(item.diagnostics)},
             )
             for item in rejections

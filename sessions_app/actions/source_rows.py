@@ -17,6 +17,7 @@ from sessions_app.actions.quarantine import keep_rejections
 from sessions_app.identifiers import new_id
 from sessions_app.models import KnowledgeLayer, KnowledgeSource
 
+SOURCE_NAME_CHARS = 200
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _NEXT = timedelta(microseconds=1)
 _CONTEXT_ID = re.compile(r"ctx-[0-9a-f]{32}")
@@ -48,11 +49,10 @@ def check_source(source: NewSource) -> None:
     """Refuse what no source may be.
 
     Raises:
-        InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
+        InvalidInput: as for `check_source_name`, INVALID_SOURCE_ID.
         TooLarge: a KB_VALIDATION_* limit of [IN-4].
     """
-    if not source.name.strip():
-        raise InvalidInput("A source needs a name.")
+    check_source_name(source.name)
     check_source_id(source.source_id)
     if _CONTEXT_ID.fullmatch(source.source_id):
         raise InvalidInput(
@@ -67,6 +67,18 @@ def check_source(source: NewSource) -> None:
         ("units", len(source.units), "MRPVM_MAX_SOURCE_UNITS", "KB_VALIDATION_MAX_UNITS_PER_SOURCE"),
     ):
         check_limit("The source", what, value, setting, code)
+
+
+def check_source_name(name: str) -> None:
+    """Refuse what a source cannot be called.
+
+    Raises:
+        InvalidInput: the name is empty, or longer than 200 characters.
+    """
+    if not name.strip():
+        raise InvalidInput("A source needs a name.")
+    if len(name) > SOURCE_NAME_CHARS:
+        raise InvalidInput(f"A source's name has at most {SOURCE_NAME_CHARS} characters; give it another `name`.")
 
 
 def new_context_id() -> str:

@@ -29,7 +29,7 @@ from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.knowledge import add_source, free_source_id
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_idle_session
-from sessions_app.actions.source_rows import NewSource, check_source_id, new_context_id
+from sessions_app.actions.source_rows import NewSource, check_source_id, check_source_name, new_context_id
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session
 from sessions_app.queries.model_roles import shared_config
 from sessions_app.turns import reading_slots, shutdown
@@ -39,7 +39,6 @@ from sessions_app.turns.language_model import is_configured, model_source
 from sessions_app.turns.normalisation import Normaliser, normalise_chunks
 from sessions_app.turns.source_hooks import tell_readers
 
-SOURCE_NAME_CHARS = 200
 APART_BYTES = 32 * 1024
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
 _PROGRESS_SECONDS = 0.5
@@ -307,10 +306,8 @@ def _chunking() -> ChunkingLimits:
 
 
 def _check(upload: Upload) -> None:
-    if not upload.name.strip():
-        raise InvalidInput("A source needs a name.")
-    if len(upload.name) > SOURCE_NAME_CHARS:
-        raise InvalidInput(f"A source's name has at most {SOURCE_NAME_CHARS} characters; give the file another `name`.")
+    """Refuse before a file is read what would be refused afterwards."""
+    check_source_name(upload.name)
     if upload.source_id is not None:
         check_source_id(upload.source_id)
     if len(upload.data) > settings.MRPVM_MAX_UPLOAD_BYTES:

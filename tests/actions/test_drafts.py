@@ -1,20 +1,34 @@
 """Sources staged in a session's draft: what it sees, what no base sees, and what a save makes of it [KB-5 to KB-10]."""
 
+from contextlib import nullcontext
+
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as runs
 from hypothesis import strategies as st
 
-from mrpvm.errors import Conflict, EngineTimeout, NotFound, TooLarge
+from mrpvm.errors import Conflict, EngineTimeout, InvalidInput, NotFound, TooLarge
+from mrpvm.ingestion.source import Rejection
 from sessions_app.actions import drafts, staging
 from sessions_app.actions.compaction import compact_base
+from sessions_app.actions.context_loads import Material, add_context
 from sessions_app.actions.drafts import remove_source, stage_source
 from sessions_app.actions.forks import save_session_kb
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session, delete_session, purge_deleted_sessions
 from sessions_app.actions.source_rows import NewSource
-from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Project, Session
+from sessions_app.models import (
+    KnowledgeBase,
+    KnowledgeLayer,
+    KnowledgeSource,
+    LayerUnit,
+    Posting,
+    Project,
+    QuarantinedChunk,
+    Session,
+    UnitEvent,
+)
 from sessions_app.queries.knowledge import sources, unsaved, workspace_sources
 from tests.actions.knowledge_scene import base, event_kinds, held, last_payload, project, seen, session, tell
 from tests.search.units import make_unit
@@ -45,6 +59,25 @@ def listed(session: Session) -> set[str]:
 
 def claims(session: Session, word: str = "pump") -> list[str]:
     return [claim for claim, _ in seen(session, word)]
+
+
+@pytest.mark.parametrize(("name", "refused"), [("x" * 200, False), ("x" * 201, True), (" ", True)])
+def test_a_source_is_called_the_same_wherever_it_goes(
+    session: Session, base: KnowledgeBase, name: str, refused: bool
+) -> None:
+    units = [make_unit("a::1", "The pump is blue", source_id="ctx-1")]
+    rejection = Rejection(chunk_index=0, text="?", control_text="?", message="?", diagnostics=())
+    material = Material(units=units, name=name, source_id="ctx-1", rejections=[rejection])
+    for store in (
+        lambda: add_source(base, name, "The pump is blue", tuple(units), source_id="a", rejections=[rejection]),
+        lambda: stage_source(session, NewSource(name=name, source_id="b", units=units)),
+        lambda: add_context(session, material),
+    ):
+        with pytest.raises(InvalidInput) if refused else nullcontext():
+            store()
+    assert KnowledgeSource.objects.filter(name=name).exists() != refused
+    assert list(QuarantinedChunk.objects.values_list("source_name", flat=True)) == ([] if refused else [name, name])
+    assert UnitEvent.objects.filter(reason=name).exists() != refused
 
 
 @pytest.mark.usefixtures("at_once")
