@@ -30,12 +30,14 @@ _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 class Family:
     """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
 
-    Each has its newest revisions, at most `revision_limit`. `fork_count` is how many forks there are, `bases` has the
-    newest of them. `goes_on_above`: the oldest one was made from a base too.
+    Other bases that its shown revisions were saved from stand before it. Each has its newest revisions, at most
+    `revision_limit`; `beginnings` has the first one of each, by the base's key, where that is kept. `fork_count` is how
+    many forks there are, `bases` has the newest of them. `goes_on_above`: the oldest one was made from a base too.
     """
 
     bases: Sequence[KnowledgeBase]
     revisions: Sequence[KBRevision]
+    beginnings: Mapping[int, KBRevision]
     revision_limit: int
     fork_count: int
     goes_on_above: bool
@@ -44,7 +46,7 @@ class Family:
 def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
     """Give the base's family, cut to so many generations above it, forks below it and newest revisions of each.
 
-    One query for each generation, and three.
+    One query for each generation, and four.
     """
     above: list[KnowledgeBase] = []
     parent = base.parent
@@ -53,12 +55,17 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
         parent = KnowledgeBase.objects.filter(pk=parent.parent_id).first() if parent.parent_id else None
     made = forks_of(base)
     shown = [*above, base, *reversed(made.order_by("-created_at", "-pk")[:forks])]
+    saved_from = base.revisions.order_by("-revision").values("origin_base")[:revisions]
+    others = KnowledgeBase.objects.filter(pk__in=saved_from).exclude(pk__in=[known.pk for known in shown])
+    shown[len(above) : len(above)] = others.order_by("created_at", "pk")
     newest = KBRevision.objects.filter(knowledge_base__in=shown).annotate(
         place=Window(RowNumber(), partition_by=F("knowledge_base"), order_by=F("revision").desc())
     )
+    kept = list(newest.filter(Q(place__lte=revisions) | Q(revision=1)).order_by("created_at", "pk"))
     return Family(
         bases=shown,
-        revisions=list(newest.filter(place__lte=revisions).order_by("created_at", "pk")),
+        revisions=[row for row in kept if row.place <= revisions],
+        beginnings={row.knowledge_base_id: row for row in kept if row.revision == 1},
         revision_limit=revisions,
         fork_count=made.count(),
         goes_on_above=parent is not None,
