@@ -33,7 +33,7 @@ def fork_base(base: KnowledgeBase, name: str | None = None, actor: User | None =
     Effects: the base and its first revision; afterwards `kb-forked` with no session.
     """
     source = lock_base(base)
-    fork = _create_fork(source, source.head, name, actor)
+    fork = _create_fork(source, source.head, name, actor, (source.pk, source.revision))
     notify_on_commit(kb_forked(fork, session=None, reason="fork"))
     return fork
 
@@ -121,7 +121,7 @@ def _fork_session(
     parent = session.mounted_kb
     follow_fold(session, parent)
     tip = _seal_workspace(session, with_journal=with_journal)
-    fork = _create_fork(parent, tip, name, actor)
+    fork = _create_fork(parent, tip, name, actor, _mounted_revision(session))
     _finish(session, fork, "kb.forked", reason=reason, actor=actor, previous=parent)
     return fork
 
@@ -134,9 +134,15 @@ def _save_session(
     if name is not None:
         base.name = base_name(name)
     tip = _seal_workspace(session, with_journal=with_journal)
-    move_head(base, tip, reason="save", actor=actor)
+    origin = None if base == previous else _mounted_revision(session)
+    move_head(base, tip, reason="save", actor=actor, origin=origin)
     _finish(session, base, "kb.saved", reason="save", actor=actor, previous=previous)
     return base
+
+
+def _mounted_revision(session: Session) -> tuple[int, int] | None:
+    """Give the key of the base that the session sees, and the revision of it: the base may have gone on since."""
+    return session.mounts.filter(until=None).values_list("knowledge_base_id", "revision").first()
 
 
 def _check_revision(session: Session, base: KnowledgeBase, expected: int | None) -> None:
@@ -198,7 +204,13 @@ def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> None:
         session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, below)
 
 
-def _create_fork(parent: KnowledgeBase, tip: KnowledgeLayer, name: str | None, actor: User | None) -> KnowledgeBase:
+def _create_fork(
+    parent: KnowledgeBase,
+    tip: KnowledgeLayer,
+    name: str | None,
+    actor: User | None,
+    origin: tuple[int, int] | None,
+) -> KnowledgeBase:
     default = f"{parent.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
     fork = KnowledgeBase.objects.create(
         project_id=parent.project_id,
@@ -207,7 +219,7 @@ def _create_fork(parent: KnowledgeBase, tip: KnowledgeLayer, name: str | None, a
         head=tip,
         source_count=tip.source_count,
     )
-    note_revision(fork, "fork", actor)
+    note_revision(fork, "fork", actor, origin)
     return fork
 
 

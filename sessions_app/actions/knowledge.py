@@ -179,8 +179,18 @@ def _no_such_base() -> NotFound:
     return NotFound("There is no such knowledge base.", code="KB_NOT_FOUND")
 
 
-def move_head(base: KnowledgeBase, layer: KnowledgeLayer, *, reason: str, actor: User | None = None) -> None:
+def move_head(
+    base: KnowledgeBase,
+    layer: KnowledgeLayer,
+    *,
+    reason: str,
+    actor: User | None = None,
+    origin: tuple[int, int] | None = None,
+) -> None:
     """Point the locked base at its next head; from here on readers see what `layer` shows [KB-13].
+
+    Args:
+        origin: the key of another base that the content comes from, and the revision of it.
 
     Effects: head, source count, name, time and revision, which grows by one; a row that keeps the revision.
     """
@@ -188,13 +198,22 @@ def move_head(base: KnowledgeBase, layer: KnowledgeLayer, *, reason: str, actor:
     base.revision += 1
     base.updated_at = timezone.now()
     base.save(update_fields=["name", "head", "source_count", "revision", "updated_at"])
-    note_revision(base, reason, actor)
+    note_revision(base, reason, actor, origin)
 
 
-def note_revision(base: KnowledgeBase, reason: str, actor: User | None = None) -> None:
-    """Keep the base's present revision so that it can be restored; one row."""
+def note_revision(
+    base: KnowledgeBase, reason: str, actor: User | None = None, origin: tuple[int, int] | None = None
+) -> None:
+    """Keep the base's present revision so that it can be restored, with its origin as for `move_head`; one row."""
+    origin_base, origin_revision = origin or (None, None)
     KBRevision.objects.create(
-        knowledge_base=base, revision=base.revision, layer_id=base.head_id, reason=reason, created_by=actor
+        knowledge_base=base,
+        revision=base.revision,
+        layer_id=base.head_id,
+        reason=reason,
+        created_by=actor,
+        origin_base_id=origin_base,
+        origin_revision=origin_revision,
     )
 
 

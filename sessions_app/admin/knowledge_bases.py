@@ -93,7 +93,9 @@ class KBRevisionAdmin(ReadOnlyAdmin):
     list_select_related = ("knowledge_base", "created_by")
     search_fields = ("knowledge_base__name", "=knowledge_base__kb_id")
     ordering = ("-id",)
-    fields = ("knowledge_base", "revision", "layer", "reason", "created_by", "created_at")
+    fields = (
+        "knowledge_base", "revision", "layer", "reason", "origin_base", "origin_revision", "created_by", "created_at",
+    )  # fmt: skip
 
     @admin.display(description="knowledge base", ordering="knowledge_base__name")
     def base_link(self, kept: KBRevision) -> SafeString:

@@ -8,7 +8,10 @@ from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
 
 
 class KBRevision(models.Model):
-    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there [KB-13]."""
+    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there [KB-13].
+
+    What came from another base, by a fork or a save, names the revision of it that it goes on from, as `origin`.
+    """
 
     knowledge_base = models.ForeignKey(
         KnowledgeBase, on_delete=models.CASCADE, db_index=False, related_name="revisions"
@@ -16,6 +19,10 @@ class KBRevision(models.Model):
     revision = models.PositiveIntegerField()
     layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
     reason = models.CharField(max_length=40)
+    origin_base = models.ForeignKey(
+        KnowledgeBase, on_delete=models.SET_NULL, null=True, blank=True, related_name="descendants"
+    )
+    origin_revision = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
 

@@ -4,7 +4,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, RowNumber
 
 from mrpvm.errors import NotFound
@@ -30,12 +30,14 @@ _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 class Family:
     """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
 
-    Each has its newest revisions, at most `revision_limit`. `fork_count` is how many forks there are, `bases` has the
-    newest of them. `goes_on_above`: the oldest one was made from a base too.
+    Other bases that its shown revisions were saved from stand before it. Each has its newest revisions, at most
+    `revision_limit`; `beginnings` has the first one of each, by the base's key, where that is kept. `fork_count` is how
+    many forks there are, `bases` has the newest of them. `goes_on_above`: the oldest one was made from a base too.
     """
 
     bases: Sequence[KnowledgeBase]
     revisions: Sequence[KBRevision]
+    beginnings: Mapping[int, KBRevision]
     revision_limit: int
     fork_count: int
     goes_on_above: bool
@@ -44,7 +46,7 @@ class Family:
 def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
     """Give the base's family, cut to so many generations above it, forks below it and newest revisions of each.
 
-    One query for each generation, and three.
+    One query for each generation, and four.
     """
     above: list[KnowledgeBase] = []
     parent = base.parent
@@ -53,12 +55,17 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
         parent = KnowledgeBase.objects.filter(pk=parent.parent_id).first() if parent.parent_id else None
     made = forks_of(base)
     shown = [*above, base, *reversed(made.order_by("-created_at", "-pk")[:forks])]
+    saved_from = base.revisions.order_by("-revision").values("origin_base")[:revisions]
+    others = KnowledgeBase.objects.filter(pk__in=saved_from).exclude(pk__in=[known.pk for known in shown])
+    shown[len(above) : len(above)] = others.order_by("created_at", "pk")
     newest = KBRevision.objects.filter(knowledge_base__in=shown).annotate(
         place=Window(RowNumber(), partition_by=F("knowledge_base"), order_by=F("revision").desc())
     )
+    kept = list(newest.filter(Q(place__lte=revisions) | Q(revision=1)).order_by("created_at", "pk"))
     return Family(
         bases=shown,
-        revisions=list(newest.filter(place__lte=revisions).order_by("created_at", "pk")),
+        revisions=[row for row in kept if row.place <= revisions],
+        beginnings={row.knowledge_base_id: row for row in kept if row.revision == 1},
         revision_limit=revisions,
         fork_count=made.count(),
         goes_on_above=parent is not None,
@@ -101,19 +108,31 @@ def asked_terms(text: str) -> dict[str, float]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A unit below another one; a twin is not that part, but the unit that the base shows in its place [KB-7]."""
+
+    row: LayerUnit
+    is_twin: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BaseUnit:
-    """A unit of a base, where it came from, and the units above and below it in its source's tree."""
+    """A unit of a base, where it came from, and the units above and below it in its source's tree.
+
+    `gone_count`: how many parts among those asked for the base shows no unit for.
+    """
 
     value: KnowledgeUnit
     source: KnowledgeSource | None
     parents: Sequence[LayerUnit]
-    children: Sequence[LayerUnit]
+    children: Sequence[Part]
+    gone_count: int
 
 
 def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limit: int, after: int = 0) -> BaseUnit:
     """Give a unit that the base shows, with at most `limit` of its children, from the one at place `after` on.
 
-    Three queries.
+    Three queries, and one where the base shows another unit in the place of a part.
 
     Raises:
         NotFound: UNIT_NOT_FOUND.
@@ -127,13 +146,31 @@ def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limi
     value = row.to_value()
     parts = value.child_unit_ids[after : after + limit]
     wanted = [*value.parent_unit_ids, *parts]
-    near = {other.unit_id: other for other in seen.filter(unit_id__in=wanted) if other.pk not in hidden}
+    found = list(seen.filter(unit_id__in=wanted))
+    near = {other.unit_id: other for other in found if other.pk not in hidden}
+    lost = [other for other in found if other.unit_id not in near and other.origin_id == row.origin_id]
+    twins = _twins(seen, lost, hidden)
+    children = [
+        Part(row=near.get(name) or twins[name], is_twin=name not in near)
+        for name in parts
+        if name in near or name in twins
+    ]
     return BaseUnit(
         value=value,
         source=row.origin,
         parents=[near[name] for name in value.parent_unit_ids if name in near],
-        children=[near[name] for name in parts if name in near],
+        children=children,
+        gone_count=len(parts) - len(children),
     )
+
+
+def _twins(seen: QuerySet[LayerUnit], lost: Sequence[LayerUnit], hidden: Container[int]) -> dict[str, LayerUnit]:
+    """Give what is shown in the place of units that are not, by their ids, each with its source."""
+    if not lost:
+        return {}
+    same = seen.filter(hash__in={unit.hash for unit in lost}).select_related("origin").defer("origin__content")
+    shown = {unit.hash: unit for unit in same if unit.pk not in hidden}
+    return {unit.unit_id: shown[unit.hash] for unit in lost if unit.hash in shown}
 
 
 def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
@@ -164,8 +201,9 @@ def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> QuerySet[UnitEvent
     Looks into the sessions that mounted the base last, for a unit may have been used in any number of others. What
     another base of the same session calls by the same id is another unit.
     """
-    mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by("-pk")
-    looked_at = list(mounted.values_list("session_id", flat=True)[:SESSIONS_LOOKED_AT])
+    mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by()
+    sessions = mounted.values("session_id").annotate(newest=Max("pk")).order_by("-newest")
+    looked_at = list(sessions.values_list("session_id", flat=True)[:SESSIONS_LOOKED_AT])
     at_that_time = KBMount.objects.filter(
         Q(until=None) | Q(until__gte=OuterRef("turn__created_at")),
         knowledge_base=base,

@@ -1,6 +1,7 @@
 // The chat form: sends a message, hands what comes back to the live answer, stops a turn.
 import { LiveAnswer, scrollToLatest } from "./answer.js";
 import { csrfToken, onElements } from "./dom.js";
+import { settleDraft } from "./draft.js";
 import { dispatch } from "./live.js";
 import { readEvents } from "./sse.js";
 import { toast } from "./ui.js";
@@ -147,12 +148,20 @@ class Composer {
 
   fail(error, content) {
     const code = error.code ? `${error.code}: ` : "";
-    toast(`${code}${error.message ?? "The turn failed."}`, { failed: true });
     this.giveBack(content);
+    if (error.code === "WORKSPACE_DIRTY") this.settle();
+    else toast(`${code}${error.message ?? "The turn failed."}`, { failed: true });
     // What became a turn is shown by the conversation itself.
     if (this.requestId) this.answer.finish();
     else this.answer.clear();
     dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** Let the reader decide about the draft, then send what is in the field. */
+  async settle() {
+    const isSettled = await settleDraft(document.getElementById("unsaved-draft"), new FormData(this.form).get("kb_id"));
+    if (isSettled) this.send();
+    else this.text.focus({ preventScroll: true });
   }
 
   /** The stream ended without a last word: the turn, if it began, goes on at the server and is shown by the page. */

@@ -21,7 +21,7 @@ class Uploads {
     this.status = form.querySelector("[role=status]");
     this.place = form.querySelector("select"); // none where the base has no source
     this.proposed = "";
-    this.input.addEventListener("change", () => this.propose());
+    this.input.addEventListener("change", () => this.propose(this.input.files));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.send([...this.input.files]);
@@ -31,18 +31,29 @@ class Uploads {
     form.addEventListener("drop", (event) => {
       if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
-      this.send([...event.dataTransfer.files]);
+      this.drop(event.dataTransfer.files);
     });
     this.tell();
   }
 
-  /** A file chosen under the name of a source is meant in its place, it seems; the reader sees that and decides. */
-  propose() {
-    if (!this.place) return;
-    const names = [...this.input.files].map((file) => file.name);
+  /** A file of a source's name is meant in its place, it seems: true then, and the reader sees that and decides. */
+  propose(files) {
+    if (!this.place) return false;
+    const names = [...files].map((file) => file.name);
     const known = names.length === 1 && [...this.place.options].find((option) => option.dataset.name === names[0]);
     if (known) this.place.value = this.proposed = known.value;
     else if (this.place.value === this.proposed) this.place.value = ""; // what the reader chose stays
+    return Boolean(known);
+  }
+
+  /** Send dropped files at once; one that is proposed for a place waits for the button, as if it had been chosen. */
+  drop(files) {
+    if (this.button.disabled) return;
+    if (files.length !== 1 || !this.propose(files)) return this.send([...files]);
+    this.input.files = files;
+    this.calm();
+    this.say(`There is a source “${files[0].name}” already. Look whether this one takes its place, then press “Add source”.`);
+    this.button.focus();
   }
 
   drag(event) {
@@ -61,9 +72,9 @@ class Uploads {
     const refused = [];
     const added = [];
     for (const file of files) {
-      const reason = await this.sendOne(file);
-      if (reason) refused.push(`${file.name}: ${reason}`);
-      else added.push(file.name);
+      const { refusal, unitCount } = await this.sendOne(file);
+      if (refusal) refused.push(`${file.name}: ${refusal}`);
+      else added.push({ name: file.name, unitCount });
     }
     if (!added.length) return this.fail(refused.join(" "));
     const { upload: address, units } = this.form.dataset;
@@ -77,18 +88,19 @@ class Uploads {
     sessionStorage.removeItem(KEPT);
     const { upload: address, units } = this.form.dataset;
     if (kept?.address !== address) return;
-    if (kept.replaced) return toast(`“${kept.added[0]}” took the place of “${kept.replaced}”.`);
-    const what = kept.added.length === 1 ? `“${kept.added[0]}” was added` : `${kept.added.length} files were added`;
-    const gained = Number(units) - kept.units;
-    toast(gained > 0 ? `${what}: ${gained} new unit${gained === 1 ? "" : "s"}.` : `${what}; the base had all of that.`);
+    toast(outcome(kept, Number(units) - kept.units));
     if (kept.refused.length) this.fail(kept.refused.join(" "));
   }
 
   begin() {
     this.disable(true);
+    this.calm();
+    this.form.classList.add("is-busy");
+  }
+
+  calm() {
     this.input.removeAttribute("aria-invalid");
     this.status.classList.remove("field__error");
-    this.form.classList.add("is-busy");
   }
 
   disable(isBusy) {
@@ -108,7 +120,7 @@ class Uploads {
     this.status.textContent = words;
   }
 
-  /** Send one file; gives why it was refused, empty if it was not. */
+  /** Send one file; gives why it was refused, or how many units it gave. */
   sendOne(file) {
     const request = new XMLHttpRequest(); // fetch cannot tell how much of a body is sent
     const body = new FormData();
@@ -127,6 +139,7 @@ class Uploads {
     return new Promise((resolve) => {
       let heard = 0;
       let last = null;
+      const refuse = (refusal) => resolve({ refusal });
       const hear = () => {
         const frames = request.responseText.slice(heard).split("\n\n");
         heard += request.responseText.length - heard - frames.pop().length;
@@ -137,12 +150,13 @@ class Uploads {
       };
       request.addEventListener("progress", () => request.status === 200 && hear());
       request.addEventListener("load", () => {
-        if (request.status !== 200) return resolve(refusal(request));
+        if (request.status !== 200) return refuse(refusalOf(request));
         hear();
-        resolve(last?.event === "response.completed" ? "" : (last?.data.error?.message ?? "The server broke off."));
+        if (last?.event === "response.completed") resolve({ unitCount: last.data.unitCount });
+        else refuse(last?.data.error?.message ?? "The server broke off.");
       });
-      request.addEventListener("error", () => resolve("The server cannot be reached."));
-      request.addEventListener("abort", () => resolve("The server fell silent; it may still store the file."));
+      request.addEventListener("error", () => refuse("The server cannot be reached."));
+      request.addEventListener("abort", () => refuse("The server fell silent; it may still store the file."));
       let silence;
       const listen = () => {
         clearTimeout(silence);
@@ -161,7 +175,20 @@ class Uploads {
   }
 }
 
-function refusal(request) {
+/** Say what became of the files that were added; `gained` is how many units the base has more than before. */
+function outcome({ added, replaced }, gained) {
+  const quoted = (files) => files.map((file) => `“${file.name}”`).join(", ");
+  const without = added.filter((file) => !file.unitCount);
+  let words = added.length === 1 ? `${quoted(added)} was added` : `${added.length} files were added`;
+  if (replaced) words = `${quoted(added)} took the place of “${replaced}”`;
+  else if (gained > 0) words += `: ${gained} new unit${gained === 1 ? "" : "s"}`;
+  else if (without.length < added.length) words += "; the base had all of that";
+  if (!without.length) return `${words}.`;
+  const [who, them] = [added.length === 1 ? "it" : quoted(without), without.length === 1 ? "it" : "them"];
+  return `${words}; ${who} gave no unit: nothing in ${them} could be read as a statement.`;
+}
+
+function refusalOf(request) {
   try {
     return JSON.parse(request.responseText).error.message;
   } catch {

@@ -160,7 +160,7 @@ class TestForkSession:
         stage(session, "notes", "The pump hums")
         tell(session, "The pump is loud")
         units = LayerUnit.objects.count()
-        with django_assert_max_num_queries(27):
+        with django_assert_max_num_queries(28):
             fork_session_kb(session)
         assert LayerUnit.objects.count() == units
 

@@ -96,11 +96,30 @@ def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> Non
     ready(opened).evaluate(DROP, [["copy.txt", "Pump 1 is blue."]])
     expect(status).to_contain_text("copy.txt: This text is here already, as the source “pump.txt”")
     browser.complaints.clear()  # about the answer 409
-    opened.evaluate(DROP, [["pump.txt", "Pump 1  is blue."]])
-    expect(opened.get_by_text("“pump.txt” was added; the base had all of that.")).to_be_visible()
+    opened.evaluate(DROP, [["again.txt", "Pump 1  is blue."]])
+    expect(opened.get_by_text("“again.txt” was added; the base had all of that.")).to_be_visible()
     expect(status).to_be_empty()
     opened.reload()
     expect(ready(opened).get_by_text("was added")).to_have_count(0)
+
+
+def test_a_file_that_gave_no_unit_is_not_called_known(opened: Page) -> None:
+    nothing = "gave no unit: nothing in it could be read as a statement."
+    opened.evaluate(DROP, [["hello.txt", "Hello!"]])
+    expect(opened.get_by_text(f"“hello.txt” was added; it {nothing}")).to_be_visible()
+    ready(opened).evaluate(DROP, [["pump.txt", "Pump 1 is blue."], ["question.txt", "What is blue?"]])
+    expect(opened.get_by_text(f"2 files were added: 1 new unit; “question.txt” {nothing}")).to_be_visible()
+
+
+def test_a_dropped_file_of_a_known_name_waits_in_its_place(opened: Page, base: KnowledgeBase) -> None:
+    opened.evaluate(DROP, [["pump.txt", "Pump 1 is blue."]])
+    expect(opened.get_by_text("“pump.txt” was added: 1 new unit.")).to_be_visible()
+    ready(opened).evaluate(DROP, [["pump.txt", "Pump 1 is red."]])
+    expect(opened.locator("#upload-status")).to_contain_text("There is a source “pump.txt” already.")
+    expect(opened.get_by_label("In place of").locator("option:checked")).to_have_text(re.compile(r"^pump\.txt"))
+    opened.get_by_role("button", name="Add source").click()
+    expect(opened.get_by_text("“pump.txt” took the place of “pump.txt”.")).to_be_visible()
+    assert aside(held, base, "pump") == ["Pump 1 is red."]
 
 
 def test_a_file_of_a_known_name_is_proposed_for_its_place(opened: Page, base: KnowledgeBase) -> None:

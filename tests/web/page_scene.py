@@ -41,6 +41,12 @@ def member_client(project: Project, role: str = "admin", name: str = "") -> Clie
     return client
 
 
+def admin_of_another_project() -> Client:
+    """Give a browser in which somebody is logged in who has no part in the default project."""
+    other, _ = Project.objects.get_or_create(name="Other", slug="other")
+    return member_client(other, name=f"stranger-{User.objects.count()}")
+
+
 @pytest.fixture
 def project(db: None) -> Project:
     """Give the default project."""

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -15,14 +14,12 @@ from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ExplainabilityTurn, KBRevision, KnowledgeBase, Project, Session, UnitEvent
-from sessions_app.queries import knowledge
-from sessions_app.queries.base_pages import family_of
+from sessions_app.queries import base_pages, knowledge
 from sessions_app.web.fragments import knowledge as knowledge_list
 from sessions_app.web.fragments import knowledge_base
-from sessions_app.web.fragments.lineage import lineage_picture
 from tests.actions.knowledge_scene import held, tell
 from tests.search.units import make_unit
-from tests.web.page_scene import check_html, member_client, project
+from tests.web.page_scene import admin_of_another_project, check_html, member_client, project
 
 __all__ = ["project"]
 
@@ -191,12 +188,6 @@ def test_who_may_only_read_restores_nothing(project: Project) -> None:
         assert admin_of_another_project().post(reverse(name, args=[base.kb_id])).status_code == 404
 
 
-def admin_of_another_project() -> Client:
-    other, _ = Project.objects.get_or_create(name="Other", slug="other")
-    name = f"stranger-{User.objects.count()}"
-    return member_client(other, name=name)
-
-
 def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     units = (
@@ -247,38 +238,6 @@ def test_a_search_says_how_much_of_a_long_question_it_looks_for(admin: Client, p
         assert ("are looked for" in html) == bool(said)
 
 
-def test_a_source_is_shown_as_the_tree_of_its_units(admin: Client, project: Project) -> None:
-    base = create_base(project, "Handbook")
-    parts = tuple(f"p{number}" for number in range(60))
-    units = (
-        make_unit("top", "All <b>pumps</b>.", child_unit_ids=parts, ku_type="aggregate"),
-        *(make_unit(name, f"Pump {name}.", parent_unit_ids=("top",)) for name in parts),
-    )
-    add_source(base, "rules.md", "Text", units, source_id="rules")
-    address, tree = (reverse(name, args=[base.kb_id]) for name in ("knowledge-base", "knowledge-tree"))
-    assert 'href="?source=rules"' in admin.get(address).content.decode()
-    html = admin.get(address, {"source": "rules"}).content.decode()
-    check_html(html)
-    assert "All &lt;b&gt;pumps&lt;/b&gt;." in html
-    assert "aggregate, 60 parts" in html
-    assert f'hx-get="{tree}?unit=top"' in html
-    looked_at = admin.get(address, {"unit": "top"}).content.decode()
-    check_html(looked_at)
-    assert looked_at.count("tree__leaf") == 50
-    assert "Show more parts" in looked_at
-    first = admin.get(tree, {"unit": "top"}).content.decode()
-    rest = admin.get(tree, {"unit": "top", "after": "50"}).content.decode()
-    assert (first.count("tree__leaf"), rest.count("tree__leaf")) == (50, 10)
-    assert "after=50" in first
-    assert "Show more parts" not in rest
-    add_source(base, "rules.md", "Text", [make_unit("new", "A valve.")], source_id="rules")
-    assert admin.get(tree, {"unit": "top"}).status_code == 404  # hidden by the newer source
-    assert "A valve." in admin.get(address, {"source": "rules"}).content.decode()
-    for query in ({"source": "nope"}, {"source": "rules\0x"}):
-        assert admin.get(address, query).status_code == 404
-    assert admin_of_another_project().get(tree, {"unit": "new"}).status_code == 404
-
-
 def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) -> None:
     base = create_base(project, "Handbook")
     add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
@@ -289,6 +248,22 @@ def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) ->
     html = admin.get(reverse("knowledge-base", args=[base.kb_id]), {"unit": "a"}).content.decode()
     assert html.count("Turn 7 of A talk") == 1
     assert reverse("turn", args=[session.session_id, turn.request_id]) in html
+
+
+def test_a_session_that_mounts_often_hides_no_other(
+    admin: Client, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base_pages, "SESSIONS_LOOKED_AT", 2)
+    base = create_base(project, "Handbook")
+    add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
+    first, busy = (create_session(project, base=base, title=title) for title in ("A talk", "Another talk"))
+    turn = ExplainabilityTurn.objects.create(session=first, turn_index=7, user_message="x", status="succeeded")
+    UnitEvent.objects.create(session=first, turn=turn, unit_id="a", step="cited")
+    for _ in range(2):
+        mount_base(busy, base, reason="test")
+    assert "Turn 7 of A talk" in admin.get(address_of(base), {"unit": "a"}).content.decode()
+    create_session(project, base=base)
+    assert "Turn 7 of A talk" not in admin.get(address_of(base), {"unit": "a"}).content.decode()
 
 
 def test_a_turn_counts_for_the_base_that_was_mounted_then(admin: Client, project: Project) -> None:
@@ -371,22 +346,6 @@ def test_saved_conversations_and_parts_in_quarantine_are_no_sources_and_told_of(
     assert "src-journal-" not in html
     assert "Beside these, 1 session saved what it had learned: 2 units." in html
     assert "1 part could not become units and waits in quarantine" in html
-
-
-def test_the_lineage_shows_forks_from_the_revision_they_came_from(admin: Client, project: Project) -> None:
-    handbook = create_base(project, "Handbook")
-    add_source(handbook, "rules.md", "Text", (make_unit("a", "The pump hums."),))
-    fork = fork_base(handbook, "<Winter>")
-    add_source(handbook, "more.md", "Text", (make_unit("b", "The valve leaks."),))
-    picture = lineage_picture(family_of(fork, generations=4, forks=8, revisions=12), fork)
-    parent, child = picture.lanes
-    assert [dot.kept.revision for dot in parent.dots] == [1, 2, 3]
-    assert child.fork.startswith(f"M{parent.dots[1].x} {parent.y} ")
-    assert child.fork.endswith(f" {child.dots[0].x} {child.y}")
-    assert (parent.is_shown_base, child.is_shown_base) == (False, True)
-    html = admin.get(reverse("knowledge-base", args=[fork.kb_id])).content.decode()
-    check_html(html)
-    assert "&lt;Winter&gt;, revision 1: fork" in html
 
 
 def test_a_compacted_base_is_no_newer_for_its_sessions(admin: Client, project: Project) -> None:

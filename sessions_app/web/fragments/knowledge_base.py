@@ -1,6 +1,5 @@
 """The page of one knowledge base: what is in it, what it was, who uses it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -94,10 +93,11 @@ def _sources(base: "KnowledgeBase", older_than: int | None) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeNode:
-    """A unit in the tree of its source."""
+    """A unit in the tree of its source; a twin stands there for one that says the same, and does not open."""
 
     row: "LayerUnit"
     part_count: int
+    is_twin: bool = False
 
 
 def _tree(base: "KnowledgeBase", source_id: str) -> dict[str, Any]:
@@ -105,7 +105,11 @@ def _tree(base: "KnowledgeBase", source_id: str) -> dict[str, Any]:
         return {"tree_source": None}
     source = source_of_base(base, source_id)
     rows = roots_of(source, EffectiveView.of_layer(base.head).hidden, CHILDREN_SHOWN + 1)
-    return {"tree_source": source, "nodes": _nodes(rows[:CHILDREN_SHOWN]), "left_out": len(rows) > CHILDREN_SHOWN}
+    return {
+        "tree_source": source,
+        "nodes": [_node(row) for row in rows[:CHILDREN_SHOWN]],
+        "left_out": len(rows) > CHILDREN_SHOWN,
+    }
 
 
 def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, Any]:
@@ -121,14 +125,15 @@ def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, A
     return {
         "base": base,
         "unit": unit,
-        "nodes": _nodes(unit.children),
+        "nodes": [_node(part.row, is_twin=part.is_twin) for part in unit.children],
+        "gone_count": unit.gone_count,
         "more_after": more_after,
         "parent_id": unit_id,
     }
 
 
-def _nodes(rows: "Sequence[LayerUnit]") -> list[TreeNode]:
-    return [TreeNode(row=row, part_count=len(row.to_value().child_unit_ids)) for row in rows]
+def _node(row: "LayerUnit", *, is_twin: bool = False) -> TreeNode:
+    return TreeNode(row=row, part_count=len(row.to_value().child_unit_ids), is_twin=is_twin)
 
 
 def _holding(base: "KnowledgeBase", asked: str) -> dict[str, Any]:

@@ -1,0 +1,87 @@
+"""Another base chosen over an unsaved draft: the page asks what becomes of it, then sends the message [KB-8]."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from sessions_app.actions.drafts import stage_source
+from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.source_rows import NewSource
+from sessions_app.models import KnowledgeBase, Session
+from tests.actions.knowledge_scene import held
+from tests.browser.browsing import Browser, aside, browser, new_session, say
+from tests.search.units import make_unit
+
+__all__ = ["browser"]
+
+QUESTION = "What depends on the valve?"
+
+
+@pytest.fixture
+def winter(browser: Browser) -> KnowledgeBase:
+    return aside(create_base, browser.project, "Winter")
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    session = new_session(browser.project, base=aside(create_base, browser.project, "Handbook"))
+    unit = make_unit("rules::a", "The pump hums.")
+    aside(stage_source, session, NewSource(name="rules", source_id="rules", content="The pump hums.", units=[unit]))
+    return session
+
+
+@pytest.fixture
+def asked(browser: Browser, session: Session, winter: KnowledgeBase) -> Locator:
+    """Give the dialog that a message which mounts the other base brings."""
+    page = browser.open("session", session.session_id)
+    page.get_by_role("button", name="Options").click()
+    page.locator("#control-kb_id").select_option(winter.kb_id)
+    say(page, QUESTION)
+    dialog = page.get_by_role("dialog", name="The draft is not saved")
+    expect(dialog).to_be_visible()
+    browser.complaints.clear()  # the browser's own about the answer 409
+    return dialog
+
+
+def mounted(session: Session) -> str:
+    session.refresh_from_db()
+    return session.mounted_kb.name
+
+
+def answered(page: Page) -> None:
+    expect(page.locator("[data-ended]")).to_have_count(1)
+    expect(page.locator(".exchange")).to_contain_text(QUESTION)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
+
+
+@pytest.mark.parametrize(("button", "kept_in"), [("Save", "Handbook"), ("Fork", "Handbook fork"), ("Discard", "")])
+def test_a_draft_is_settled_and_the_message_sent(asked: Locator, session: Session, button: str, kept_in: str) -> None:
+    asked.get_by_role("button", name=button).click()
+    expect(asked).to_be_hidden()
+    answered(asked.page)
+    assert mounted(session) == "Winter"
+    holding = [base.name for base in KnowledgeBase.objects.all() if held(base, "pump")]
+    assert holding == ([kept_in] if kept_in else [])
+
+
+def test_a_draft_that_is_kept_gives_the_message_back(asked: Locator, session: Session) -> None:
+    text = asked.page.get_by_label("Message", exact=True)
+    expect(asked.get_by_role("button", name="Cancel")).to_be_focused()
+    asked.page.keyboard.press("Escape")
+    expect(asked).to_be_hidden()
+    expect(text).to_have_value(QUESTION)
+    expect(text).to_be_focused()
+    expect(asked.page.locator("[data-turn-answer] > *")).to_have_count(0)
+    assert mounted(session) == "Handbook"
+    assert session.is_dirty
+
+
+def test_a_save_that_is_refused_says_why_and_leaves_the_other_ways(
+    browser: Browser, asked: Locator, session: Session
+) -> None:
+    aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
+    asked.get_by_role("button", name="Save").click()
+    expect(asked.get_by_role("alert")).to_contain_text("has been changed since this session mounted it")
+    browser.complaints.clear()  # the browser's own about the answer 409
+    asked.get_by_role("button", name="Fork").click()
+    answered(asked.page)
+    assert mounted(session) == "Winter"
