@@ -16,6 +16,7 @@ from sessions_app.actions.knowledge import MAX_NAME_CHARS, base_name, lock_base,
 from sessions_app.actions.lifecycle import kb_forked, kb_loaded, kb_saved
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.staging import abandon
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
 from sessions_app.search.layers import create_layer, draft_layers, own_layers, place_draft, relink_layer, seal_layer
 
@@ -194,10 +195,15 @@ def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
 
 
 def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> None:
-    """Put what was not sealed of the session's own layers on its draft again, with a journal on top."""
+    """Put what was not sealed of the session's own layers on its draft again, with a journal on top.
+
+    Not what is empty below the journal: its counts lack what lay above it and was sealed.
+    """
     below = session.draft
+    empty = [layer.pk for layer in stack[:-1] if layer.is_empty]
+    abandon(KnowledgeLayer.objects.filter(pk__in=empty))
     for layer in stack:
-        if layer.sealed_at is None:
+        if layer.sealed_at is None and layer.pk not in empty:
             relink_layer(layer, below)
             below = layer
     if session.journal.sealed_at is not None:

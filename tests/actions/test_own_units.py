@@ -97,6 +97,15 @@ class TestSavedUnits:
             assert seen(session, "pump") == everything
         assert held(other, "pump") == []
 
+    def test_a_load_that_told_nothing_new_does_not_hide_them(self, session: Session) -> None:
+        tell(session, "The pump is dry", "The pump is loud")
+        load(session, "The pump is dry", "The pump is loud")
+        load(session, "The pump is old", "The pump is red", source_id="ctx-2")
+        save_session_kb(session)
+        everything = own("The pump is dry", "The pump is loud", "The pump is old", "The pump is red")
+        assert seen(session, "pump") == everything
+        assert fresh(session).journal.unit_count == 4
+
     def test_an_earlier_revision_does_not_take_them(self, session: Session, base: KnowledgeBase) -> None:
         load(session, "The pump is loud", "The pump is old")
         save_session_kb(session)
