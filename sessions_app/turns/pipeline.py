@@ -80,7 +80,7 @@ def run_turn(
     shutdown.refuse_new_turns()
     check_call(call)
     if call.takes_commands and is_command(call.message):
-        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message))
+        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message, call.client_request))
         if isinstance(answered, CommandTurn):
             if call.chain is not None:
                 mark_conversation(answered.turn.session, call.chain, call.message, answered.outcome.answer_text)

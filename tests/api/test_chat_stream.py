@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.actions.slots import waiting_for_slot
@@ -94,6 +95,14 @@ def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None
     ids = {data["requestId"] for name, data in events if name == "progress"}
     ids |= {events[progress][1]["request_id"], whole["request_id"], streamed.answer.headers["X-Request-Id"]}
     assert ids == {ExplainabilityTurn.objects.get().request_id}
+
+
+def test_the_last_event_says_that_the_session_had_expired(stream: Callable[..., Streamed], editor: Caller) -> None:
+    """[O-43]"""
+    editor.chat("My dog is called Rex.", "mine", conversation_history=[])
+    Session.objects.update(expired_at=timezone.now())
+    name, whole = list(stream("What is my dog called?", session_id="mine").events())[-1]
+    assert (name, whole["warnings"]) == ("response.completed", ["session_expired_restarted"])
 
 
 def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -> None:
