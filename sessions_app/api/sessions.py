@@ -10,6 +10,7 @@ from mrpvm.conversation.flags import ALIASES, flags_in
 from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import NotFound
 from sessions_app.actions.sessions import change_session, create_session, delete_session
+from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import schemas
 from sessions_app.api.paging import number, page, when
 from sessions_app.api.requests import (
@@ -131,7 +132,7 @@ class OneSession(ApiView):
         """Name the session or take its name away, and choose its policies; what is not named stays."""
         body, found = self.body(SessionPatchRequest), session(self.project, session_id)
         named = {name: value for name, value in dict(request.data).items() if ALIASES.get(name, name) in FLAGS}
-        change_session(found, {"flags": named, **body})
+        waiting_for_slot(body["wait_ms"], lambda: change_session(found, {"flags": named, **body}))
         return Response(read_metadata(self.project, session_id))
 
     @schemas.session_delete

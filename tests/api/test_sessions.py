@@ -1,12 +1,15 @@
 """Sessions over the API: made, listed, read, named, ended."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from sessions_app.actions import slots
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KBMount, Project, Session
 from tests.api.conftest import Caller
@@ -138,6 +141,43 @@ def test_what_changes_a_session_is_refused_while_a_turn_runs(editor: Caller, tal
     ExplainabilityTurn.objects.filter(pk=running.pk).update(status="failed", lease_until=None)
     assert getattr(editor, method)(address, body).status_code == 200
     assert everything_of(talked) != before
+
+
+PATIENT: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+    **{change: (method, path, {**body, "wait_ms": 20_000}) for change, (method, path, body) in CHANGES.items()},
+    "memory": ("delete", "/memory?wait_ms=20000", None),
+    "removal": ("delete", "/workspace/sources/pump?wait_ms=20000", None),
+    "file": ("upload", "/context", None),
+    "staged file": ("upload", "/workspace/sources", None),
+}
+
+
+@pytest.mark.parametrize("change", PATIENT)
+def test_what_changes_a_session_waits_when_asked(
+    editor: Caller, talked: Session, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """[O-19, O-47]: the turn ends while it waits."""
+    method, path, body = PATIENT[change]
+    address = f"/api/sessions/{talked.session_id}"
+    editor.post(f"{address}/workspace/sources", {"content": "The pump hums.", "name": "pump", "source_id": "pump"})
+    if change in ("load", "mount"):
+        editor.post(f"{address}/kb/save", {})
+    running = ExplainabilityTurn.objects.create(
+        session=talked, turn_index=9, status="running", user_message="x",
+        lease_until=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        ExplainabilityTurn.objects.filter(pk=running.pk).update(status="failed", lease_until=None)
+
+    monkeypatch.setattr(slots, "time", SimpleNamespace(monotonic=time.monotonic, sleep=wait))
+    if method == "upload":
+        answer = editor.upload(f"{address}{path}", "notes.md", b"The pump is blue.", wait_ms="20000")
+    else:
+        answer = getattr(editor, method)(f"{address}{path}", *([] if body is None else [body]))
+    assert (answer.status_code, len(waits)) == (204 if change == "memory" else 200, 1)
 
 
 def everything_of(session: Session) -> list[Any]:
