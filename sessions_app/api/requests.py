@@ -109,9 +109,10 @@ class ChatRequest(ChoicesFields, WaitFields):
 
 
 class SessionCreateRequest(ChoicesFields):
-    """A new session [API-9, O-16]."""
+    """A new session [API-9, O-16, O-46]."""
 
     title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+    freeze_planner_statistics = Truth(required=False, default=False)
 
 
 class SessionPatchRequest(WaitFields):

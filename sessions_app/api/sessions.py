@@ -82,6 +82,7 @@ def _frozen(found: "Session") -> dict[str, Any]:
         **identity_payload(found),
         "skill_snapshot": snapshot_payload(found),
         "model_config": session_config(found),
+        "planner_statistics_frozen": found.planner_statistics is not None,
     }
 
 
@@ -105,7 +106,10 @@ class Sessions(ApiView):
         kb_id = body.get("kb_id")
         base = None if kb_id is None else knowledge_base(self.project, kb_id)
         flags = flags_in(dict(request.data))
-        made = create_session(self.project, choices_of(body), base=base, title=body.get("title"), flags=flags)
+        made = create_session(
+            self.project, choices_of(body), base=base, title=body.get("title"), flags=flags,
+            freeze_planner_statistics=body["freeze_planner_statistics"],
+        )  # fmt: skip
         return Response(
             {
                 "session_id": made.session_id,

@@ -214,6 +214,7 @@ _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
 
 
 def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, Any] | None) -> None:
-    """Note how the plugins did, unless somebody stopped them."""
-    if settings.MRPVM_LEARN and (error is None or error["code"] not in _TELLS_NOTHING):
+    """Note how the plugins did, unless somebody stopped them, or the session's statistics are frozen [O-46]."""
+    is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
+    if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):
         lessons.note(turn, outcome.stages, turn_failed=error is not None)

@@ -39,6 +39,16 @@ def test_a_session_is_made_with_its_choices(editor: Caller) -> None:
     assert made.items() >= {"kb_plugin": "kb-fast", "expires_at": None, "workspace_dirty": False}.items()
 
 
+def test_a_session_is_made_with_its_planners_statistics_frozen(editor: Caller) -> None:
+    """[O-46]"""
+    for body, is_frozen in (({"freeze_planner_statistics": True}, True), ({}, False)):
+        made = editor.post("/api/sessions", body).json()
+        read = editor.get(f"/api/sessions/{made['session_id']}").json()
+        assert made["planner_statistics_frozen"] is read["planner_statistics_frozen"] is is_frozen
+    refused = editor.post("/api/sessions", {"freeze_planner_statistics": "yes"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "INVALID_INPUT")
+
+
 def test_a_session_is_made_of_nothing(editor: Caller) -> None:
     for body in ("{}", ""):
         made = editor.post("/api/sessions", body)
