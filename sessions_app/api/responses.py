@@ -253,6 +253,21 @@ class PluginList(serializers.Serializer):
     wrappers = WrapperObject(many=True)
 
 
+class EvaluationSource(serializers.Serializer):
+    """A story of the evaluation [E-9]."""
+
+    suite = Str()
+    file = Str()
+    name = Str()
+    content = Str()
+
+
+class EvaluationSourceList(serializers.Serializer):
+    """The stories."""
+
+    sources = EvaluationSource(many=True)
+
+
 class ModelObject(serializers.Serializer):
     """A language model."""
 

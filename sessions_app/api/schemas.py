@@ -316,6 +316,11 @@ plugin_list = _operation(
 model_list = _operation(
     "list_models", "server", "Lists the language models; none unless one is configured.", {200: responses.ModelList}
 )
+evaluation_source_list = _operation(
+    "list_evaluation_sources", "server",
+    "Lists the stories that the evaluation asks about; none where the server was installed without it.",
+    {200: responses.EvaluationSourceList},
+)  # fmt: skip
 model_roles_read = _operation(
     "read_llm_roles", "server", "Reads which model answers in which role.", {200: responses.ModelRolesSnapshot}
 )

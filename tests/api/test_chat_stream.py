@@ -126,6 +126,13 @@ def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -
     assert {("seed-detector", "sd-symbolic"), ("goal-solver", "gs-symbolic")} <= started
     finished = [data for data in progress if data["event"] == "finish"]
     assert all({"status", "llmCalls", "sufficient", "model", "error"} <= set(data) for data in finished)
+    planned = {(data["phase"], data["plannerPluginId"]) for data in progress if "phase" in data}
+    assert planned == {("post-seed", "planner-default"), ("post-kb", "planner-default")}
+    tried = [data for data in progress if "kbPluginId" in data]
+    assert {(data["pluginId"], data["plannerPluginId"]) for data in tried} == {("gs-symbolic", "planner-default")}
+    assert all(data["kbPluginId"].startswith("kb-") for data in tried)
+    closed = {data["frameId"]: data["frontierSize"] for data in progress if "frontierSize" in data}
+    assert closed == {"frame-0.1": 1, "frame-0.2": 1}
 
 
 def test_progress_comes_while_the_turn_works(stream: Callable[..., Streamed]) -> None:
