@@ -67,7 +67,8 @@ def promote_units(
 ) -> Promotion:
     """Commit the units that the turn staged; must run inside the commit's transaction.
 
-    Equal hashes are not added again, turn-local guidance is dropped unless all is kept [O-49], the oldest chat units make room at the cap.
+    Equal hashes are not added again, turn-local guidance is dropped unless all is to be kept [O-49], the oldest chat
+    units make room at the cap.
     Effects: unit rows, journal index, `unit_count` on the unsaved session; the ledger's rows are left to the caller.
     """
     kept, dropped = promotable(

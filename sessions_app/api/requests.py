@@ -92,7 +92,9 @@ class WaitFields(Coded):
 class WaitQuery(WaitFields):
     """The same in a query string or a form, where a number comes as text."""
 
-    wait_ms = serializers.IntegerField(required=False, default=0, min_value=0)
+    wait_ms = serializers.IntegerField(  # type: ignore[assignment]  # the same field, read from text
+        required=False, default=0, min_value=0
+    )
 
 
 class ChatRequest(ChoicesFields, WaitFields):

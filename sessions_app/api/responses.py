@@ -91,7 +91,7 @@ class SessionMetadata(SessionCreated):
     pending_turn_context_unit_count = Int()
     workspace_source_count = Int()
     workspace_unit_count = Int()
-    workspace_last_saved_at = Time()
+    workspace_last_saved_at = nullable(Time, help_text="When the session last saved into a base or a fork.")
     explainability_turn_count = Int()
     failed_turn_count = Int()
 

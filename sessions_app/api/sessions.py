@@ -48,7 +48,7 @@ def metadata(found: "Session") -> dict[str, Any]:
         "flags": found.flags,
         "workspace_source_count": found.draft.source_count,
         "workspace_unit_count": found.draft.unit_count,
-        "workspace_last_saved_at": found.mounted_kb.updated_at,
+        "workspace_last_saved_at": found.saved_at,  # type: ignore[attr-defined]
         "explainability_turn_count": found.turn_count,  # type: ignore[attr-defined]
         "failed_turn_count": found.failed_turn_count,
     }

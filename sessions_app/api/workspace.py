@@ -24,7 +24,7 @@ from sessions_app.api.requests import (
 from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import stale_source_keys, workspace_sources
-from sessions_app.queries.sessions import session
+from sessions_app.queries.sessions import last_saved_at, session
 from sessions_app.turns.ingest import OnStage, stage_file
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -
             "dirty": found.is_dirty,
             "sourceCount": found.draft.source_count,
             "unitCount": found.draft.unit_count,
-            "lastSavedAt": found.mounted_kb.updated_at,
+            "lastSavedAt": last_saved_at(found),
             "sources": [source_payload(row, stale) for row in rows],
         },
         "next_cursor": next_cursor,

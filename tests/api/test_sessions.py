@@ -88,6 +88,27 @@ def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
     assert (found["pending_turn_context_unit_count"], found["status"]) == (1, "failed")
 
 
+def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, session_id: str) -> None:
+    """[S-4]: another session's save into the same base changes nothing."""
+
+    def saved(which: str) -> Any:
+        found = editor.get(f"/api/sessions/{which}").json()["workspace_last_saved_at"]
+        listed = {row["session_id"]: row for row in editor.get("/api/sessions").json()["sessions"]}
+        assert listed[which]["workspace_last_saved_at"] == found
+        assert editor.get(f"/api/sessions/{which}/workspace").json()["workspace"]["lastSavedAt"] == found
+        return found
+
+    assert (saved(session_id), saved(talked.session_id)) == (None, None)
+    assert editor.post(f"/api/sessions/{talked.session_id}/kb/save", {}).status_code == 200
+    first = saved(talked.session_id)
+    assert first is not None
+    assert saved(session_id) is None
+    assert editor.post(f"/api/sessions/{talked.session_id}/kb/load", {"kb_id": "default"}).status_code == 200
+    assert saved(talked.session_id) == first
+    assert editor.post(f"/api/sessions/{session_id}/kb/fork", {}).status_code == 200
+    assert saved(session_id) is not None
+
+
 def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: Session) -> None:
     """[S-2, S-4]: and none of the fields of old."""
     found = editor.get(f"/api/sessions/{talked.session_id}").json()
