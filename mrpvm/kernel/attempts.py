@@ -104,7 +104,10 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
     """
     planned = yield from plan_first(run, frame, planner_id, cause)
     if planned is None:
-        raise StageExhausted(f"Planner {planner_id} delivered no plan.", details={"stage": "planner"})
+        raise StageExhausted(
+            f"Planner {planner_id} delivered no plan.",
+            details={"stage": "planner", "pluginsTried": [planner_id], "diagnostics": []},
+        )
     untried = [kb for kb in planned.plan.kb_plugin_order if not _is_settled(run, search, search.views.get(kb))]
     found = Retrievals(remaining=deque(untried), slot=frame.next_slot(), views=search.views)
     search.planned, search.retrievals = planned, found

@@ -1,5 +1,7 @@
 """Independent intents run in child frames side by side, and their groups come back in intent order [K-15, K-16]."""
 
+from collections.abc import Sequence
+
 from mrpvm.errors import MODEL_ERROR_CODES, MRPError, StageExhausted
 from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.calls import Execution, Program
@@ -30,12 +32,7 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
     results = yield from run_children(run, children, detected.id, answer_intents)
     good = [item for item in results if isinstance(item, FrameResult)]
     if not good:
-        codes = [item.code for item in results if isinstance(item, MRPError)]
-        raise StageExhausted(
-            "None of the questions could be worked on.",
-            code=next((code for code in codes if code in MODEL_ERROR_CODES), None),
-            details={"stage": "goal-solver", "diagnostics": [str(item) for item in results]},
-        )
+        raise _all_failed([item for item in results if isinstance(item, MRPError)])
     groups = tuple(
         _error_group(intent, item) if isinstance(item, MRPError) else item.answer.groups[0]
         for intent, item in zip(frame.intents, results, strict=True)
@@ -45,6 +42,20 @@ def fan_out(run: TurnRun, frame: Frame, detected: Execution) -> Program[FrameRes
         used=most_used(good),
         closure_reason="parallel_intent_aggregation",
         last=good[-1].last,
+    )
+
+
+def _all_failed(errors: Sequence[MRPError]) -> StageExhausted:
+    """Give the error of a frame none of whose children came to anything, with what they tried [API-19]."""
+    tried = (plugin_id for error in errors for plugin_id in error.details.get("pluginsTried", ()))
+    return StageExhausted(
+        "None of the questions could be worked on.",
+        code=next((error.code for error in errors if error.code in MODEL_ERROR_CODES), None),
+        details={
+            "stage": "goal-solver",
+            "pluginsTried": list(dict.fromkeys(tried)),
+            "diagnostics": [error.message for error in errors],
+        },
     )
 
 

@@ -69,10 +69,16 @@ def promote_units(
 ) -> Promotion:
     """Commit the units that the turn staged; must run inside the commit's transaction.
 
-    Equal hashes are not added again, turn-local guidance is dropped, the oldest chat units make room at the cap.
+    Equal hashes are not added again, turn-local guidance is dropped unless all is to be kept [O-49], the oldest chat
+    units make room at the cap.
     Effects: unit rows, journal index, `unit_count` on the unsaved session; the ledger's rows are left to the caller.
     """
-    kept, dropped = promotable(staged, message, known_hashes=known_hashes(session, staged))
+    kept, dropped = promotable(
+        staged,
+        message,
+        known_hashes=known_hashes(session, staged),
+        keep_all_guidance=settings.MRPVM_GUIDANCE_PROMOTION == "all",
+    )
     duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
     others = [item.unit for item in dropped if item.reason != "duplicate"]
     evicted = _make_room(session, len(kept))

@@ -24,6 +24,7 @@ from sessions_app.actions.slots import lock_idle_session, lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
 from sessions_app.models.project import Grounding
 from sessions_app.queries.model_roles import shared_config
+from sessions_app.queries.plugin_statistics import utilities_to_keep
 
 TITLE_CHARS = 200
 UNDO_PERIOD = timedelta(minutes=10)
@@ -88,6 +89,7 @@ def create_session(
     title: str | None = None,
     client_name: str | None = None,
     flags: Mapping[str, Any] | None = None,
+    freeze_planner_statistics: bool = False,
 ) -> Session:
     """Give a new session with its base mounted; all or nothing [S-7, S-8].
 
@@ -98,6 +100,7 @@ def create_session(
         base: the knowledge base to mount; the project's default when None.
         client_name: the id under which the client knows the session [O-42].
         flags: the policies chosen for it, checked [K50].
+        freeze_planner_statistics: its planners rank by what is learned by now, and its turns teach nothing [O-46].
 
     Raises:
         InvalidInput: an unknown plugin, a bad level or title.
@@ -111,6 +114,8 @@ def create_session(
     base = base or knowledge.ensure_default_base(project)
     session = _initial(project, choices, base)
     session.title, session.flags = clean_title(title), dict(flags or {})
+    if freeze_planner_statistics:
+        session.planner_statistics = utilities_to_keep(project.pk)
     if client_name:
         session.session_id, session.is_client_named = client_name, True
     touch(session)

@@ -67,7 +67,8 @@ class ChatCompletions(ApiView):
         header = self.request.headers.get(SESSION_HEADER)
         found = talking_session(self.project, body, header, call.choices, call.base)
         self.session_id = found.session.session_id
-        return found.session, replace(call, continues_at=found.continues_at)
+        told = {"session": found.how, "warnings": list(found.warnings)} if found.warnings else None
+        return found.session, replace(call, continues_at=found.continues_at, client_request=told)
 
     def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
         """Answer once the turn has begun: what is refused before is a plain error [API-5]."""

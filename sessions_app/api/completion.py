@@ -44,6 +44,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
         "command": turn.command_result,
         "execution_trace": trace,
         "workspace_dirty": session.is_dirty,
+        "warnings": list((turn.client_request or {}).get("warnings", ())),
         **_sent(result),
         **_policies(turn),
     }

@@ -47,7 +47,7 @@ class WorkspaceFacts(serializers.Serializer):
     dirty = Bool()
     sourceCount = Int()
     unitCount = Int()
-    lastSavedAt = Time()
+    lastSavedAt = nullable(Time)
     sources = Source(many=True)
 
 

@@ -7,8 +7,10 @@ from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
 from sessions_app.actions.memory import clear_memory
+from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import schemas
 from sessions_app.api.content_payloads import memory_payload
+from sessions_app.api.requests import WaitQuery
 from sessions_app.api.views import ApiView
 from sessions_app.queries.memory import remembered_by
 from sessions_app.queries.sessions import session
@@ -26,6 +28,8 @@ class SessionMemory(ApiView):
     @schemas.memory_clear
     def delete(self, request: Request, session_id: str) -> Response:
         """Clear it; an empty one, and that of a session that is not there, is fine too [S-18]."""
+        wait_ms = self.parameters(WaitQuery)["wait_ms"]
         with suppress(NotFound):
-            clear_memory(session(self.project, session_id))
+            found = session(self.project, session_id)
+            waiting_for_slot(wait_ms, lambda: clear_memory(found))
         return Response(status=204)

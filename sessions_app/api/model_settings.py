@@ -6,7 +6,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from sessions_app.actions.model_roles import change_model_config, set_model_roles
+from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import schemas
+from sessions_app.api.requests import WaitFields
 from sessions_app.api.views import ApiView
 from sessions_app.queries.model_roles import session_config, shared_config
 from sessions_app.queries.sessions import session
@@ -45,7 +47,8 @@ class SessionModelConfig(ApiView):
     @schemas.model_config_write
     def patch(self, request: Request, session_id: str) -> Response:
         """Replace the maps that are named, or take over the project's table."""
-        return Response(_config(change_model_config(session(self.project, session_id), request.data)))
+        found, wait_ms = session(self.project, session_id), self.body(WaitFields)["wait_ms"]
+        return Response(_config(waiting_for_slot(wait_ms, lambda: change_model_config(found, request.data))))
 
 
 def _config(found: "Session") -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the server can work with: plugins and models [API-9, PL-1]."""
+"""What the server can work with, plugins and models, and what it is measured by [API-9, PL-1]."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ from mrpvm.wrappers.wrapper import Wrapper
 from sessions_app.api import schemas
 from sessions_app.api.requests import PluginListQuery
 from sessions_app.api.views import ApiView
+from sessions_app.queries.evaluation_sources import evaluation_sources
 from sessions_app.turns.language_model import NO_MODEL, is_configured, model_names
 
 
@@ -98,3 +99,12 @@ class Models(ApiView):
             for place, name in enumerate(names)
         ]
         return Response({"models": models})
+
+
+class EvaluationSources(ApiView):
+    """The stories of the evaluation."""
+
+    @schemas.evaluation_source_list
+    def get(self, request: Request) -> Response:
+        """List them by suite, with their texts: what is asked about them can be tried here."""
+        return Response({"sources": evaluation_sources()})

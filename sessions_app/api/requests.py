@@ -90,6 +90,14 @@ class WaitFields(Coded):
         return value
 
 
+class WaitQuery(WaitFields):
+    """The same in a query string or a form, where a number comes as text."""
+
+    wait_ms = serializers.IntegerField(  # type: ignore[assignment]  # the same field, read from text
+        required=False, default=0, min_value=0
+    )
+
+
 class ChatRequest(ChoicesFields, WaitFields):
     """One message to a session [API-10, O-17, O-19, O-22, O-42, O-44]."""
 
@@ -104,19 +112,20 @@ class ChatRequest(ChoicesFields, WaitFields):
 
 
 class SessionCreateRequest(ChoicesFields):
-    """A new session [API-9, O-16]."""
+    """A new session [API-9, O-16, O-46]."""
 
     title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+    freeze_planner_statistics = Truth(required=False, default=False)
 
 
-class SessionPatchRequest(Coded):
+class SessionPatchRequest(WaitFields):
     """What of a session can be changed; an empty title takes it away [O-16]. The flags of a chat request too [K50]."""
 
     title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Refuse a body that would change nothing."""
-        if not attrs and not any(ALIASES.get(name, name) in FLAGS for name in self.initial_data):
+        if "title" not in attrs and not any(ALIASES.get(name, name) in FLAGS for name in self.initial_data):
             raise serializers.ValidationError("Name a title or a flag.")
         return attrs
 
@@ -132,22 +141,31 @@ class SourceFields(Coded):
     codes = {"source_id": "INVALID_SOURCE_ID", "seed_detector_plugin": "INVALID_SEED_DETECTOR_PLUGIN"}
 
 
-class ContextRequest(SourceFields):
+class ContextRequest(SourceFields, WaitFields):
     """Material to load into a session [S-33]."""
 
     content = Text()
 
 
-class SourceRequest(ContextRequest):
+class SourceRequest(SourceFields):
     """A text that becomes a source of a base [KB-3]."""
 
     name = Text(max_length=SOURCE_NAME_CHARS)
+    content = Text()
+
+
+class StagedSourceRequest(SourceRequest, WaitFields):
+    """A text that becomes a source of a session's draft [KB-6]."""
 
 
 class UploadRequest(SourceFields):
     """A file: Markdown, plain text, HTML or PDF [O-33]; unless named otherwise the source has its name."""
 
     file = serializers.FileField()
+
+
+class SessionUploadRequest(UploadRequest, WaitQuery):
+    """A file for a session's memory or draft."""
 
 
 def sends_file(data: Any) -> bool:
@@ -244,7 +262,7 @@ class ModelRolesRequest(serializers.Serializer):
     verbosity = serializers.ChoiceField(VERBOSITIES, required=False, allow_null=True)
 
 
-class ModelConfigRequest(ModelRolesRequest):
+class ModelConfigRequest(ModelRolesRequest, WaitFields):
     """A change of a session's table [O-46]."""
 
     take_current_roles = Truth(required=False, default=False)

@@ -91,7 +91,7 @@ class SessionMetadata(SessionCreated):
     pending_turn_context_unit_count = Int()
     workspace_source_count = Int()
     workspace_unit_count = Int()
-    workspace_last_saved_at = Time()
+    workspace_last_saved_at = nullable(Time, help_text="When the session last saved into a base or a fork.")
     explainability_turn_count = Int()
     failed_turn_count = Int()
 
@@ -251,6 +251,21 @@ class PluginList(serializers.Serializer):
 
     plugins = PluginObject(many=True)
     wrappers = WrapperObject(many=True)
+
+
+class EvaluationSource(serializers.Serializer):
+    """A story of the evaluation [E-9]."""
+
+    suite = Str()
+    file = Str()
+    name = Str()
+    content = Str()
+
+
+class EvaluationSourceList(serializers.Serializer):
+    """The stories."""
+
+    sources = EvaluationSource(many=True)
 
 
 class ModelObject(serializers.Serializer):

@@ -156,20 +156,15 @@ memory_read = _operation(
     404,
 )
 memory_clear = _operation(
-    "clear_memory",
-    "sessions",
-    "Clears what the session remembers of its turns; its messages and units stay.",
-    {204: None},
-    404,
-    409,
-    410,
-)
+    "clear_memory", "sessions", "Clears what the session remembers of its turns; its messages and units stay.",
+    {204: None}, 404, 409, 410, query=requests.WaitQuery,
+)  # fmt: skip
 context_load = _operation(
     "load_context", "sessions",
     "Loads material straight into the session's units: no message, and the draft stays clean. "
     "The same `source_id` again replaces what it brought in.",
     {200: responses.ContextLoaded}, 404, 409, 410, 422, 502, 503, 504,
-    request={"application/json": requests.ContextRequest, "multipart/form-data": requests.UploadRequest},
+    request={"application/json": requests.ContextRequest, "multipart/form-data": requests.SessionUploadRequest},
 )  # fmt: skip
 session_quarantine = _operation(
     "list_session_quarantine",
@@ -248,12 +243,12 @@ workspace_stage = _operation(
     "once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
     {(200, "application/json"): knowledge_responses.SourceStaged, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
     404, 409, 410, 422, 502, 503, 504, query=requests.StreamQuery,
-    request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
+    request={"application/json": requests.StagedSourceRequest, "multipart/form-data": requests.SessionUploadRequest},
 )  # fmt: skip
 workspace_remove = _operation(
     "remove_staged_source", "knowledge",
     "Takes a source out of the session's draft, also one of the mounted base, which keeps it until a save.",
-    {200: knowledge_responses.WorkspaceObject}, 404, 409, 410,
+    {200: knowledge_responses.WorkspaceObject}, 404, 409, 410, query=requests.WaitQuery,
 )  # fmt: skip
 kb_load = _operation(
     "load_session_kb", "knowledge",
@@ -321,6 +316,11 @@ plugin_list = _operation(
 model_list = _operation(
     "list_models", "server", "Lists the language models; none unless one is configured.", {200: responses.ModelList}
 )
+evaluation_source_list = _operation(
+    "list_evaluation_sources", "server",
+    "Lists the stories that the evaluation asks about; none where the server was installed without it.",
+    {200: responses.EvaluationSourceList},
+)  # fmt: skip
 model_roles_read = _operation(
     "read_llm_roles", "server", "Reads which model answers in which role.", {200: responses.ModelRolesSnapshot}
 )
@@ -361,15 +361,9 @@ skills_difference = _operation(
     503,
 )
 skills_reload = _operation(
-    "reload_skills",
-    "sessions",
-    "Replaces the session's skills by what the files say now; other sessions keep theirs.",
-    {200: skill_responses.SkillsReloaded},
-    404,
-    409,
-    410,
-    503,
-)
+    "reload_skills", "sessions", "Replaces the session's skills by what the files say now; other sessions keep theirs.",
+    {200: skill_responses.SkillsReloaded}, 404, 409, 410, 503, request=requests.WaitFields,
+)  # fmt: skip
 health = extend_schema(
     operation_id="health",
     tags=["server"],

@@ -19,8 +19,8 @@ from sessions_app.api.requests import (
     ContextRequest,
     ExportQuery,
     PageQuery,
+    SessionUploadRequest,
     UnitListQuery,
-    UploadRequest,
     sends_file,
     upload_of,
 )
@@ -90,8 +90,9 @@ class Context(ApiView):
     @schemas.context_load
     def post(self, request: Request, session_id: str) -> Response:
         """Load material straight into the session's units; no message, and the draft stays clean [S-33]."""
-        upload = upload_of(self.body(UploadRequest if sends_file(request.data) else ContextRequest), CONTEXT_NAME)
-        loaded = load_context(session(self.project, session_id), upload)
+        body = self.body(SessionUploadRequest if sends_file(request.data) else ContextRequest)
+        upload = upload_of(body, CONTEXT_NAME)
+        loaded = load_context(session(self.project, session_id), upload, wait_ms=body["wait_ms"])
         owner = loaded.load.session
         return Response(
             {

@@ -10,6 +10,7 @@ from mrpvm.conversation.flags import ALIASES, flags_in
 from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.errors import NotFound
 from sessions_app.actions.sessions import change_session, create_session, delete_session
+from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import schemas
 from sessions_app.api.paging import number, page, when
 from sessions_app.api.requests import (
@@ -47,7 +48,7 @@ def metadata(found: "Session") -> dict[str, Any]:
         "flags": found.flags,
         "workspace_source_count": found.draft.source_count,
         "workspace_unit_count": found.draft.unit_count,
-        "workspace_last_saved_at": found.mounted_kb.updated_at,
+        "workspace_last_saved_at": found.saved_at,  # type: ignore[attr-defined]
         "explainability_turn_count": found.turn_count,  # type: ignore[attr-defined]
         "failed_turn_count": found.failed_turn_count,
     }
@@ -81,6 +82,7 @@ def _frozen(found: "Session") -> dict[str, Any]:
         **identity_payload(found),
         "skill_snapshot": snapshot_payload(found),
         "model_config": session_config(found),
+        "planner_statistics_frozen": found.planner_statistics is not None,
     }
 
 
@@ -104,7 +106,10 @@ class Sessions(ApiView):
         kb_id = body.get("kb_id")
         base = None if kb_id is None else knowledge_base(self.project, kb_id)
         flags = flags_in(dict(request.data))
-        made = create_session(self.project, choices_of(body), base=base, title=body.get("title"), flags=flags)
+        made = create_session(
+            self.project, choices_of(body), base=base, title=body.get("title"), flags=flags,
+            freeze_planner_statistics=body["freeze_planner_statistics"],
+        )  # fmt: skip
         return Response(
             {
                 "session_id": made.session_id,
@@ -131,7 +136,7 @@ class OneSession(ApiView):
         """Name the session or take its name away, and choose its policies; what is not named stays."""
         body, found = self.body(SessionPatchRequest), session(self.project, session_id)
         named = {name: value for name, value in dict(request.data).items() if ALIASES.get(name, name) in FLAGS}
-        change_session(found, {"flags": named, **body})
+        waiting_for_slot(body["wait_ms"], lambda: change_session(found, {"flags": named, **body}))
         return Response(read_metadata(self.project, session_id))
 
     @schemas.session_delete

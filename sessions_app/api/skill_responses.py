@@ -74,6 +74,7 @@ class FrozenState(serializers.Serializer):
     effective_style = serializers.ChoiceField(("focus", "balanced", "playful"))
     skill_snapshot = SkillSnapshotObject()
     model_config = SessionModelTable()
+    planner_statistics_frozen = Bool(help_text="Whether its planners rank by what was learned when it was made.")
 
 
 class NewSession(SessionCreated, FrozenState):

@@ -7,7 +7,9 @@ from rest_framework.response import Response
 
 from mrpvm.conversation.skills import SkillSnapshot, difference
 from sessions_app.actions.frozen_content import reload_skills
+from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import schemas
+from sessions_app.api.requests import WaitFields
 from sessions_app.api.skill_payloads import difference_payload, skill_payload, snapshot_payload
 from sessions_app.api.views import ApiView
 from sessions_app.queries.frozen_content import skills_of
@@ -46,9 +48,9 @@ class ReloadSkills(ApiView):
     @schemas.skills_reload
     def post(self, request: Request, session_id: str) -> Response:
         """Replace the session's snapshot by what the files say now; other sessions keep theirs."""
-        found = session(self.project, session_id)
+        found, wait_ms = session(self.project, session_id), self.body(WaitFields)["wait_ms"]
         before = skills_of(found)
-        made = reload_skills(found)
+        made = waiting_for_slot(wait_ms, lambda: reload_skills(found))
         after = skills_of(made)
         return Response({**_standing(made, before, after), "count": len(after.skills)})
 

@@ -209,6 +209,7 @@ class ChatCompletion(serializers.Serializer):
     command = CommandEnvelope(allow_null=True)
     execution_trace = ExecutionTrace()
     workspace_dirty = Bool()
+    warnings = serializers.ListField(child=Str())
     response_id = nullable(Str)
     tool_calls = ToolCalled(many=True)
     outbound_request = nullable(Anything)

@@ -61,6 +61,7 @@ urlpatterns = [
     path("kbs/<id:kb_id>/quarantine", knowledge.Quarantine.as_view(), name="kb-quarantine"),
     path("plugins", plugins.Plugins.as_view(), name="plugins"),
     path("models", plugins.Models.as_view(), name="models"),
+    path("eval-sources", plugins.EvaluationSources.as_view(), name="eval-sources"),
     path("settings/llm-roles", model_settings.ModelRolesSettings.as_view(), name="llm-roles"),
     path("health", health.health, name="health"),
     path("ready", health.ready, name="ready"),

@@ -14,16 +14,17 @@ from sessions_app.api.parsers import JSONObjectParser, UploadParser
 from sessions_app.api.requests import (
     PAGE_LIMIT,
     PageQuery,
-    SourceRequest,
+    SessionUploadRequest,
+    StagedSourceRequest,
     StreamQuery,
-    UploadRequest,
+    WaitQuery,
     sends_file,
     upload_of,
 )
 from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import stale_source_keys, workspace_sources
-from sessions_app.queries.sessions import session
+from sessions_app.queries.sessions import last_saved_at, session
 from sessions_app.turns.ingest import OnStage, stage_file
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -
             "dirty": found.is_dirty,
             "sourceCount": found.draft.source_count,
             "unitCount": found.draft.unit_count,
-            "lastSavedAt": found.mounted_kb.updated_at,
+            "lastSavedAt": last_saved_at(found),
             "sources": [source_payload(row, stale) for row in rows],
         },
         "next_cursor": next_cursor,
@@ -71,13 +72,14 @@ class WorkspaceSources(ApiView):
         """Stage a text or file; no base changes before a save or a fork [KB-6]."""
         found, streams = session(self.project, session_id), self.parameters(StreamQuery)["stream"]
         self.session_id = found.session_id
-        upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
+        body = self.body(SessionUploadRequest if sends_file(request.data) else StagedSourceRequest)
+        upload = upload_of(body)
 
         def work(told: OnStage) -> dict[str, Any]:
-            staged = stage_file(found, upload, told)
+            staged = stage_file(found, upload, told, wait_ms=body["wait_ms"])
             return {
                 **source_payload(staged.source),
-                "kb_id": found.mounted_kb.kb_id,
+                "kb_id": staged.session.mounted_kb.kb_id,
                 "workspace_dirty": staged.session.is_dirty,
                 "seed_detector_plugin": staged.seed_detector,
             }
@@ -91,5 +93,6 @@ class OneWorkspaceSource(ApiView):
     @schemas.workspace_remove
     def delete(self, request: Request, session_id: str, source_id: str) -> Response:
         """Take it out of the draft, also one of the mounted base; the base keeps it until a save."""
-        remove_source(session(self.project, session_id), source_id)
+        wait_ms = self.parameters(WaitQuery)["wait_ms"]
+        remove_source(session(self.project, session_id), source_id, wait_ms=wait_ms)
         return Response(workspace_payload(session(self.project, session_id), PAGE_LIMIT))

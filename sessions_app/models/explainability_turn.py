@@ -14,7 +14,8 @@ class ExplainabilityTurn(models.Model):
     [T-3], `lease_until` says when it counts as abandoned [T-36]. `is_grounded` is false for an answer of which some
     group rests on a model's own knowledge [O-12]. `command_result` is the envelope of what was typed as a command,
     whether it was answered as one or asked a model by a skill [L-76]. `client_request` is what a client of the OpenAI
-    dialect said beside its message, with what was made of it [O-29 to O-31]. `context_report` says
+    dialect said beside its message, with what was made of it [O-29 to O-31], and of any client what it was warned of
+    [O-43]. `context_report` says
     what the model got to see and what was cut [X2]. `payloads_removed_at` says when the payloads became older than
     what the server keeps; the structure stays [O-5].
     """

@@ -29,7 +29,8 @@ class Session(models.Model):
     from 1 [L-21, L-41, L-105]. An `active_style` of None leaves the style to the message and the persona [L-106]. A
     session that begins with another's messages names it in `forked_from`; `forked_at` is the place of the last message
     it took over. `metadata` is the client's own [O-30]. `flags` are the policies that were chosen for this session,
-    `summary` tells of the messages that a model no longer sees [K40].
+    `summary` tells of the messages that a model no longer sees [K40]. `planner_statistics` is the utility of each
+    plugin by type and id as it was when the session was made, None where its turns read and teach the project's [O-46].
     """
 
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
@@ -62,6 +63,7 @@ class Session(models.Model):
     metadata = models.JSONField(default=dict, blank=True)
     flags = models.JSONField(default=dict, blank=True)
     summary = models.JSONField(null=True, blank=True)
+    planner_statistics = models.JSONField(null=True, blank=True)
 
     forked_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
     forked_at = models.PositiveIntegerField(null=True, blank=True)

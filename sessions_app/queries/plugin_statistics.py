@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from mrpvm.learning import Experience, PluginKey, utility
-from sessions_app.models import PluginStatistics
+from sessions_app.models import PluginStatistics, Session
 from sessions_app.models.plain_sql import select_rows
 from sessions_app.models.plugin_statistics import EXPERIENCE_FIELDS
 
@@ -15,6 +15,25 @@ def utilities(project_pk: int) -> Mapping[PluginKey, float]:
         (kind, plugin_id): utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True))))
         for kind, plugin_id, *seen in rows
     }
+
+
+def utilities_for(session: Session) -> Mapping[PluginKey, float]:
+    """Give the utilities that the session's planners rank by: its project's, or those it was made with [O-46]."""
+    if session.planner_statistics is None:
+        return utilities(session.project_id)
+    return {
+        (kind, plugin_id): value
+        for kind, values in session.planner_statistics.items()
+        for plugin_id, value in values.items()
+    }
+
+
+def utilities_to_keep(project_pk: int) -> dict[str, dict[str, float]]:
+    """Give the project's utilities as a session stores them, by plugin type and id."""
+    kept: dict[str, dict[str, float]] = {}
+    for (kind, plugin_id), value in utilities(project_pk).items():
+        kept.setdefault(kind, {})[plugin_id] = value
+    return kept
 
 
 def plugin_statistics(project_pk: int) -> Mapping[PluginKey, PluginStatistics]:

@@ -1,6 +1,7 @@
 """Sessions and what they hold."""
 
 from collections.abc import Collection
+from datetime import datetime
 from typing import NamedTuple
 
 from django.contrib.sessions.models import Session as Login
@@ -62,14 +63,26 @@ def _unknown(session_id: str) -> NotFound:
 
 
 def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
-    """Give the same sessions with `pending_unit_count`, `turn_count` and `latest_turn_status` [S-4]."""
+    """Give the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at` [S-4]."""
     turns = ExplainabilityTurn.objects.filter(session=OuterRef("pk"))
     pending = ContextUnit.objects.filter(session=OuterRef("pk"), state=ContextUnit.State.PENDING)
     return found.annotate(
         pending_unit_count=_count(pending),
         turn_count=_count(turns),
         latest_turn_status=Subquery(turns.order_by("-turn_index").values("status")[:1]),
+        saved_at=Subquery(_saves(OuterRef("pk"))),
     )
+
+
+def last_saved_at(found: Session) -> datetime | None:
+    """Give when the session last saved what it worked on, into a base or a fork; None if it never did [S-4]."""
+    return _saves(found.pk).first()
+
+
+def _saves(session_pk: int | OuterRef) -> QuerySet[KBMount, datetime]:
+    """Give when the session saved, the latest first: it then mounts what it saved."""
+    saves = KBMount.objects.filter(session=session_pk, reason__in=("save", "save-fork", "fork")).order_by("-pk")
+    return saves.values_list("mounted_at", flat=True)[:1]
 
 
 def _count(rows: QuerySet) -> Coalesce:

@@ -52,11 +52,14 @@ class CommandTurn:
 
 
 @transaction.atomic
-def answer_command(session: Session, text: str, chain: str | None = None) -> CommandTurn | Orchestration:
+def answer_command(
+    session: Session, text: str, chain: str | None = None, client_request: Mapping[str, Any] | None = None
+) -> CommandTurn | Orchestration:
     """Answer a command, or give the turn that it asks a model for.
 
     Args:
         chain: the chain hash of the conversation before it, where that shall be recognised by it too [O-31].
+        client_request: kept with the entry as it is.
 
     Raises:
         Conflict, Expired, NotFound: the session is busy or over [O-47].
@@ -73,7 +76,7 @@ def answer_command(session: Session, text: str, chain: str | None = None) -> Com
         return asked
     outcome = Outcome(result=unavailable(asked)) if asked else answer(resolved, facts, _ServerPorts(locked))
     news = _apply(locked, outcome)
-    turn = _entry(locked, text, outcome, began)
+    turn = _entry(locked, text, outcome, began, client_request)
     records = _store_trace(turn, resolved, outcome, facts)
     if outcome.tool_call is not None:
         _add_tool_message(locked, turn, outcome.tool_call)
@@ -160,7 +163,9 @@ def _apply(session: Session, outcome: Outcome) -> News:
     return news
 
 
-def _entry(session: Session, text: str, outcome: Outcome, began: float) -> ExplainabilityTurn:
+def _entry(
+    session: Session, text: str, outcome: Outcome, began: float, client_request: Mapping[str, Any] | None
+) -> ExplainabilityTurn:
     session.turn_sequence += 1
     return ExplainabilityTurn.objects.create(
         session=session,
@@ -173,6 +178,7 @@ def _entry(session: Session, text: str, outcome: Outcome, began: float) -> Expla
         assistant_preview=preview(outcome.result.message),
         deliberation_level=session.preferred_deliberation_level,
         command_result=outcome.result.as_record(),
+        client_request=client_request,
     )
 
 

@@ -28,7 +28,7 @@ from sessions_app.actions.context_loads import ContextLoad, Material, add_contex
 from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.knowledge import add_source, free_source_id
 from sessions_app.actions.sessions import Choices, check_choices
-from sessions_app.actions.slots import lock_idle_session
+from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.source_rows import NewSource, check_source_id, check_source_name, new_context_id
 from sessions_app.models import KnowledgeBase, KnowledgeSource, Session
 from sessions_app.queries.model_roles import shared_config
@@ -71,11 +71,14 @@ class LoadedContext:
     quarantined_count: int
 
 
-def load_context(session: Session, upload: Upload) -> LoadedContext:
+def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> LoadedContext:
     """Make a file part of the session's memory; the same `source_id` again replaces what it brought in.
 
     Open pages hear `context.progressed` while it is read. Turns go on meanwhile; at the end a running one is waited
     for.
+
+    Args:
+        wait_ms: how long to wait for one that is running at the beginning [O-19].
 
     Raises:
         InvalidInput: no content, a bad source id, an unknown detector.
@@ -84,8 +87,7 @@ def load_context(session: Session, upload: Upload) -> LoadedContext:
         MRPError: a chunk could not be normalised; nothing is stored [IN-11].
         Conflict, Expired, NotFound: the session is busy or over.
     """
-    with transaction.atomic():  # a session that is busy or over is refused before the work, and once more after it
-        lock_idle_session(session.pk)
+    session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
     source_id = upload.source_id or new_context_id()
     told = _told(session, upload)
     # A base may have or get a source of an id that a client chose; unit ids are unique in a view all the same [KU-7].
@@ -154,16 +156,20 @@ class StagedSource:
     seed_detector: str
 
 
-def stage_file(session: Session, upload: Upload, told: OnStage = lambda stage, done, of: None) -> StagedSource:
+def stage_file(
+    session: Session, upload: Upload, told: OnStage = lambda stage, done, of: None, *, wait_ms: int = 0
+) -> StagedSource:
     """Make a file a source of the session's draft; the same `source_id` again replaces that source [KB-6, API-12].
+
+    Args:
+        wait_ms: as for `load_context`.
 
     Raises:
         InvalidInput, Unreadable, TooLarge, MRPError, Conflict, Expired, NotFound: as for `load_context`; the draft
             stays as it is.
     """
-    with transaction.atomic():  # as for a context load
-        draft = lock_idle_session(session.pk).draft
-    source_id = upload.source_id or free_source_id(draft, upload.name)
+    session = waiting_for_slot(wait_ms, lambda: _idle(session.pk))
+    source_id = upload.source_id or free_source_id(session.draft, upload.name)
     work = _Work(upload, source_id, session.model_config, told, session)
     found = work.ingested()
     new = NewSource(
@@ -184,6 +190,12 @@ def stage_file(session: Session, upload: Upload, told: OnStage = lambda stage, d
     )
     _tell_readers(source, found, session)
     return StagedSource(session=owner, source=source, seed_detector=work.detector_id)
+
+
+@transaction.atomic
+def _idle(session_pk: int) -> Session:
+    """Give the session as it is before the work; one that is busy or over is refused then, and once more after it."""
+    return lock_idle_session(session_pk)
 
 
 def _tell_readers(source: KnowledgeSource, found: IngestedSource, session: Session | None = None) -> None:

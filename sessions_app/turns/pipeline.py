@@ -81,7 +81,7 @@ def run_turn(
     shutdown.refuse_new_turns()
     check_call(call)
     if call.takes_commands and is_command(call.message):
-        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain))
+        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain, call.client_request))
         if isinstance(answered, CommandTurn):
             return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
         call = guided_call(call, answered)
@@ -221,6 +221,7 @@ _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
 
 
 def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, Any] | None) -> None:
-    """Note how the plugins did, unless somebody stopped them."""
-    if settings.MRPVM_LEARN and (error is None or error["code"] not in _TELLS_NOTHING):
+    """Note how the plugins did, unless somebody stopped them, or the session's statistics are frozen [O-46]."""
+    is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
+    if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):
         lessons.note(turn, outcome.stages, turn_failed=error is not None)

@@ -25,7 +25,7 @@ from sessions_app.actions.slots import lock_session, running_turn, turn_in_progr
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
 from sessions_app.queries.flags import flags_of
-from sessions_app.queries.plugin_statistics import utilities
+from sessions_app.queries.plugin_statistics import utilities_for
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
@@ -243,5 +243,5 @@ def freeze_request(turn: ExplainabilityTurn, call: TurnCall, model: PreparationM
         limits=turn_limits(),
         spent_ms=model.spent_ms if model else 0,
         spent_llm_calls=model.call_count if model else 0,
-        utilities=utilities(session.project_id),
+        utilities=utilities_for(session),
     )

@@ -22,9 +22,19 @@ def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None
         case "plugin.finished":
             keys = {key: data[key] for key in ("status", "llmCalls", "sufficient", "model", "error")}
             return _payload(turn, data, "stage", "finish", f"Finished: {data['status']}", keys)
+        case "plan.made":
+            keys = {"phase": data["phase"], "plannerPluginId": data["plan"]["plannerPluginId"]}
+            return _payload(turn, data, "planner", "info", "Decided what to try in which order", keys)
+        case "branch.started":
+            keys = {key: data[key] for key in ("pluginId", "kbPluginId", "plannerPluginId")}
+            message = f"{data['pluginId']} tries what {data['kbPluginId']} found"
+            return _payload(turn, data, "stage", "info", message, {"stage": "goal-solver", **keys})
         case "frame.opened" if data["parentFrameId"] is not None:
             keys = {"purpose": data["purpose"]}
             return _payload(turn, data, "frame", "fanout", f"Working on part {data['frameId']}", keys)
+        case "frame.closed" if "frontierSize" in (state := event.detail["meta"]):
+            keys = {"status": data["status"], "frontierSize": state["frontierSize"]}
+            return _payload(turn, data, "frame", "info", f"Finished part {data['frameId']}", keys)
         case "branch.failed":
             keys = {"pluginId": data["pluginId"], "status": "retry"}
             return _payload(turn, data, "validation", "retry", f"What {data['pluginId']} gave did not hold", keys)

@@ -336,6 +336,13 @@ def test_an_expired_session_under_the_clients_own_name_goes_on(editor: Caller) -
     answer = editor.post(CHAT, question, X_Session_Id="mine").json()
     assert "Rex" in answer["choices"][0]["message"]["content"]
     assert answer["session_id"] == Session.objects.get(fork_reason="expired").session_id
+    assert answer["warnings"] == ["session_expired_restarted"]
+    told = ExplainabilityTurn.objects.get(request_id=answer["request_id"]).client_request
+    assert told == {"session": "restarted", "warnings": ["session_expired_restarted"]}
+    assert editor.chat("My cat is called Tom.").json()["warnings"] == []
+    assert editor.post(CHAT, {"messages": [{"role": "user", "content": "/help"}]}, X_Session_Id="mine").json()[
+        "warnings"
+    ] == ["session_expired_restarted"]
 
 
 def test_the_operator_says_how_long_may_be_waited(editor: Caller, settings: Settings) -> None:

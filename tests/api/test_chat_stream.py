@@ -11,6 +11,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app.actions.slots import waiting_for_slot
@@ -96,6 +97,14 @@ def test_events_come_in_order_and_agree(stream: Callable[..., Streamed]) -> None
     assert ids == {ExplainabilityTurn.objects.get().request_id}
 
 
+def test_the_last_event_says_that_the_session_had_expired(stream: Callable[..., Streamed], editor: Caller) -> None:
+    """[O-43]"""
+    editor.chat("My dog is called Rex.", "mine", conversation_history=[])
+    Session.objects.update(expired_at=timezone.now())
+    name, whole = list(stream("What is my dog called?", session_id="mine").events())[-1]
+    assert (name, whole["warnings"]) == ("response.completed", ["session_expired_restarted"])
+
+
 def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -> None:
     """[API-15]"""
     told = stream("My dog is called Rex. My cat is called Tom.")
@@ -117,6 +126,13 @@ def test_progress_says_what_happens_and_where(stream: Callable[..., Streamed]) -
     assert {("seed-detector", "sd-symbolic"), ("goal-solver", "gs-symbolic")} <= started
     finished = [data for data in progress if data["event"] == "finish"]
     assert all({"status", "llmCalls", "sufficient", "model", "error"} <= set(data) for data in finished)
+    planned = {(data["phase"], data["plannerPluginId"]) for data in progress if "phase" in data}
+    assert planned == {("post-seed", "planner-default"), ("post-kb", "planner-default")}
+    tried = [data for data in progress if "kbPluginId" in data]
+    assert {(data["pluginId"], data["plannerPluginId"]) for data in tried} == {("gs-symbolic", "planner-default")}
+    assert all(data["kbPluginId"].startswith("kb-") for data in tried)
+    closed = {data["frameId"]: data["frontierSize"] for data in progress if "frontierSize" in data}
+    assert closed == {"frame-0.1": 1, "frame-0.2": 1}
 
 
 def test_progress_comes_while_the_turn_works(stream: Callable[..., Streamed]) -> None:

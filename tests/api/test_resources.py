@@ -93,6 +93,19 @@ def test_models_are_those_that_are_configured(editor: Caller, settings: Settings
     assert editor.get("/api/models").json()["models"][0]["id"] == "some-model"
 
 
+def test_the_stories_of_the_evaluation_are_listed(editor: Caller, settings: Settings, tmp_path: Path) -> None:
+    """[API-9]"""
+    sources = editor.get("/api/eval-sources").json()["sources"]
+    assert [row["suite"] for row in sources] == sorted({row["suite"] for row in sources})
+    beehive = next(row for row in sources if row["suite"] == "beehive")
+    assert (beehive["file"], beehive["name"]) == ("manual.md", "Beehive monitor")
+    story = settings.MRPVM_SHIPPED_DIR / "bench/evaluation/suites/beehive/manual.md"
+    assert beehive["content"] == story.read_text(encoding="utf-8")
+    assert Caller().get("/api/eval-sources").status_code == 401
+    settings.MRPVM_SHIPPED_DIR = tmp_path
+    assert editor.get("/api/eval-sources").json() == {"sources": []}
+
+
 @pytest.fixture(autouse=True)
 def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(health._latest, "_until", 0.0)

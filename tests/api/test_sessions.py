@@ -1,12 +1,15 @@
 """Sessions over the API: made, listed, read, named, ended."""
 
+import time
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from sessions_app.actions import slots
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KBMount, Project, Session
 from tests.api.conftest import Caller
@@ -34,6 +37,16 @@ def test_a_session_is_made_with_its_choices(editor: Caller) -> None:
     assert len(made["session_id"]) == 5 + 32
     assert (made["title"], made["kb_name"], made["deliberation_level"], made["model"]) == ("Pets", "Alpha", 2, "fast")
     assert made.items() >= {"kb_plugin": "kb-fast", "expires_at": None, "workspace_dirty": False}.items()
+
+
+def test_a_session_is_made_with_its_planners_statistics_frozen(editor: Caller) -> None:
+    """[O-46]"""
+    for body, is_frozen in (({"freeze_planner_statistics": True}, True), ({}, False)):
+        made = editor.post("/api/sessions", body).json()
+        read = editor.get(f"/api/sessions/{made['session_id']}").json()
+        assert made["planner_statistics_frozen"] is read["planner_statistics_frozen"] is is_frozen
+    refused = editor.post("/api/sessions", {"freeze_planner_statistics": "yes"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "INVALID_INPUT")
 
 
 def test_a_session_is_made_of_nothing(editor: Caller) -> None:
@@ -73,6 +86,27 @@ def test_the_metadata_counts(editor: Caller, talked: Session) -> None:
     ExplainabilityTurn.objects.filter(turn_index=2).update(status="failed")
     found = editor.get(f"/api/sessions/{talked.session_id}").json()
     assert (found["pending_turn_context_unit_count"], found["status"]) == (1, "failed")
+
+
+def test_the_last_save_is_the_sessions_own(editor: Caller, talked: Session, session_id: str) -> None:
+    """[S-4]: another session's save into the same base changes nothing."""
+
+    def saved(which: str) -> Any:
+        found = editor.get(f"/api/sessions/{which}").json()["workspace_last_saved_at"]
+        listed = {row["session_id"]: row for row in editor.get("/api/sessions").json()["sessions"]}
+        assert listed[which]["workspace_last_saved_at"] == found
+        assert editor.get(f"/api/sessions/{which}/workspace").json()["workspace"]["lastSavedAt"] == found
+        return found
+
+    assert (saved(session_id), saved(talked.session_id)) == (None, None)
+    assert editor.post(f"/api/sessions/{talked.session_id}/kb/save", {}).status_code == 200
+    first = saved(talked.session_id)
+    assert first is not None
+    assert saved(session_id) is None
+    assert editor.post(f"/api/sessions/{talked.session_id}/kb/load", {"kb_id": "default"}).status_code == 200
+    assert saved(talked.session_id) == first
+    assert editor.post(f"/api/sessions/{session_id}/kb/fork", {}).status_code == 200
+    assert saved(session_id) is not None
 
 
 def test_the_metadata_names_all_that_a_session_reports(editor: Caller, talked: Session) -> None:
@@ -138,6 +172,43 @@ def test_what_changes_a_session_is_refused_while_a_turn_runs(editor: Caller, tal
     ExplainabilityTurn.objects.filter(pk=running.pk).update(status="failed", lease_until=None)
     assert getattr(editor, method)(address, body).status_code == 200
     assert everything_of(talked) != before
+
+
+PATIENT: dict[str, tuple[str, str, dict[str, Any] | None]] = {
+    **{change: (method, path, {**body, "wait_ms": 20_000}) for change, (method, path, body) in CHANGES.items()},
+    "memory": ("delete", "/memory?wait_ms=20000", None),
+    "removal": ("delete", "/workspace/sources/pump?wait_ms=20000", None),
+    "file": ("upload", "/context", None),
+    "staged file": ("upload", "/workspace/sources", None),
+}
+
+
+@pytest.mark.parametrize("change", PATIENT)
+def test_what_changes_a_session_waits_when_asked(
+    editor: Caller, talked: Session, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """[O-19, O-47]: the turn ends while it waits."""
+    method, path, body = PATIENT[change]
+    address = f"/api/sessions/{talked.session_id}"
+    editor.post(f"{address}/workspace/sources", {"content": "The pump hums.", "name": "pump", "source_id": "pump"})
+    if change in ("load", "mount"):
+        editor.post(f"{address}/kb/save", {})
+    running = ExplainabilityTurn.objects.create(
+        session=talked, turn_index=9, status="running", user_message="x",
+        lease_until=timezone.now() + timedelta(hours=1),
+    )  # fmt: skip
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        ExplainabilityTurn.objects.filter(pk=running.pk).update(status="failed", lease_until=None)
+
+    monkeypatch.setattr(slots, "time", SimpleNamespace(monotonic=time.monotonic, sleep=wait))
+    if method == "upload":
+        answer = editor.upload(f"{address}{path}", "notes.md", b"The pump is blue.", wait_ms="20000")
+    else:
+        answer = getattr(editor, method)(f"{address}{path}", *([] if body is None else [body]))
+    assert (answer.status_code, len(waits)) == (204 if change == "memory" else 200, 1)
 
 
 def everything_of(session: Session) -> list[Any]:

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,6 +50,24 @@ def test_addresses_need_no_other_module_to_be_there_first(name: str) -> None:
     code = f"import django\ndjango.setup()\nimport {name}"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_wheel_holds_all_that_the_packages_read() -> None:
+    """[O-39]: every folder of code is a package, and every file of data is named."""
+    packages = ("mrpvm", "sessions_app")
+    folders = {path.parent for package in packages for path in (ROOT / package).rglob("*.py")}
+    assert [relative(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+    assert tools["packages"]["find"]["include"] == [f"{package}*" for package in packages]
+    named = [
+        relative(path)
+        for package, patterns in tools["package-data"].items()
+        for pattern in patterns
+        for path in (ROOT / package).glob(pattern)
+    ]
+    files = (path for package in packages for path in (ROOT / package).rglob("*") if path.is_file())
+    data = [relative(path) for path in files if path.suffix != ".py" and "__pycache__" not in path.parts]
+    assert sorted(named) == sorted(data)
 
 
 @pytest.mark.parametrize("path", PRODUCT, ids=relative)

@@ -294,6 +294,28 @@ def test_one_failed_child_does_not_sink_the_others():
     assert ran.outcome.answer_status == "answered"
 
 
+def test_when_every_child_fails_the_error_names_what_they_tried():
+    """[API-19]: each once, in the order of the children."""
+    ran = run(
+        detector(detection("one", "two")), kb(retrieval("fact")), solver(RuntimeError("boom")),
+        solver(RuntimeError("bang"), plugin_id="gs-b"),
+        plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b"))),
+    )  # fmt: skip
+    error = ran.outcome.error
+    assert (error["code"], error["message"]) == ("PLUGIN_STAGE_EXHAUSTED", "None of the questions could be worked on.")
+    assert (error["details"]["stage"], error["details"]["pluginsTried"]) == ("goal-solver", ["gs-a", "gs-b"])
+    assert len(error["details"]["diagnostics"]) == 2
+
+
+def test_a_planner_without_a_plan_is_named_as_tried():
+    """[API-19]"""
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), solver(solution("Because.")),
+        plugin("mrp-plan-plugin", "planner-a", RuntimeError("boom")),
+    )  # fmt: skip
+    assert ran.outcome.error["details"] == {"stage": "planner", "pluginsTried": ["planner-a"], "diagnostics": []}
+
+
 def test_at_the_depth_limit_the_frame_solves_all_intents_itself():
     """[K-3]"""
     ran = run(

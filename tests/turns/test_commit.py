@@ -115,13 +115,28 @@ def test_a_plugin_that_fails_on_a_notification_changes_nothing(session, plugins)
 
 def test_turn_local_guidance_is_dropped_and_named(session, plugins):
     """[T-22, T-24]"""
-    told = detection("why", claims=["Answer in one word."])
-    scopes = f"\n@g9 set {_first_ku(told)} phaseScopes [gs-plugin]"
-    plugins(plugin("sd-plugin", "sd-a", replace(told, context_document=told.context_document + scopes)))
+    plugins(_guided())
     turn = say(session).turn
     session.refresh_from_db()
     assert session.unit_count == 0
     assert turn.unit_changes["discarded"]
+
+
+def test_all_guidance_is_kept_where_that_is_set(session, plugins, settings):
+    """[O-49]"""
+    settings.MRPVM_GUIDANCE_PROMOTION = "all"
+    plugins(_guided())
+    turn = say(session).turn
+    session.refresh_from_db()
+    assert session.unit_count == 1
+    assert not turn.unit_changes["discarded"]
+
+
+def _guided():
+    """Give a detector of one instruction for the turn."""
+    told = detection("why", claims=["Answer in one word."])
+    scopes = f"\n@g9 set {_first_ku(told)} phaseScopes [gs-plugin]"
+    return plugin("sd-plugin", "sd-a", replace(told, context_document=told.context_document + scopes))
 
 
 def _first_ku(told):

@@ -10,6 +10,7 @@ from mrpvm import registry
 from mrpvm.learning import untried, utility
 from mrpvm.values import StageRecord
 from sessions_app.actions.plugin_statistics import record_turns
+from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import PluginStatistics, Project
 from sessions_app.queries.plugin_statistics import utilities
@@ -119,6 +120,30 @@ def test_frozen_statistics_are_used_and_stay_as_they_are(session, plugins, setti
     say(session)
     assert list(PluginStatistics.objects.values()) == before
     assert registry.installed.planner("planner-default").asked[-1].utilities
+
+
+def test_a_session_made_with_frozen_statistics_keeps_them_and_teaches_nothing(session, plugins):
+    """[O-46]: as its forks do."""
+    plugins()
+    planner = registry.installed.planner("planner-default")
+    say(session)
+    frozen = create_session(session.project, freeze_planner_statistics=True)
+    known = utilities(session.project_id)
+    say(session)
+    before = list(PluginStatistics.objects.values())
+    assert utilities(session.project_id) != known
+    say(frozen)
+    say(fork_session(frozen, 2, "edited"))
+    assert [dict(request.utilities) for request in planner.asked[-2:]] == [known, known]
+    assert list(PluginStatistics.objects.values()) == before
+
+
+def test_nothing_learned_yet_can_be_frozen_too(session, plugins):
+    plugins()
+    frozen = create_session(session.project, freeze_planner_statistics=True)
+    say(session)
+    say(frozen)
+    assert registry.installed.planner("planner-default").asked[-1].utilities == {}
 
 
 @pytest.mark.parametrize("failure", [DatabaseError("locked"), RuntimeError("a defect")])

@@ -200,6 +200,14 @@ def test_another_choice_is_foretold_and_nothing_is_written(live_project: Project
     assert f"history {untried_utility:+.2f}" in candidates(predicted, "Goal solvers")["gs-symbolic"][3]
 
 
+def test_the_panel_says_which_statistics_the_session_goes_by(live_project: Project) -> None:
+    """[O-46]"""
+    client = member_client(live_project)
+    for freezes, said in ((True, "as frozen with the session"), (False, "as learned by now")):
+        turn = talk(create_session(live_project, freeze_planner_statistics=freezes), "My dog is called Rex.")
+        assert f'<option value="">{said}</option>' in get(client, turn, "turn-choice")
+
+
 def test_what_is_foretold_is_what_a_turn_then_does(live_project: Project, asked: ExplainabilityTurn) -> None:
     message = "Why is my dog called Rex? Please compare."
     html = get(member_client(live_project), asked, "turn-what-if", message=message)

@@ -27,7 +27,7 @@ _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "n": (1,), "tool_choice": ("auto", "none"), "logprobs": (False,), "top_logprobs": (0,), "modalities": (["text"],),
     "response_format": ({"type": "text"},), "text": ({"format": {"type": "text"}}, {}), "store": (True,),
     "tools": ([],), "truncation": ("disabled", "auto"), "frequency_penalty": (0,), "presence_penalty": (0,),
-    "include": ([],), "service_tier": ("auto",), "parallel_tool_calls": (True, False),
+    "include": ([],), "service_tier": ("auto",),
 }  # fmt: skip
 """Values that ask for nothing but what happens anyway."""
 _REFUSED = {
