@@ -6,7 +6,7 @@ import pytest
 
 from mrpvm.contracts import SourceReply, SourceText
 from sessions_app.actions import drafts
-from sessions_app.models import Session
+from sessions_app.models import ContextUnit, Session, UnitEvent
 from tests.api.conftest import Caller
 from tests.documents.pdfs import pdf
 
@@ -120,3 +120,17 @@ def test_plugins_read_what_is_staged(
     monkeypatch.setattr(type(plugin), "on_source_text", staticmethod(on_source_text), raising=False)
     editor.post(f"{address}/sources", {"name": "decks.md", "content": PLANS})
     assert [(source.name, source.session_id, len(source.units)) for source in read] == [("decks.md", session_id, 1)]
+
+
+def test_what_was_told_and_saved_is_cited_as_the_session_s_beside_a_source_that_says_it_too(
+    editor: Caller, address: str, session_id: str
+) -> None:
+    """[KB-7, BP-19]"""
+    editor.chat("Pump P1 depends on valve V2.", session_id)
+    editor.post(f"/api/sessions/{session_id}/kb/save", {"name": "Pumps"})
+    editor.post(f"{address}/sources", {"name": "pumps.md", "content": "Pump P1 depends on valve V2."})
+    asked = editor.chat("What does Pump P1 depend on?", session_id).json()
+    assert "V2" in asked["choices"][0]["message"]["content"]
+    cited = UnitEvent.objects.filter(turn__request_id=asked["request_id"], step=UnitEvent.Step.CITED)
+    known = ContextUnit.objects.get(session__session_id=session_id, claim="Pump P1 depends on valve V2.")
+    assert list(cited.values_list("unit_id", "store").distinct()) == [(known.unit_id, "session")]
