@@ -53,7 +53,7 @@ def test_a_command_changes_no_choice_of_plugins(live_project: Project) -> None:
     for page in (get(client, command, "turn", tab="state"), compare(client, command)):
         rows = state_rows(page.partition('id="compare-run"')[0])
         assert "Planner" not in rows
-        assert rows["Knowledge base"][-1] in ("Default KB", "no")
+        assert rows["Knowledge base"][-1] in ("Default KB, revision 1", "no")
         assert "changed between the turns" not in page
     sides = re.findall(r'class="badge[^>]*>([^<]*)<', compare(client, command))
     assert sides[:2] == ["Answered", "Command"]
