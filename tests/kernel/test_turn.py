@@ -1,20 +1,17 @@
 """One turn through the machine: success, retries, failure; what the outcome and the graph then hold."""
 
 import itertools
-import threading
 from dataclasses import replace
 
 import pytest
 
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
-from mrpvm.errors import InvalidInput, TurnCancelled
-from mrpvm.testing import ScriptedModel
+from mrpvm.errors import InvalidInput
 from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Limits, Selection
 from tests.kernel.scripted import (
     ACCEPT,
     REJECT,
-    SystemClock,
     detection,
     plan,
     plugin,
@@ -329,75 +326,6 @@ def test_at_the_depth_limit_the_frame_solves_all_intents_itself():
 
 def test_two_runs_with_the_same_clock_give_the_same_record():
     assert ok_turn().records == ok_turn().records
-
-
-def test_a_plugin_that_hangs_is_left_behind():
-    """[K-19]: its execution is an error, the next candidate takes over."""
-    release = threading.Event()
-    planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
-    hanging = solver(lambda request, context: release.wait(20), timeout_ms=50)
-    ran = run(
-        detector(detection("why")), kb(retrieval("fact")), hanging, solver(solution("Yes."), plugin_id="gs-b"), planner,
-        clock=SystemClock(),
-    )  # fmt: skip
-    release.set()
-    assert ran.outcome.used.goal_solver == "gs-b"
-    assert "PLUGIN_TIMEOUT" in [item["error"]["code"] for item in ran.named("plugin.finished") if item["error"]]
-
-
-def test_the_turns_time_limit_ends_it_and_closes_every_node():
-    """[T-33, G-4]"""
-    release = threading.Event()
-    stopped = []
-
-    def hang(request, context):
-        release.wait(20)
-        stopped.append(context.stopped())
-
-    ran = run(
-        detector(detection("why")), kb(hang), solver(solution("x")),
-        limits=Limits(request_timeout_ms=60), clock=SystemClock(),
-    )  # fmt: skip
-    release.set()
-    assert ran.outcome.error["code"] in ("ENGINE_TIMEOUT", "PLUGIN_STAGE_EXHAUSTED")
-    graph = fold_graph(ran.records)
-    assert {frame["status"] for frame in graph["frames"]} == {"failed"}
-    assert "running" not in statuses(ran).values()
-
-
-def test_a_turn_can_be_stopped_while_a_plugin_works():
-    """[O-19]"""
-    release, working = threading.Event(), threading.Event()
-
-    def hang(request, context):
-        working.set()
-        release.wait(20)
-
-    def tick():
-        if working.is_set():
-            raise TurnCancelled("The turn was stopped.")
-
-    ran = run(detector(detection("why")), kb(hang), solver(solution("x")), tick=tick, clock=SystemClock())
-    release.set()
-    assert ran.outcome.status == "cancelled"
-    assert ran.named("turn.finished")[0]["status"] == "cancelled"
-
-
-def test_a_plugin_over_budget_is_skipped():
-    """[PL-25]"""
-    planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
-    greedy = solver(solution("x"), max_llm_calls=6, uses_llm=True)
-    ran = run(
-        detector(detection("why")),
-        kb(retrieval("fact")),
-        greedy,
-        solver(solution("Yes."), plugin_id="gs-b"),
-        planner,
-        model=ScriptedModel("never asked"),
-    )
-    assert greedy.asked == []
-    assert "skipped-budget" in statuses(ran).values()
-    assert ran.outcome.used.goal_solver == "gs-b"
 
 
 def test_a_defect_in_the_machine_itself_fails_the_turn_without_telling_its_text():
