@@ -46,7 +46,7 @@ def look_up_rows(
                 from psycopg.pq import Format
 
                 cursor.cursor.format = Format.BINARY
-            cursor.execute(statement, [*wanted, *values])
+            cursor.execute(statement, [*map(_array_literal, wanted), *values])
         else:
             statement, converters = _from_values(model, tuple(columns), tuple(each), shape, len(wanted[0]))
             cursor.execute(statement, [*chain.from_iterable(zip(*wanted, strict=True)), *values])
@@ -65,6 +65,16 @@ def _from_arrays(
     rows = f"SELECT {read} FROM {_matching(model, names, unknown)} OFFSET 0"  # noqa: S608
     asked = f"unnest({arrays}) AS asked({_listed(names)})"
     return f"SELECT found.* FROM {asked} CROSS JOIN LATERAL ({rows}) found", converters  # noqa: S608
+
+
+def _array_literal(values: Iterable[Any]) -> str:
+    """Give values as PostgreSQL writes an array: the driver, which looks at each of a list, takes twice as long."""
+    return f"{{{','.join(str(value) if isinstance(value, int) else _quoted(str(value)) for value in values)}}}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _kept_back(test: str, kind: str | None) -> str:

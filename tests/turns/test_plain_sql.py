@@ -1,6 +1,7 @@
 """Rows written and read by hand are those that the ORM would write and read."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -171,6 +172,13 @@ def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
         assert sorted((ref, size, bytes(value)) for ref, size, value in found) == [("r'3", 3, body), ("t5", 5, body)]
     assert look_up_rows(TurnDetail, ("ref",), {"ref": []}, turn_id=turn.pk) == []
     assert look_up_rows(TurnDetail, ("ref",), {"ref": ["t5"]}, turn_id=[]) == []
+
+
+@pytest.mark.parametrize("text", ["", "NULL", "{}", "a,b", " a ", '"', "\\", '\\"', "{\\", "\n\t", "%s", TEXT])
+def test_any_text_is_looked_up_as_it_is(session, text):
+    ContextUnit.from_value(replace(UNIT, source_id=text), session=session, state="committed").save()
+    for wanted, found in (([text, "other"], [(text,)]), (["other"], [])):
+        assert look_up_rows(ContextUnit, ("source_id",), {"source_id": wanted}, session_id=session.pk) == found
 
 
 def test_what_is_asked_often_is_prepared(db):
