@@ -31,6 +31,8 @@ def test_steps_are_one_procedure_whatever_their_verbs(text: str) -> None:
     ("text", "expected"),
     [
         ("The following valves exist:\n- V1 is red", "The following valves exist:\n- V1 is red."),
+        ("Tasks of the night shift:\n- Lock the doors", "Tasks of the night shift:\n- Lock the doors."),
+        ("Answer codes:\n- 200 is fine", "Answer codes:\n- 200 is fine."),
         ("These rules hold below:\n\n* No smoking", "These rules hold below:\n- No smoking."),
         ("- It listens on port 80.\n- Check its log.", "- It listens on port 80.\n- Check its log."),
         ("Each room has:\n- a bed\n- a lamp with\nno shade", "Each room has:\n- a bed.\n- a lamp with no shade."),

@@ -15,7 +15,7 @@ from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, Segmenter, Statement, lines_of
 
 _QUESTIONS_LEAD = re.compile(
-    r"^\W*(?:questions?|tasks?|exercises?|please answer|answer|respond|reply)\b", re.IGNORECASE
+    r"^\W*(?:questions?\b|(?:please )?(?:answer|respond to|reply to) (?:the|these|each|every|all)\b)", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]*_]*$")
 _OPEN_END = re.compile(r"(?:[,;\u2013-]|\b(?:a|an|and|as|at|by|for|from|in|is|of|on|or|that|the|to|which|with))$", re.I)

@@ -1,0 +1,114 @@
+"""Rewriting, memory and summaries in every combination: one that is off does nothing at all [C4, K50]."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from sessions_app.models import Project
+from tests.api.conftest import Caller
+from tests.api.test_context import begun
+from tests.api.test_memory import PINS, manuals, turn_of
+from tests.configured_model import provider, unvalidated
+from tests.llm.provider import Provider
+
+__all__ = ["manuals", "provider", "unvalidated"]
+
+
+FLAGS = ("enable_query_rewriting", "enable_session_memory", "enable_history_summarization")
+COMBINATIONS = list(itertools.product((True, False), repeat=len(FLAGS)))
+DIALOGUE = ("What does the red pump need?", "And what does it need besides?", "When does its valve open?", "And then?",
+            "What does the blue pump need?", "Does that help it?", "So what about the valve?")  # fmt: skip
+ROW = ("unit_id", "step", "rank", "score", "reason")
+PARTS = {
+    "enable_query_rewriting": ("recall.rewrite",),
+    "enable_session_memory": ("recall.need_of", "recall.stored_memory", "recall.after_turn", "recall.keep_memory",
+                              "context.told_terms"),
+    "enable_history_summarization": ("context.summarise",),
+}  # fmt: skip
+"""What each policy is made of."""
+
+
+def _timeless(memory: dict[str, Any] | None) -> dict[str, Any] | None:
+    return memory and {name: value for name, value in memory.items() if name != "expires_at"}
+
+
+@contextmanager
+def without_what_is_off(flags: dict[str, bool], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take out the parts of the policies that are off: the path without them."""
+
+    def untouchable(*arguments: object, **options: object) -> None:
+        raise AssertionError("a policy that is off is not called")
+
+    with monkeypatch.context() as removed:
+        for name in (part for flag, parts in PARTS.items() if not flags[flag] for part in parts):
+            removed.setattr(f"sessions_app.turns.{name}", untouchable)
+        if not flags["enable_session_memory"]:
+            removed.setattr("sessions_app.turns.commit.remember", lambda *given: None)
+            removed.setattr("sessions_app.turns.prepare.earlier_memory", lambda *given: None)
+        if not flags["enable_query_rewriting"] and not flags["enable_session_memory"]:
+            removed.setattr("sessions_app.turns.prepare.recall_of", lambda *given: None)
+        yield
+
+
+def held(editor: Caller, flags: dict[str, bool], **pins: str) -> list[dict[str, Any]]:
+    """Hold a dialogue of follow-ups in a session that is long enough for a summary; give every turn's report."""
+    session = begun(editor, 9)
+    told = []
+    for message in DIALOGUE:
+        answer = editor.chat(message, session.session_id, document_bias="always", **flags, **{**PINS, **pins})
+        turn = turn_of(answer)
+        told.append(
+            {
+                "content": answer.json()["choices"][0]["message"]["content"],
+                "report": {name: value for name, value in turn.context_report.items() if name != "memory"},
+                "memory": _timeless(turn.context_report.get("memory")),
+                "ledger": list(turn.unit_events.order_by("id").values_list(*ROW)),
+            }
+        )
+    return told
+
+
+def test_every_combination_of_flags_does_what_it_says(
+    editor: Caller, manuals: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[C4, K50] Each policy has work to do here; one that is off leaves the turns that a path without it leaves."""
+    by_flags = {values: held(editor, dict(zip(FLAGS, values, strict=True))) for values in COMBINATIONS}
+    for (rewrites, remembers, summarises), turns in by_flags.items():
+        last = turns[-1]
+        assert ("rewriting" in last["report"]) is rewrites
+        assert (last["memory"] is not None) is remembers
+        assert any(item["name"] == "summary" for item in last["report"]["sections"]) is summarises
+        assert any("document in use" in row[4] for turn in turns for row in turn["ledger"]) is remembers
+    ledgers = {values: [turn["ledger"] for turn in turns] for values, turns in by_flags.items()}
+    for other in itertools.product((True, False), repeat=2):
+        assert ledgers[(True, *other)] != ledgers[(False, *other)]
+        assert ledgers[(other[0], True, other[1])] != ledgers[(other[0], False, other[1])]
+
+    for values, turns in by_flags.items():
+        flags = dict(zip(FLAGS, values, strict=True))
+        with without_what_is_off(flags, monkeypatch):
+            assert held(editor, flags) == turns, flags
+
+
+def test_a_model_is_sent_the_same_bytes_with_a_policy_off_as_without_it(
+    editor: Caller, manuals: Project, provider: Provider, unvalidated: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """[C4, K50]"""
+
+    def sent(flags: dict[str, bool]) -> bytes:
+        begun_at = len(provider.bodies)
+        held(editor, flags, goal_solver_plugin="gs-llm-fast")
+        bodies = provider.bodies[begun_at:]
+        assert len(bodies) >= len(DIALOGUE)
+        return json.dumps(bodies).encode()
+
+    by_flags = {values: sent(dict(zip(FLAGS, values, strict=True))) for values in COMBINATIONS}
+    assert len(set(by_flags.values())) == len(COMBINATIONS)
+    for values, whole in by_flags.items():
+        flags = dict(zip(FLAGS, values, strict=True))
+        with without_what_is_off(flags, monkeypatch):
+            assert sent(flags) == whole, flags
