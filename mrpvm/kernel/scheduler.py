@@ -4,7 +4,7 @@ import functools
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass, replace
 from queue import Empty, SimpleQueue
 from typing import Any
 
@@ -121,7 +121,7 @@ class Scheduler:
 
         def returned(future: Any) -> None:
             error = future.exception()
-            reply = CallReturn(value=future.result()) if error is None else CallReturn(error=_as_data(error))
+            reply = CallReturn(value=_reported(future.result())) if error is None else CallReturn(error=_as_data(error))
             self._returned.put((call.execution_id, reply))
 
         abandon = self._workers.submit(functools.partial(call.invoke, context), returned)
@@ -172,5 +172,17 @@ class Scheduler:
 def _as_data(error: BaseException) -> PluginError:
     """Give a plugin's exception as data [PL-23]; the type and message, never the stack [API-3] nor a secret."""
     if isinstance(error, MRPError):
-        return PluginError(code=error.code, message=without_secrets(error.message), details=redacted(error.details))
+        return _cleaned(PluginError(code=error.code, message=error.message, details=error.details))
     return PluginError(code="PLUGIN_EXCEPTION", message=without_secrets(f"{type(error).__name__}: {error}"))
+
+
+def _reported(value: Any) -> Any:
+    """Give what a plugin returned; the error that it may report without a secret, as if it had been raised."""
+    error = getattr(value, "error", None)
+    if is_dataclass(value) and not isinstance(value, type) and isinstance(error, PluginError):
+        return replace(value, error=_cleaned(error))
+    return value
+
+
+def _cleaned(error: PluginError) -> PluginError:
+    return replace(error, message=without_secrets(error.message), details=redacted(error.details))

@@ -141,9 +141,15 @@ def test_a_failing_solver_is_replaced_by_the_next(reply):
             InvalidInput("no sk-0123456789", details={"url": "x?key=0123", "token": "0123"}),
             {"message": "no [REDACTED]", "details": {"url": "x?key=[REDACTED]", "token": "[REDACTED]"}},
         ),
+        (
+            Solution(
+                status="error", error=PluginError(code="X", message="no sk-0123456789", details={"token": "0123"})
+            ),
+            {"message": "no [REDACTED]", "details": {"token": "[REDACTED]"}},
+        ),
     ],
 )
-def test_what_a_plugin_raises_is_kept_without_secrets(error, told):
+def test_the_error_that_a_plugin_raises_or_returns_is_kept_without_secrets(error, told):
     ran = run(detector(detection("why")), kb(retrieval("fact")), solver(error))
     [failed] = [item["error"] for item in ran.named("plugin.finished") if item["error"]]
     assert failed.items() >= told.items()
