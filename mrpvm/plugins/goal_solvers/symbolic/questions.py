@@ -72,6 +72,7 @@ _PROCEDURE_LEAD = re.compile(
     re.IGNORECASE,
 )
 _LEADING_PREPOSITION = re.compile(r"^[a-z]{2,7}\s+(?=(?:which|what|whom|how (?:many|much|long))\b)", re.IGNORECASE)
+_DUTY = re.compile(r"\bdo (i|we|you) (?:have|need) to\b", re.IGNORECASE)
 _CHECKING = re.compile(r"^(?:verify|check|confirm|prove|validate)\b(?:\s+(?:that|whether|if))?\s+", re.IGNORECASE)
 _MEASURES = {
     "old": "age", "young": "age", "tall": "length", "high": "length", "long": "length-or-time", "wide": "length",
@@ -122,7 +123,7 @@ class Question:
 
 def _bare(text: str) -> str:
     stripped = expand_is(" ".join(text.split())).strip().rstrip("?.! \t").strip()
-    stripped = strip_lead(stripped)
+    stripped = _DUTY.sub(r"must \1", strip_lead(stripped))
     shorter = _ASKING.sub("", stripped, count=1)
     return shorter if words(shorter) else stripped
 

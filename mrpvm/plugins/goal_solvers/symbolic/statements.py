@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
-from mrpvm.knowledge.pragmatics import is_task_request
+from mrpvm.knowledge.pragmatics import asks_reader, is_task_request
 from mrpvm.knowledge.text import QUESTION_MARKS, sentences
 from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
@@ -97,7 +97,8 @@ def _is_summary(unit: KnowledgeUnit) -> bool:
 def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     unit = entry.unit
     references = References(unit.topic)
-    parts = [part for part in _parts(unit) if not is_task_request(part.text) or unit.procedure]
+    asks = is_task_request if unit.unit_type == UTTERANCE else asks_reader
+    parts = [part for part in _parts(unit) if unit.procedure or not asks(part.text)]
     parts = [part for part in parts if part.text.rstrip(".") != unit.title]
     for position, part in enumerate(parts):
         said = voiced(part.text)
