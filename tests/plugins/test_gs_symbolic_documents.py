@@ -5,9 +5,9 @@ import pytest
 from bench.evaluation.session import EvaluatedSession
 
 MANUAL = (
-    "Generator manual\n\nCheck the oil every week. Replace the air filter after 200 hours of operation. The generator has"
-    " to be serviced once a year by a certified technician.\n\nStore the unit in a dry place. Use only SAE 10W-30 oil."
-    " Call Nordwind Service for repairs."
+    "Generator manual\n\nCheck the oil every week. Replace the air filter after 200 hours of operation."
+    " The generator has to be serviced once a year by a certified technician.\n\n"
+    "Store the unit in a dry place. Use only SAE 10W-30 oil. Call Nordwind Service for repairs."
 )
 
 
