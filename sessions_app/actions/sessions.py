@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -279,6 +280,21 @@ def _expire(session_pk: int) -> bool:
     session.context_units.filter(state="pending").delete()
     events.append(session, "session.expired")
     return True
+
+
+def delete_old_archives() -> int:
+    """Delete sessions that expired more than `MRPVM_KEEP_EXPIRED_DAYS` ago; gives how many [S-17].
+
+    Effects: as `delete_session`, for each.
+    """
+    days = settings.MRPVM_KEEP_EXPIRED_DAYS
+    if not days:
+        return 0
+    old = Session.objects.filter(expired_at__lt=timezone.now() - timedelta(days=days), deleted_at__isnull=True)
+    found = list(old)
+    for session in found:
+        delete_session(session)
+    return len(found)
 
 
 def purge_deleted_sessions() -> int:

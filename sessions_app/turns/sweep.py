@@ -14,7 +14,7 @@ from sessions_app.actions.memory import sweep_memories
 from sessions_app.actions.packing import pack_large_layers
 from sessions_app.actions.payloads import remove_old_payloads
 from sessions_app.actions.plugin_failures import sweep_failures
-from sessions_app.actions.sessions import expire_sessions, purge_deleted_sessions
+from sessions_app.actions.sessions import delete_old_archives, expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
 from sessions_app.turns.ahead import derive_ahead
 from sessions_app.turns.courtesy import Courtesy
@@ -34,6 +34,7 @@ def sweep() -> dict[str, int]:
     parts: dict[str, Callable[[], int]] = {
         "recovered": recover_abandoned,
         "expired": expire_sessions,
+        "outdated": delete_old_archives,
         "purged": purge_deleted_sessions,
         "unfinished": sweep_staged,
         "failures": sweep_failures,

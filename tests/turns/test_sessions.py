@@ -152,6 +152,18 @@ def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, set
     assert session.is_expired
 
 
+def test_expired_sessions_are_kept_as_long_as_the_operator_wants(project, settings):
+    """[S-17]: for ever unless `MRPVM_KEEP_EXPIRED_DAYS` is set."""
+    archived, older, living = (create_session(project) for _ in range(3))
+    for session, days in ((archived, 6), (older, 8)):
+        Session.objects.filter(pk=session.pk).update(expired_at=timezone.now() - timedelta(days=days))
+    assert sweep()["outdated"] == 0
+    settings.MRPVM_KEEP_EXPIRED_DAYS = 7
+    assert [sweep()["outdated"], sweep()["outdated"]] == [1, 0]
+    assert set(Session.objects.filter(deleted_at=None)) == {archived, living}
+    assert older.events.filter(kind="session.deleted").count() == 1
+
+
 def test_a_full_server_refuses_and_makes_room_by_expiry(project, settings):
     """[S-10]"""
     settings.MRPVM_MAX_SESSIONS = 1

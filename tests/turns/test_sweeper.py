@@ -45,9 +45,9 @@ def test_a_short_interval_stays_short(monkeypatch: pytest.MonkeyPatch, settings:
 
 
 PARTS = (
-    "recover_abandoned", "expire_sessions", "purge_deleted_sessions", "sweep_staged", "sweep_failures",
-    "remove_unused_content", "remove_old_payloads", "compact_long_chains", "sweep_memories", "pack_large_layers",
-    "derive_ahead",
+    "recover_abandoned", "expire_sessions", "delete_old_archives", "purge_deleted_sessions", "sweep_staged",
+    "sweep_failures", "remove_unused_content", "remove_old_payloads", "compact_long_chains", "sweep_memories",
+    "pack_large_layers", "derive_ahead",
 )  # fmt: skip
 
 
