@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mrpvm.knowledge.lexicon import (
+    BE_FORMS,
     COLOURS,
     DO_FORMS,
     MONTHS,
@@ -15,6 +16,7 @@ from mrpvm.knowledge.lexicon import (
     WEEKDAYS,
     word_class,
 )
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY, tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import CLOCK, YEAR
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
@@ -37,7 +39,7 @@ _UNITS: dict[str, str] = {
     r"|euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
 }  # fmt: skip
 _UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
-_UNITS["size"] = _UNITS["length"] + "|" + _UNITS["weight"]
+_UNITS["size"] = _UNITS["length"] + r"|hectares?|acres?|ha|[kmgt]i?b|bytes?|(?:kilo|mega|giga|tera)bytes?"
 _FREQUENCY = frozenset(
     ("daily", "weekly", "monthly", "yearly", "hourly", "annually", "once", "twice", "every", "always", "never")
 )
@@ -213,47 +215,54 @@ def _count(question: Question, reading: Reading, free: list[Word], used: set[int
 
 
 def _measured(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    unit = re.compile(_UNITS.get(question.attribute or "", r"\w+"))
-    if question.measure in _STATED_ONLY and not _STATED_ONLY[question.measure] & set(reading.tokens):
-        return []
-    is_price = question.attribute == "amount" and _COST in question.senses
     found = []
     for place in _numbers(reading, used):
-        if _measures_other(question.measure, reading.tokens[place + 2 : place + 3]):
-            continue
         if question.attribute == "age" and _LATER & set(reading.tokens[place + 1 : place + 3]):
             continue  # "two years later"
-        following = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else ""
-        before = reading.tokens[place - 1] if place else ""
-        glued = re.sub(r"^[\d.,:]+", "", reading.tokens[place])
-        if unit.fullmatch(following) or (is_price and following.isalpha() and following not in PREPOSITIONS):
-            found.append(Filler(f"{reading.surfaces[place]} {reading.surfaces[place + 1]}", place))
-        elif (
-            (glued and unit.fullmatch(glued))
-            or before in ("$", "\u20ac", "\u00a3")
-            or (question.attribute == "age" and place == len(reading.tokens) - 1)
-        ):
-            found.append(Filler(reading.surfaces[place], place))
+        unit = _unit_of(question, reading, place)
+        if unit is None or (question.measure and not tells(question.measure, reading.tokens, place, unit)):
+            continue
+        if question.measure and question.auxiliary in BE_FORMS and not _is_of_subject(reading, place, used):
+            continue
+        found.append(Filler(" ".join(reading.surfaces[place : unit + 1]), place))
     return found
 
 
-_DIMENSIONS = (
-    frozenset(("high", "tall")), frozenset(("long",)), frozenset(("wide", "broad")), frozenset(("deep",)),
-    frozenset(("thick",)), frozenset(("old",)), frozenset(("heavy",)), frozenset(("away",)),
-)  # fmt: skip
-_STATED_ONLY = {
-    "wide": frozenset(("wide", "width", "broad")), "deep": frozenset(("deep", "depth")),
-    "high": frozenset(("high", "height", "tall", "above", "altitude", "measure", "measures", "rises", "reaches")),
-}  # fmt: skip
-"""Measures that a bare length does not tell."""
+def _unit_of(question: Question, reading: Reading, place: int) -> int | None:
+    """Give the place of the unit that a number counts, if it is one of the kind asked for."""
+    tokens, attribute = reading.tokens, question.attribute or ""
+    unit = re.compile(_UNITS.get(attribute, r"\w+"))
+    following, second = (*tokens[place + 1 : place + 3], "", "")[:2]
+    if following in ("square", "cubic"):
+        return place + 2 if attribute == "size" and re.fullmatch(_UNITS["length"], second) else None
+    is_price = attribute == "amount" and _COST in question.senses
+    if unit.fullmatch(following) or (is_price and following.isalpha() and following not in PREPOSITIONS):
+        return place + 1
+    glued = re.sub(r"^[\d.,:]+", "", tokens[place])
+    if glued and unit.fullmatch(glued):
+        return place
+    if place and tokens[place - 1] in ("$", "\u20ac", "\u00a3") and attribute not in _EXTENTS:
+        return place
+    return place if attribute == "age" and place == len(tokens) - 1 else None
+
+
+def _is_of_subject(reading: Reading, place: int, used: set[int]) -> bool:
+    """Tell whether a value is what the matched thing is: in "it lies in a park 2 km long" it is the park's."""
+    value = reading.word_at(place)
+    if value is None or value.preposition in _OWN_VALUE:
+        return True
+    if any(word.preposition == value.preposition and word.place in used for word in reading.words):
+        return True
+    if value.preposition != "of":
+        return False
+    head = next((word for word in reversed(reading.words) if word.place < place and word.preposition != "of"), None)
+    return head is not None and (head.place in used or (head.text in MEASURED_BY and head.is_core))
+
+
+_OWN_VALUE = frozenset((None, "at", "for", "to", "over", "under", "about", "around", "with", "within"))
+_EXTENTS = frozenset(("length", "length-or-time", "weight", "age", "speed", "temperature", "size"))
 _LATER = frozenset(("later", "ago", "earlier", "before", "after"))
 _COST = sense("cost")
-
-
-def _measures_other(measure: str | None, following: tuple[str, ...]) -> bool:
-    """Tell whether a value says outright that it measures something else ("12 metres high", asked how long)."""
-    said = next((group for group in _DIMENSIONS if following and following[0] in group), None)
-    return measure is not None and said is not None and measure not in said
 
 
 def _frequency(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:

@@ -17,6 +17,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.knowledge.pragmatics import expand_is, strip_lead
 from mrpvm.knowledge.text import words
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read, sense
 
 FRONTED = 500
@@ -78,6 +79,7 @@ _MEASURES = {
     "old": "age", "young": "age", "tall": "length", "high": "length", "long": "length-or-time", "wide": "length",
     "deep": "length", "far": "length", "heavy": "weight", "much": "amount", "many": "count", "often": "frequency",
     "big": "size", "large": "size", "fast": "speed", "hot": "temperature", "cold": "temperature",
+    "warm": "temperature", "thick": "length",
 }  # fmt: skip
 ATTRIBUTES = {
     "colour": "colour", "color": "colour", "name": "name", "year": "year", "month": "month", "day": "day",
@@ -226,7 +228,9 @@ def _which_or_what(text: str, kind: Kind, rest: str) -> Question:
     if head and head[0] in ("is", "are", "was", "were"):
         named = re.match(r"(?:is|are|was|were)\s+(?:the|an?)\s+(\w+)\s+(?:of|for)\s+(.+)$", rest)
         if named and named[1].lower() in ATTRIBUTES:
-            return _build(text, kind, f"{head[0]} {named[2]}", attribute=ATTRIBUTES[named[1].lower()], is_copular=True)
+            noun = named[1].lower()
+            asked = _build(text, kind, f"{head[0]} {named[2]}", attribute=ATTRIBUTES[noun], is_copular=True)
+            return replace(asked, measure=MEASURED_BY.get(noun))
         if named and named[1].lower() == "reason":
             return _build(text, Kind.WHY, named[2])
         return _gapped(text, kind, rest)
@@ -238,7 +242,8 @@ def _which_or_what(text: str, kind: Kind, rest: str) -> Question:
         if word in _GENERIC:
             return _gapped(text, _GENERIC[word], re.sub(rf"^.*?\b{word}\b\s*", "", rest))
         if word in ATTRIBUTES:
-            return _gapped(text, kind, re.sub(rf"^.*?\b{word}\b\s*", "", rest), attribute=ATTRIBUTES[word])
+            asked = _gapped(text, kind, re.sub(rf"^.*?\b{word}\b\s*", "", rest), attribute=ATTRIBUTES[word])
+            return replace(asked, measure=MEASURED_BY.get(word))
     return _gapped(text, kind, rest)
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.knowledge.verbs import PREDICATE_ADJECTIVES
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import Parser, spelled_out, tokens_of
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
@@ -22,8 +23,9 @@ from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
 _MEASURES = {
     "long": "duration", "far": "length", "high": "measure", "tall": "length", "deep": "length", "wide": "length",
-    "old": "age", "heavy": "weight", "often": "frequency", "large": "measure", "big": "measure", "fast": "measure",
-    "hot": "measure", "thick": "length", "much": "amount", "soon": "time", "strong": "measure",
+    "old": "age", "heavy": "weight", "often": "frequency", "large": "size", "big": "size", "fast": "speed",
+    "hot": "temperature", "warm": "temperature", "cold": "temperature", "thick": "length", "much": "amount",
+    "soon": "time", "strong": "measure",
 }  # fmt: skip
 _NOUNS = {
     "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
@@ -169,6 +171,7 @@ class _Asker:
         self._take_noun()
         if self.noun:
             word = self.noun.head_text
+            self.measure = MEASURED_BY.get(word, "")
             self.wants = _NOUNS.get(word) or ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
             if self.wants in ("time", "place") and len(self.noun.senses) == 1:
                 self.noun = None

@@ -37,8 +37,13 @@ LOCATED = frozenset(
     )
 )
 _EXTENT = frozenset(
-    sense(word) for word in word_class("last measure weigh amount cost reach rise take limit have set fix number")
+    sense(word) for word in word_class("last measure weigh amount cost reach rise take limit have set fix number cover")
 )
+_TOLD_BY = {
+    sense("cost"): {"amount"}, sense("weigh"): {"weight", "amount"}, sense("last"): {"duration"},
+    sense("take"): {"duration"}, sense("cover"): {"size"},
+}  # fmt: skip
+"""Verbs that tell one extent only: what something costs is not how large it is."""
 _HAPPENS = frozenset(sense(word) for word in word_class("hold happen occur start open begin arrive leave take"))
 
 
@@ -94,14 +99,14 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
 
 
 def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
-    if clause.verb not in _EXTENT | {_BE}:
+    if clause.verb not in _EXTENT | {_BE} or asked.wants not in _TOLD_BY.get(clause.verb, {asked.wants}):
         return ()
-    parsed = told.parsed
+    parsed, measure = told.parsed, asked.measure
     if asked.wants == "duration":
-        return spans(clause, parsed) or measures(clause, "length", parsed)
+        return spans(clause, parsed, measure) or measures(clause, "length", parsed, measure)
     if asked.wants == "amount":
         return measures(clause, "cost", parsed)
-    return measures(clause, asked.wants, parsed) if asked.wants in UNITS else ()
+    return measures(clause, asked.wants, parsed, measure) if asked.wants in UNITS else ()
 
 
 def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:

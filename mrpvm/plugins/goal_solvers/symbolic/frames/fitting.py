@@ -110,13 +110,14 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
         since = [parsed.text_of(item) for word, item in clause.modifiers if word == "since"]
         if since and asked.clause.auxiliaries & HAVE_FORMS:
             return since
-        return spans(clause, parsed) or (measures(clause, "length", parsed) if asked.measure == "long" else ())
+        lengths = measures(clause, "length", parsed, asked.measure) if asked.measure == "long" else ()
+        return spans(clause, parsed) or lengths
     if wants == "frequency":
         return frequencies(clause, parsed)
     if wants == "amount":
         return _amounts(asked, clause, told)
     if wants in UNITS:
-        return measures(clause, wants, parsed)
+        return measures(clause, wants, parsed, asked.measure)
     if wants == "manner":
         return _manners(clause, told)
     return [parsed.text_of(phrase) for phrase in _gap_phrases(asked, clause, told, discourse)]

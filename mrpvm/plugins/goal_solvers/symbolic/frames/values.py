@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from mrpvm.knowledge.lexicon import MONTHS, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
 
@@ -26,14 +27,19 @@ _LENGTHS = word_class(
     "ft mile miles inch inches yard yards millimetres characters pages letters words"
 )
 _WEIGHTS = word_class("kg g gram grams kilo kilos kilogram kilograms ton tons tonne tonnes pound pounds ounce ounces")
-_RATES = word_class("degrees celsius percent per km/h mph w watts volts v litres liters l square hectares acres kwh")
+_RATES = word_class("degrees celsius percent per km/h mph w watts volts v litres liters l kwh")
+_AREAS = word_class("square hectare hectares acre acres ha")
+_BYTES = word_class("byte bytes kb mb gb tb kib mib gib tib kilobytes megabytes gigabytes terabytes")
 UNITS = {
     "duration": _SPANS,
     "age": _SPANS,
     "length": _LENGTHS,
     "weight": _WEIGHTS,
     "cost": _CURRENCY,
-    "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY,
+    "size": _LENGTHS | _AREAS | _BYTES,
+    "speed": word_class("km/h mph rpm m/s knots"),
+    "temperature": word_class("degrees celsius fahrenheit"),
+    "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY | _AREAS,
 }
 _EVERY = word_class("every each per daily weekly monthly yearly hourly annually once twice")
 
@@ -76,6 +82,16 @@ def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
 
+def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
+    """Tell whether the value in a phrase measures what is asked for."""
+    if not measure or measure == "much":
+        return True
+    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
+    start = next((place for place in places if is_number(parsed.tokens[place])), phrase.start)
+    unit = next((place for place in places if parsed.tokens[place] in units), start)
+    return tells(measure, parsed.tokens, start, unit)
+
+
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
     """Give all phrases of a clause behind its verb with their prepositions, members of enumerations apart."""
     found = [("", item) for phrase in clause.objects for item in phrase.members]
@@ -100,18 +116,24 @@ def places(clause: Clause, parsed: Parsed) -> list[str]:
     return found + [word for word in clause.adverbs if word in PLACE_ADVERBS]
 
 
-def spans(clause: Clause, parsed: Parsed) -> list[str]:
+def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
     """Give how long something takes or lasts."""
     return [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
-        if is_span(phrase, parsed) and word not in ("per", "after", "before", "every")
+        if is_span(phrase, parsed)
+        and word not in ("per", "after", "before", "every")
+        and _tells(measure, phrase, _SPANS, parsed)
     ]
 
 
-def measures(clause: Clause, kind: str, parsed: Parsed) -> list[str]:
-    """Give numbers with a unit of a kind."""
-    found = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, kind, parsed)]
+def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> list[str]:
+    """Give numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
+    found = [
+        phrase
+        for _, phrase in phrases_of(clause)
+        if is_measure(phrase, kind, parsed) and _tells(measure, phrase, UNITS[kind], parsed)
+    ]
     if kind == "age":
         aged = [
             phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))
