@@ -17,9 +17,9 @@ from mrpvm.knowledge.lexicon import (
     word_class,
 )
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY, tells
-from mrpvm.plugins.goal_solvers.symbolic.frames.values import CLOCK, YEAR
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
+from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits, opens_time
 
 _LOCATIVE = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
@@ -170,6 +170,8 @@ def _is_hour(reading: Reading, word: Word) -> bool:
 
 
 def _when(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    if question.limit:
+        return _limited(question.limit, reading, free)
     timed = [word for word in free if _is_time_in(reading, word) or _is_hour(reading, word)]
     if not timed:
         clause = next((place for place, token in enumerate(reading.tokens) if place and token in _TIME_CLAUSE), None)
@@ -181,6 +183,23 @@ def _when(question: Question, reading: Reading, free: list[Word], used: set[int]
         if word.place in places or ({word.place - 1, word.place + 1} & places and _NUMBER.fullmatch(word.text))
     ]  # fmt: skip
     return _phrases(reading, widened)
+
+
+def _limited(asked: str, reading: Reading, free: list[Word]) -> list[Filler]:
+    """Give the time behind a preposition that answers "by when" or "until when", or how long in advance it is."""
+    ahead = next((place for place in range(len(reading.tokens)) if is_ahead(reading.tokens, place)), None)
+    if asked == "by" and ahead is not None:
+        return _phrases(reading, [word for word in free if 0 < ahead - word.place <= 3])
+    wanted = limits(asked)
+    return _phrases(
+        reading,
+        [word for word in free if word.preposition in wanted and opens_time(reading.tokens, _governor(reading, word))],
+    )
+
+
+def _governor(reading: Reading, word: Word) -> int:
+    """Give the place of the preposition of a word."""
+    return max((at for at in range(word.place) if reading.tokens[at] == word.preposition), default=0)
 
 
 _TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during", "if", "once", "unless"))

@@ -73,6 +73,7 @@ _PROCEDURE_LEAD = re.compile(
     re.IGNORECASE,
 )
 _LEADING_PREPOSITION = re.compile(r"^[a-z]{2,7}\s+(?=(?:which|what|whom|how (?:many|much|long))\b)", re.IGNORECASE)
+_WHEN_LIMIT = re.compile(r"^(by|until|till|from|since) when\b\s*", re.IGNORECASE)
 _DUTY = re.compile(r"\bdo (i|we|you) (?:have|need) to\b", re.IGNORECASE)
 _CHECKING = re.compile(r"^(?:verify|check|confirm|prove|validate)\b(?:\s+(?:that|whether|if))?\s+", re.IGNORECASE)
 _MEASURES = {
@@ -97,7 +98,7 @@ class Question:
     """A question made ready for comparison with statements.
 
     `required` must be said by a statement; `attribute` is the kind of value asked for; `gap_first` says that the answer
-    is the subject; `stranded` is a preposition left at the end ("Who did she sell it to?"); `is_copular` says that the
+    is the subject; `stranded` is a preposition left at the end ("Who did she sell it to?"), `limit` one before "when" ("until when"); `is_copular` says that the
     question only joins a thing and what it is.
     """
 
@@ -116,6 +117,7 @@ class Question:
     head: str | None = None
     asks_for_deed: bool = False
     measure: str | None = None
+    limit: str | None = None
 
     @property
     def senses(self) -> frozenset[str]:
@@ -136,6 +138,9 @@ def analyse(text: str) -> Question:
     found = words(bare)
     if not found:
         return _open(text, bare)
+    limited = _WHEN_LIMIT.match(bare)
+    if limited:
+        return replace(_gapped(text, Kind.WHEN, bare[limited.end() :]), limit=limited[1].lower())
     first = found[0]
     if first in ("compare", "contrast") or re.search(r"\bdifferences? between\b|\bversus\b|\bvs\b", bare.lower()):
         return _build(

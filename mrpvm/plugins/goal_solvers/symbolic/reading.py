@@ -22,6 +22,7 @@ from mrpvm.knowledge.lexicon import (
     SYNONYMS,
 )
 from mrpvm.knowledge.text import stem
+from mrpvm.plugins.goal_solvers.symbolic.times import opens_time
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3]")
 PASSIVE_SUBJECT = 1_000
@@ -283,7 +284,10 @@ class _Reader:
         self._fresh_phrase = False
 
     def _is_agent(self, place: int) -> bool:
-        return self.passive is not None and self._preposition == "by" and place > self.passive[1]
+        if self.passive is None or self._preposition != "by" or place < self.passive[1]:
+            return False
+        by = max(at for at in range(place) if self.tokens[at] == "by")
+        return not opens_time(self.tokens, by)
 
     def _rank(self, place: int) -> int:
         if self.passive is None:

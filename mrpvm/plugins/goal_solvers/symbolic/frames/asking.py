@@ -49,7 +49,7 @@ class Asked:
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
     another measure or an attribute. `gap` is where it stands: "subject", "object" or "modifier". `noun` is what is
     counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one,
-    `manners` adverbs of manner and degree that the answer must have too.
+    `manners` adverbs of manner and degree that the answer must have too. `is_time_limit` marks "by when" and its kind.
     """
 
     wants: str
@@ -60,6 +60,7 @@ class Asked:
     conditions: tuple[Clause, ...] = ()
     measure: str = ""
     manners: frozenset[str] = frozenset()
+    is_time_limit: bool = False
 
 
 @lru_cache(maxsize=1_024)
@@ -92,9 +93,10 @@ class _Asker:
 
     def run(self) -> Asked | None:
         """Give the question, or None."""
-        if self._at() in PREPOSITIONS and self._at(1) in _WH:
+        if (self._at() in PREPOSITIONS or self._at() == "till") and self._at(1) in _WH:
             self.preposition, self.place = self._at(), 1
         first = self._at()
+        is_time_limit = bool(self.preposition) and first == "when"
         if is_auxiliary(first) and not self.preposition:
             self.wants = "verdict"
         elif first not in _WH or not self._open(first):
@@ -119,6 +121,7 @@ class _Asker:
             preposition=self.preposition,
             conditions=tuple(clause for clause in clauses if clause is not self.clause),
             measure=self.measure,
+            is_time_limit=is_time_limit,
             manners=frozenset(
                 token
                 for token in self.tokens

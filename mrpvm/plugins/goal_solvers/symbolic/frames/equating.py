@@ -77,7 +77,8 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     if asked.wants == "time":
         if not set(question.adverbs) <= set(clause.adverbs):
             return ()
-        return times(clause, told.parsed) if clause.verb in _HAPPENS | {_BE} else ()
+        limit = asked.preposition if asked.is_time_limit else ""
+        return times(clause, told.parsed, limit) if clause.verb in _HAPPENS | {_BE} else ()
     return _extent(asked, clause, told)
 
 

@@ -31,10 +31,12 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     times,
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.times import limits
 
 _CALL = sense("call")
 _DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")
 _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
+_TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
 _VAGUE = frozenset(("someone", "somebody", "anyone", "anybody", "something", "this", "that", "these", "those", "one"))
 
 
@@ -105,7 +107,8 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
     if wants == "place":
         return places(clause, parsed)
     if wants == "time":
-        return times(clause, parsed) or _time_clauses(clause, told)
+        limit = asked.preposition if asked.is_time_limit else ""
+        return times(clause, parsed, limit) or _time_clauses(clause, told, limit)
     if wants == "duration":
         since = [parsed.text_of(item) for word, item in clause.modifiers if word == "since"]
         if since and asked.clause.auxiliaries & HAVE_FORMS:
@@ -134,15 +137,16 @@ def _amounts(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
     return measures(clause, kind, told.parsed)
 
 
-def _time_clauses(clause: Clause, told: Told) -> Sequence[str]:
+def _time_clauses(clause: Clause, told: Told, limit: str) -> Sequence[str]:
     """Give the clauses that say when, and times behind "from", "until" and their kind."""
-    inner = [item.link for item in told.parsed.clauses if item.link in _TIME_LINKS and item.outer is clause]
+    links = limits(limit) if limit else _TIME_LINKS
+    inner = [item.link for item in told.parsed.clauses if item.link in links and item.outer is clause]
     if inner:
         return inner
     return [
         told.parsed.text_of(phrase)
         for word, phrase in clause.modifiers
-        if word in ("after", "before", "until", "during", "since", "from") and phrase.senses
+        if word in _TIME_PREPOSITIONS and (not limit or word in links) and phrase.senses
         and not is_span(phrase, told.parsed)
     ]  # fmt: skip
 

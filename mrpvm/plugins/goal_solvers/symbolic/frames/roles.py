@@ -117,7 +117,7 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
         return _is_anybody(said.agent, agent.pronoun)
     if is_generic(agent):
         return agent.pronoun not in ("it", "they") or said.agent is not None
-    doers = [phrase for word, phrase in said.modifiers if word == "by"] if said.is_passive else [said.subject]
+    doers = [said.agent] if said.is_passive else [said.subject]
     return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
 
 

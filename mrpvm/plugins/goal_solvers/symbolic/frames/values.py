@@ -7,12 +7,11 @@ from mrpvm.knowledge.lexicon import MONTHS, TIME_WORDS, WEEKDAYS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
+from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, limits
 
 _SPANS = word_class("second seconds minute minutes hour hours day days week weeks month months year years decade "
                     "decades century centuries night nights")  # fmt: skip
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
-YEAR = re.compile(r"1\d{3}|20\d{2}")
-CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
 PLACE_PREPOSITIONS = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
     "across within beyond over off toward towards by onto opposite"
@@ -41,7 +40,9 @@ UNITS = {
     "temperature": word_class("degrees celsius fahrenheit"),
     "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY | _AREAS,
 }
-_EVERY = word_class("every each per daily weekly monthly yearly hourly annually once twice")
+_PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
+_EVERY = _PERIODICAL | word_class("every each per once twice")
+_TIME_ADVERBS = _PERIODICAL | word_class("today tomorrow yesterday tonight now")
 
 
 def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
@@ -99,10 +100,15 @@ def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
     return found
 
 
-def times(clause: Clause, parsed: Parsed) -> list[str]:
-    """Give what says when."""
-    found = [parsed.text_of(phrase) for word, phrase in phrases_of(clause) if is_time(phrase, word, parsed)]
-    return found + [word for word in clause.adverbs if word in ("today", "tomorrow", "yesterday", "tonight", "now")]
+def times(clause: Clause, parsed: Parsed, limit: str = "") -> list[str]:
+    """Give what says when; "until when" and its kind are told by times behind such a preposition alone."""
+    wanted = limits(limit) if limit else frozenset[str]()
+    found = [
+        parsed.text_of(phrase)
+        for word, phrase in phrases_of(clause)
+        if is_time(phrase, word, parsed) and (not limit or word in wanted)
+    ]
+    return found if limit else found + [word for word in clause.adverbs if word in _TIME_ADVERBS]
 
 
 def places(clause: Clause, parsed: Parsed) -> list[str]:
