@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mrpvm.knowledge.lexicon import (
     BE_FORMS,
     COLOURS,
+    CONJUNCTIONS,
     DO_FORMS,
     MONTHS,
     NUMBER_WORDS,
@@ -41,7 +42,22 @@ _UNITS: dict[str, str] = {
 _UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
 _UNITS["size"] = _UNITS["length"] + r"|hectares?|acres?|ha|[kmgt]i?b|bytes?|(?:kilo|mega|giga|tera)bytes?"
 _FREQUENCY = frozenset(
-    ("daily", "weekly", "monthly", "yearly", "hourly", "annually", "once", "twice", "every", "always", "never")
+    (
+        "daily",
+        "weekly",
+        "monthly",
+        "yearly",
+        "hourly",
+        "annually",
+        "nightly",
+        "quarterly",
+        "fortnightly",
+        "once",
+        "twice",
+        "every",
+        "always",
+        "never",
+    )
 )
 
 
@@ -241,6 +257,8 @@ def _measured(question: Question, reading: Reading, free: list[Word], used: set[
         unit = _unit_of(question, reading, place)
         if unit is None or (question.measure and not tells(question.measure, reading.tokens, place, unit)):
             continue
+        if question.measure == "far" and not _is_distance_asked(question, reading, unit, used):
+            continue
         if question.measure and question.auxiliary in BE_FORMS and not _is_of_subject(reading, place, used):
             continue
         found.append(Filler(" ".join(reading.surfaces[place : unit + 1]), place))
@@ -265,6 +283,23 @@ def _unit_of(question: Question, reading: Reading, place: int) -> int | None:
     return place if attribute == "age" and place == len(tokens) - 1 else None
 
 
+def _is_distance_asked(question: Question, reading: Reading, unit: int, used: set[int]) -> bool:
+    """Tell whether a length leads to what the question measures from: "23 km from Kall" is no distance to Orst."""
+    if not any(word.preposition in _AWAY for word in question.required):
+        return True
+    tokens = reading.tokens
+    start = next((at for at in range(unit + 1, min(unit + 4, len(tokens))) if tokens[at] in _AWAY), None)
+    if start is None:
+        return any(word.place in used and word.preposition in _AWAY for word in reading.words)
+    closing = (at for at in range(start + 1, len(tokens)) if tokens[at] in _BEHIND_PLACE or not tokens[at][0].isalnum())
+    end = next(closing, len(tokens))
+    return any(start < place < end for place in used)
+
+
+_AWAY = frozenset(("from", "to"))
+_BEHIND_PLACE = (PREPOSITIONS | CONJUNCTIONS) - {"of"}
+
+
 def _is_of_subject(reading: Reading, place: int, used: set[int]) -> bool:
     """Tell whether a value is what the matched thing is: in "it lies in a park 2 km long" it is the park's."""
     value = reading.word_at(place)
@@ -285,7 +320,12 @@ _COST = sense("cost")
 
 
 def _frequency(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    places = [place for place, token in enumerate(reading.tokens) if token in _FREQUENCY]
+    tokens = reading.tokens
+    places = [
+        place
+        for place, token in enumerate(tokens)
+        if token in _FREQUENCY or (tokens[place + 1 : place + 2] == ("times",) and token in NUMBER_WORDS)
+    ]
     return [Filler(" ".join(reading.surfaces[place : place + 3]), place) for place in places]
 
 
@@ -297,6 +337,17 @@ def _name(question: Question, reading: Reading, free: list[Word], used: set[int]
     if not (naming or equal):
         names = [word for word in names if word.place - 1 in used]  # "my sister Cleo"
     return _phrases(reading, names)
+
+
+def _colour(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    """Give colours said of the thing, not those that stand before something else: "is next to a green gate"."""
+    found = []
+    for word in free:
+        following = reading.word_at(word.place + 1)
+        is_others = following is not None and following.place not in used and following.text not in COLOURS
+        if word.text in COLOURS and not (is_others and not _is_time(following.text if following else "")):
+            found.append(Filler(word.text, word.place))
+    return found
 
 
 def _one_of(values: Callable[[str], bool]) -> "Finder":
@@ -317,7 +368,7 @@ _BY_KIND: dict[Kind, Finder] = {
     Kind.WHOSE: _whose,
 }
 _BY_ATTRIBUTE: dict[str, Finder] = {
-    "colour": _one_of(lambda text: text in COLOURS),
+    "colour": _colour,
     "name": _name,
     "year": _one_of(lambda text: bool(YEAR.fullmatch(text))),
     "month": _one_of(lambda text: text in MONTHS),

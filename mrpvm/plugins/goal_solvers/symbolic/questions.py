@@ -83,9 +83,11 @@ _MEASURES = {
     "warm": "temperature", "thick": "length",
 }  # fmt: skip
 ATTRIBUTES = {
-    "colour": "colour", "color": "colour", "name": "name", "year": "year", "month": "month", "day": "day",
+    "colour": "colour", "color": "colour", "colours": "colour", "colors": "colour",
+    "name": "name", "year": "year", "month": "month", "day": "day",
     "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount",
     "amount": "amount", "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
+    "width": "length", "depth": "length", "thickness": "length",
 }  # fmt: skip
 """Nouns that name the kind of value asked for: the statement need not say them if it gives such a value."""
 _GENERIC = {"person": Kind.WHO, "people": Kind.WHO, "place": Kind.WHERE, "location": Kind.WHERE, "reason": Kind.WHY}
@@ -98,8 +100,8 @@ class Question:
     """A question made ready for comparison with statements.
 
     `required` must be said by a statement; `attribute` is the kind of value asked for; `gap_first` says that the answer
-    is the subject; `stranded` is a preposition left at the end ("Who did she sell it to?"), `limit` one before "when" ("until when"); `is_copular` says that the
-    question only joins a thing and what it is.
+    is the subject; `stranded` is a preposition left at the end ("Who did she sell it to?"), `limit` one before "when"
+    ("until when"); `is_copular` says that the question only joins a thing and what it is.
     """
 
     text: str

@@ -42,11 +42,12 @@ _NOT_PARTICIPLES = frozenset(
 @lru_cache(maxsize=16_384)
 def sense(word: str) -> str:
     """Give the stem under which a question and a statement meet: synonyms of general English share one."""
-    base = BASE_FORMS.get(word, word)
+    base = BASE_FORMS.get(word) or _S_FORMS.get(word, word)
     direct = SYNONYMS.get(base)
     return stem(direct) if direct else _SYNONYM_STEMS.get(stem(base), stem(base))
 
 
+_S_FORMS = {"goes": "go", "undergoes": "undergo"}
 _SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
 _ATTITUDES = frozenset(stem(verb) for verb in ATTITUDE_VERBS)
 

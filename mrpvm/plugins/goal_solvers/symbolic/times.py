@@ -19,7 +19,7 @@ _DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th)?")
 _EDGES = word_class("end beginning start middle close latest")
 _DATING = word_class("first last next following previous same early late working business calendar noon")
 _LIMITS = {
-    "by": word_class("by before until within"),
+    "by": word_class("by before within"),
     "until": word_class("until till to"),
     "till": word_class("until till to"),
     "from": word_class("from since after"),
@@ -35,7 +35,7 @@ def names_time(head: str) -> bool:
 
 
 def opens_time(tokens: Sequence[str], place: int) -> bool:
-    """Tell whether the phrase behind a preposition is a time: "by 9:00", "by the end of May", not "by the day shift"."""
+    """Tell whether the phrase behind a preposition is a time: "by 9:00", "by the end of May", not "by day nurses"."""
     phrase: list[str] = []
     for token in tokens[place + 1 : place + 6]:
         if token in DETERMINERS and not phrase:
@@ -51,7 +51,8 @@ _CLOSING = (PREPOSITIONS | CONJUNCTIONS | AUXILIARIES | DETERMINERS) - {"may"}
 
 def is_ahead(tokens: Sequence[str], place: int) -> bool:
     """Tell whether "in advance", "ahead" or "beforehand" stands at a place."""
-    return tokens[place] in ("ahead", "beforehand") or tuple(tokens[place : place + 2]) == ("in", "advance")
+    following = tuple(tokens[place : place + 2])
+    return following[:1] in (("ahead",), ("beforehand",)) or following == ("in", "advance")
 
 
 def limits(asked: str) -> frozenset[str]:

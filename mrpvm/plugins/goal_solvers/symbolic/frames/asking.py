@@ -1,5 +1,6 @@
 """A question as a clause with a gap: what is known of the answer's clause, and what kind of phrase is missing."""
 
+import dataclasses
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +20,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.times import is_ahead
 
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
 _MEASURES = {
@@ -31,6 +33,7 @@ _NOUNS = {
     "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
     "place": "place", "person": "person", "people": "person", "reason": "reason",
 }  # fmt: skip
+_PLAIN = {noun: kind for noun, kind in ATTRIBUTES.items() if kind == "colour"}
 _EMPTY_ADVERBS = frozenset(
     ("exactly", "currently", "actually", "really", "usually", "normally", "approximately", "roughly", "only", "finally",
      "originally", "precisely", "typically", "generally", "eventually", "initially", "early")
@@ -158,11 +161,21 @@ class _Asker:
         if word in _MEASURES:
             self.wants, self.measure = _MEASURES[word], word
             self.place += 1
-            if word == "much" and not is_auxiliary(self._at()) and not verb_forms(self._at()) & {"s", "past"}:
+            if word == "much" and not is_auxiliary(self._at()) and not self._is_bare_verb():
                 self._take_noun()
+            elif word in ("far", "long") and is_ahead(self.tokens, self.place):
+                self.wants = "advance"
+                self.place += 2 if self._at() == "in" else 1
+            elif word == "far" and self._at() in ("away", "off"):
+                self.place += 1
             return True
         self.wants = "manner"
         return is_auxiliary(word)
+
+    def _is_bare_verb(self) -> bool:
+        """Tell whether a verb follows "how much": "how much costs it", not "how much paid leave do they get"."""
+        inverted = any(token in DO_FORMS | MODALS for token in self.tokens[self.place + 1 : self.place + 4])
+        return bool(verb_forms(self._at()) & {"s", "past"}) and not inverted
 
     def _open_what(self, first: str) -> None:
         self.wants = "thing"
@@ -174,8 +187,14 @@ class _Asker:
         self._take_noun()
         if self.noun:
             word = self.noun.head_text
+            word = word if word in ATTRIBUTES or word in _NOUNS else word.removesuffix("s")
             self.measure = MEASURED_BY.get(word, "")
-            self.wants = _NOUNS.get(word) or ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
+            self.wants = (
+                _NOUNS.get(word)
+                or _PLAIN.get(word)
+                or ATTRIBUTES.get(self.noun.head_text)
+                or ("chosen" if first == "which" else "kind")
+            )
             if self.wants in ("time", "place") and len(self.noun.senses) == 1:
                 self.noun = None
 
@@ -359,4 +378,17 @@ class _Asker:
             self.preposition = last
 
 
-__all__ = ["DO_FORMS", "MODALS", "Asked", "asked_by"]
+def latency_asked(asked: Asked) -> Asked | None:
+    """Give "how long does he take to answer" as what is asked of his answering, None for other questions."""
+    clause = asked.clause
+    task = next((item for item in asked.conditions if item.link == "to" and item.outer is clause), None)
+    if asked.wants != "duration" or clause.verb not in _TAKING or clause.subject is None or task is None:
+        return None
+    done = dataclasses.replace(task, link="", outer=None, subject=clause.subject, auxiliaries=clause.auxiliaries)
+    others = tuple(item for item in asked.conditions if item is not task)
+    return dataclasses.replace(asked, wants="latency", clause=done, conditions=others)
+
+
+_TAKING = frozenset((sense("take"), sense("need")))
+
+__all__ = ["DO_FORMS", "MODALS", "Asked", "asked_by", "latency_asked"]

@@ -13,6 +13,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     PLACE_PREPOSITIONS,
     UNITS,
+    colours,
     counts,
     is_measure,
     is_span,
@@ -69,11 +70,15 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return _named(asked, thing, clause, told, discourse)
     if asked.wants == "place":
         return _placed(asked, thing, clause, told, discourse)
+    if asked.measure == "far" and any(word in _AWAY for word, _ in question.modifiers):
+        return _distant(asked, thing, clause, told, discourse)
     within = _sized(asked, thing, clause, told, discourse)
     if within:
         return within
     if not _is_about(asked, thing, clause, told, discourse):
         return ()
+    if asked.wants == "colour":
+        return colours(clause, told.parsed) if clause.verb == _BE or clause.is_passive else ()
     if asked.wants == "time":
         if not set(question.adverbs) <= set(clause.adverbs):
             return ()
@@ -97,6 +102,29 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
             if sized and has_of and same(thing, item, told, discourse):
                 return [told.parsed.text_of(item)]
     return ()
+
+
+def _distant(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give how far the thing is from another: a length right before "from" and the other."""
+    if clause.verb not in LOCATED | {_BE} or clause.subject is None or not same(thing, clause.subject, told, discourse):
+        return ()
+    wanted = next(phrase for word, phrase in asked.clause.modifiers if word in _AWAY)
+    others = [item for word, item in clause.modifiers if word in _AWAY and _names(wanted, item, told, discourse)]
+    lengths = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, "length", told.parsed)]
+    return [
+        told.parsed.text_of(length)
+        for length in lengths
+        if any(0 < item.start - length.end <= _BESIDE for item in others)
+    ]
+
+
+def _names(wanted: Phrase, item: Phrase, told: Told, discourse: Discourse) -> bool:
+    named_by_of = wanted.is_name and wanted.senses <= item.senses | item.owner  # "the town of Kall"
+    return named_by_of or same(wanted, item, told, discourse)
+
+
+_AWAY = frozenset(("from", "to"))
+_BESIDE = 4
 
 
 def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:

@@ -19,11 +19,14 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     UNITS,
+    advances,
+    colours,
     counts,
     frequencies,
     is_measure,
     is_span,
     is_time,
+    latencies,
     measures,
     phrases_of,
     places,
@@ -115,6 +118,12 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
             return since
         lengths = measures(clause, "length", parsed, asked.measure) if asked.measure == "long" else ()
         return spans(clause, parsed) or lengths
+    if wants == "latency":
+        return latencies(clause, parsed)
+    if wants == "advance":
+        return advances(clause, parsed)
+    if wants == "colour":
+        return colours(clause, parsed)
     if wants == "frequency":
         return frequencies(clause, parsed)
     if wants == "amount":

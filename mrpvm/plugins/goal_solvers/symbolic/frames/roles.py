@@ -99,6 +99,8 @@ def _is_own(outer: Clause, clause: Clause) -> bool:
 
 def same_verb(asked: Clause, said: Clause) -> bool:
     """Tell whether two clauses have verbs of one meaning; a particle must not differ."""
+    if {asked.verb, said.verb} == _KEEPING and _has_regularly(said):
+        return not asked.auxiliaries & {"did", "had"}
     left, right = _light(asked)[0], _light(said)[0]
     if (left, right) != (asked.verb, said.verb):
         return left == right or any(left in group and right in group for group in _EQUAL)
@@ -106,6 +108,20 @@ def same_verb(asked: Clause, said: Clause) -> bool:
         return _CONVERSE.get(asked.verb) == said.verb and said.is_passive and said.agent is None
     asked_off, said_off = set(asked.adverbs) & PARTICLES, set(said.adverbs) & PARTICLES
     return not asked_off or asked_off == said_off
+
+
+_KEEPING = {sense("get"), sense("have")}
+_SPAN_SENSES = frozenset(sense(word) for word in ("hour", "day", "week", "month", "quarter", "year"))
+
+
+def _has_regularly(said: Clause) -> bool:
+    """Tell whether a clause gives what somebody has every year: that is what he gets."""
+    is_present = bool(verb_forms(said.verb_text) & {"base", "s"}) or said.verb_text in ("has", "have")
+    recurring = [*(("", phrase) for phrase in said.objects), *(item for item in said.modifiers if item[0] == "per")]
+    return is_present and any(
+        phrase.head in _SPAN_SENSES and (word == "per" or phrase.determiner in ("a", "an", "each", "every"))
+        for word, phrase in recurring
+    )
 
 
 def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:

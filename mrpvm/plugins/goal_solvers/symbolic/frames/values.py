@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterable
 
-from mrpvm.knowledge.lexicon import MONTHS, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.knowledge.lexicon import COLOURS, MONTHS, TIME_WORDS, WEEKDAYS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
-from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
-from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, limits
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_nominal, is_number
+from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits
 
 _SPANS = word_class("second seconds minute minutes hour hours day days week weeks month months year years decade "
                     "decades century centuries night nights")  # fmt: skip
@@ -131,6 +131,40 @@ def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
         and word not in ("per", "after", "before", "every")
         and _tells(measure, phrase, _SPANS, parsed)
     ]
+
+
+def latencies(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give within what time something is done."""
+    return [
+        parsed.text_of(phrase)
+        for word, phrase in clause.modifiers
+        if word in ("within", "in") and is_span(phrase, parsed) and not is_ahead(parsed.tokens, phrase.end + 1)
+    ]
+
+
+def advances(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give how long before something else a thing is done: "two weeks in advance", "a day before arrival"."""
+    return [
+        parsed.text_of(phrase)
+        for _, phrase in phrases_of(clause)
+        if is_span(phrase, parsed)
+        and (is_ahead(parsed.tokens, phrase.end + 1) or parsed.tokens[phrase.end + 1 : phrase.end + 2] == ("before",))
+    ]
+
+
+def colours(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give the colours that stand behind the verb, not those of another thing: "painted red", "is long and green"."""
+    found = []
+    for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
+        before, following = parsed.tokens[place - 1], (*parsed.tokens[place + 1 : place + 2], ",")[0]
+        is_last = not is_nominal(following) or following in COLOURS or following in TIME_WORDS
+        opens = place - 1 == clause.verb_place or before in _BEFORE_COLOUR or before in COLOURS
+        if parsed.tokens[place] in COLOURS and is_last and opens:
+            found.append(parsed.surfaces[place])
+    return found
+
+
+_BEFORE_COLOUR = word_class("and , in dark light bright pale all entirely completely")
 
 
 def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> list[str]:
