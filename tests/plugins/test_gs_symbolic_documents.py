@@ -38,13 +38,16 @@ def test_orders_in_a_document_answer_who_has_to_follow_them(question: str, said:
 
 
 HARBOUR = (
-    "The harbour\n\nThe crane is 18 metres high and painted yellow and black. The quay is 240 metres long. The chapel"
-    " stands near the village of Orst, 6 kilometres from the town of Kall. The customs house is next to a green gate and"
-    " covers 3 hectares.\n\nA boat goes to Lund three times a week. All records are kept in the tower and copied nightly"
-    " to Kiel. The pilot answers within two hours. Berths have to be booked at least four days in advance. Cargo is"
-    " reported to the master by 7:30 on the day of arrival. The gates are closed from November until April. The hall was"
-    " painted by the night watchman.\n\nEvery sailor has 30 days of shore leave a year. The shed costs 70 pounds. The"
-    " store has 20 litres of oil. The pier is 300 metres from the station. The harbour lies by a lake 7 kilometres long."
+    "The harbour\n\n"
+    "The crane is 18 metres high and painted yellow and black. The quay is 240 metres long. The chapel stands "
+    "near the village of Orst, 6 kilometres from the town of Kall. The customs house is next to a green gate "
+    "and covers 3 hectares.\n\n"
+    "A boat goes to Lund three times a week. All records are kept in the tower and copied nightly to Kiel. The "
+    "pilot answers within two hours. Berths have to be booked at least four days in advance. Cargo is reported "
+    "to the master by 7:30 on the day of arrival. The gates are closed from November until April. The hall was "
+    "painted by the night watchman.\n\n"
+    "Every sailor has 30 days of shore leave a year. The shed costs 70 pounds. The store has 20 litres of oil. "
+    "The pier is 300 metres from the station. The harbour lies by a lake 7 kilometres long."
 )
 
 
@@ -103,3 +106,27 @@ def test_distances_sizes_and_amounts(question: str, said: str | None) -> None:
 )
 def test_times_frequencies_and_limits(question: str, said: str | None) -> None:
     assert answer(HARBOUR, question) == said
+
+
+WORKSHOP = (
+    "The workshop\n\nThe kiln is kept at 900 degrees. The glaze melts at 700 degrees. The cart weighs 80 kilos. The hoist"
+    " carries up to 600 kilos. Tighten the bolts to 25 Nm.\n\nThe Basic plan includes 20 GB of storage and e-mail support."
+    " The Large plan includes 200 GB. Attachments may be up to 25 MB."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How hot is the kiln?", "The kiln is kept at 900 degrees."),
+        ("How hot is the glaze?", None),
+        ("What is the weight of the cart?", "The cart weighs 80 kilos."),
+        ("How heavy is the hoist?", None),
+        ("To what torque are the bolts tightened?", "Tighten the bolts to 25 Nm."),
+        ("How large may an attachment be?", "Attachments may be up to 25 MB."),
+        ("How much storage does the Large plan include?", "The Large plan includes 200 GB."),
+        ("How much support does the Large plan include?", None),
+    ],
+)
+def test_values_of_other_units(question: str, said: str | None) -> None:
+    assert answer(WORKSHOP, question) == said

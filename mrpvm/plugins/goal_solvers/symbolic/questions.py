@@ -236,8 +236,11 @@ def _which_or_what(text: str, kind: Kind, rest: str) -> Question:
         named = re.match(r"(?:is|are|was|were)\s+(?:the|an?)\s+(\w+)\s+(?:of|for)\s+(.+)$", rest)
         if named and named[1].lower() in ATTRIBUTES:
             noun = named[1].lower()
-            asked = _build(text, kind, f"{head[0]} {named[2]}", attribute=ATTRIBUTES[noun], is_copular=True)
-            return replace(asked, measure=MEASURED_BY.get(noun))
+            thing = f"{head[0]} {named[2]}"
+            if noun in MEASURED_BY:
+                asked = _build(text, Kind.QUANTITY, thing, attribute=ATTRIBUTES[noun], auxiliary=head[0])
+                return replace(asked, measure=MEASURED_BY[noun])
+            return _build(text, kind, thing, attribute=ATTRIBUTES[noun], is_copular=True)
         if named and named[1].lower() == "reason":
             return _build(text, Kind.WHY, named[2])
         return _gapped(text, kind, rest)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked, asked_by, latency_asked
+from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked, asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.causes import causes
+from mrpvm.plugins.goal_solvers.symbolic.frames.delays import latency_asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import assent, replies
 from mrpvm.plugins.goal_solvers.symbolic.frames.fitting import Fit, fits

@@ -1,6 +1,5 @@
 """A question as a clause with a gap: what is known of the answer's clause, and what kind of phrase is missing."""
 
-import dataclasses
 import re
 from dataclasses import dataclass
 from functools import lru_cache
@@ -33,7 +32,7 @@ _NOUNS = {
     "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
     "place": "place", "person": "person", "people": "person", "reason": "reason",
 }  # fmt: skip
-_PLAIN = {noun: kind for noun, kind in ATTRIBUTES.items() if kind == "colour"}
+_QUANTITIES = frozenset(("torque", "pressure", "voltage", "power", "angle", "speed"))
 _EMPTY_ADVERBS = frozenset(
     ("exactly", "currently", "actually", "really", "usually", "normally", "approximately", "roughly", "only", "finally",
      "originally", "precisely", "typically", "generally", "eventually", "initially", "early")
@@ -187,14 +186,10 @@ class _Asker:
         self._take_noun()
         if self.noun:
             word = self.noun.head_text
-            word = word if word in ATTRIBUTES or word in _NOUNS else word.removesuffix("s")
             self.measure = MEASURED_BY.get(word, "")
-            self.wants = (
-                _NOUNS.get(word)
-                or _PLAIN.get(word)
-                or ATTRIBUTES.get(self.noun.head_text)
-                or ("chosen" if first == "which" else "kind")
-            )
+            self.wants = _NOUNS.get(word) or ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
+            if self.preposition and word in _QUANTITIES:
+                self.wants = word
             if self.wants in ("time", "place") and len(self.noun.senses) == 1:
                 self.noun = None
 
@@ -378,17 +373,4 @@ class _Asker:
             self.preposition = last
 
 
-def latency_asked(asked: Asked) -> Asked | None:
-    """Give "how long does he take to answer" as what is asked of his answering, None for other questions."""
-    clause = asked.clause
-    task = next((item for item in asked.conditions if item.link == "to" and item.outer is clause), None)
-    if asked.wants != "duration" or clause.verb not in _TAKING or clause.subject is None or task is None:
-        return None
-    done = dataclasses.replace(task, link="", outer=None, subject=clause.subject, auxiliaries=clause.auxiliaries)
-    others = tuple(item for item in asked.conditions if item is not task)
-    return dataclasses.replace(asked, wants="latency", clause=done, conditions=others)
-
-
-_TAKING = frozenset((sense("take"), sense("need")))
-
-__all__ = ["DO_FORMS", "MODALS", "Asked", "asked_by", "latency_asked"]
+__all__ = ["DO_FORMS", "MODALS", "Asked", "asked_by"]

@@ -127,7 +127,7 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
     if wants == "frequency":
         return frequencies(clause, parsed)
     if wants == "amount":
-        return _amounts(asked, clause, told)
+        return _amounts(asked, clause, told, discourse)
     if wants in UNITS:
         return measures(clause, wants, parsed, asked.measure)
     if wants == "manner":
@@ -135,15 +135,31 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
     return [parsed.text_of(phrase) for phrase in _gap_phrases(asked, clause, told, discourse)]
 
 
-def _amounts(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
+def _amounts(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     if asked.noun is not None:
         measured = [item for _, item in phrases_of(clause) if is_measure(item, "measure", told.parsed)
                     and not item.owned_by and len(clause.objects) == 1 and not clause.objects[0].others]  # fmt: skip
-        return counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
+        found = counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
+        return found or _elliptic(asked.noun, clause, told, discourse)
     kind = "weight" if asked.clause.verb == sense("weigh") else "measure"
     if asked.clause.verb in (sense("cost"), sense("pay"), sense("owe"), sense("earn")):
         kind = "cost"
     return measures(clause, kind, told.parsed)
+
+
+def _elliptic(noun: Phrase, clause: Clause, told: Told, discourse: Discourse) -> list[str]:
+    """Give a bare amount where the same is told of another with its noun: "it has 5 GB of storage, the other 2 GB"."""
+    full = {
+        phrase.head
+        for other in discourse.told
+        for item in other.parsed.clauses
+        if item.verb == clause.verb
+        for thing in item.objects
+        for phrase in thing.members
+        if any(owner.head == noun.head for owner in phrase.owned_by)
+    }
+    bare = [item for item in clause.objects if not item.owned_by and not item.others and item.head in full]
+    return [told.parsed.text_of(item) for item in bare if len(clause.objects) == 1]
 
 
 def _time_clauses(clause: Clause, told: Told, limit: str) -> Sequence[str]:

@@ -38,6 +38,11 @@ UNITS = {
     "size": _LENGTHS | _AREAS | _BYTES,
     "speed": word_class("km/h mph rpm m/s knots"),
     "temperature": word_class("degrees celsius fahrenheit"),
+    "torque": word_class("nm newton-metres newton-meters lb-ft"),
+    "pressure": word_class("bar mbar pascal pascals pa kpa hpa psi"),
+    "voltage": word_class("v kv mv volt volts"),
+    "power": word_class("w kw mw watt watts kilowatt kilowatts megawatt megawatts"),
+    "angle": word_class("degree degrees"),
     "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY | _AREAS,
 }
 _PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
