@@ -5,9 +5,9 @@ import pytest
 from bench.evaluation.session import EvaluatedSession
 
 MANUAL = (
-    "Generator manual\n\nCheck the oil every week. Replace the air filter after 200 hours of operation. The generator has"
-    " to be serviced once a year by a certified technician.\n\nStore the unit in a dry place. Use only SAE 10W-30 oil."
-    " Call Nordwind Service for repairs."
+    "Generator manual\n\nCheck the oil every week. Replace the air filter after 200 hours of operation. The generator"
+    " has to be serviced once a year by a certified technician.\n\nStore the unit in a dry place. Use only SAE"
+    " 10W-30 oil. Call Nordwind Service for repairs."
 )
 
 
@@ -109,9 +109,10 @@ def test_times_frequencies_and_limits(question: str, said: str | None) -> None:
 
 
 WORKSHOP = (
-    "The workshop\n\nThe kiln is kept at 900 degrees. The glaze melts at 700 degrees. The cart weighs 80 kilos. The hoist"
-    " carries up to 600 kilos. Tighten the bolts to 25 Nm.\n\nThe Basic plan includes 20 GB of storage and e-mail support."
-    " The Large plan includes 200 GB. Attachments may be up to 25 MB."
+    "The workshop\n\nThe kiln is kept at 900 degrees. The glaze melts at 700 degrees. The cart weighs 80 kilos. The"
+    " hoist carries up to 600 kilos. Tighten the bolts to 25 Nm.\n\nThe Basic plan includes 20 GB of storage and e-mail"
+    " support. The Large plan includes 200 GB. Attachments may be up to 25 MB. Orders can be changed up to two days"
+    " before delivery. Visitors sit on three green benches. The pass is valid for six months."
 )
 
 
@@ -126,6 +127,11 @@ WORKSHOP = (
         ("How large may an attachment be?", "Attachments may be up to 25 MB."),
         ("How much storage does the Large plan include?", "The Large plan includes 200 GB."),
         ("How much support does the Large plan include?", None),
+        ("Until when can orders be changed?", "Orders can be changed up to two days before delivery."),
+        ("What colour are the benches?", "Visitors sit on three green benches."),
+        ("What colour are the visitors?", None),
+        ("How long is the pass valid?", "The pass is valid for six months."),
+        ("How long is the plan valid?", None),
     ],
 )
 def test_values_of_other_units(question: str, said: str | None) -> None:

@@ -188,14 +188,23 @@ def _when(question: Question, reading: Reading, free: list[Word], used: set[int]
 
 def _limited(asked: str, reading: Reading, free: list[Word]) -> list[Filler]:
     """Give the time behind a preposition that answers "by when" or "until when", or how long in advance it is."""
-    ahead = next((place for place in range(len(reading.tokens)) if is_ahead(reading.tokens, place)), None)
-    if asked == "by" and ahead is not None:
-        return _phrases(reading, [word for word in free if 0 < ahead - word.place <= 3])
+    if asked in ("by", "until", "till"):
+        ahead = (at for at in range(1, len(reading.tokens)) if is_ahead(reading.tokens, at) or _ends_span(reading, at))
+        place = next(ahead, None)
+        if place is not None:
+            return _phrases(reading, [word for word in free if 0 < place - word.place <= 3])
     wanted = limits(asked)
     return _phrases(
         reading,
         [word for word in free if word.preposition in wanted and opens_time(reading.tokens, _governor(reading, word))],
     )
+
+
+def _ends_span(reading: Reading, place: int) -> bool:
+    """Tell whether "before" stands behind a length of time: "up to three days before arrival"."""
+    counted = reading.tokens[max(place - 3, 0) : place - 1]
+    is_number = any(NUMBER.fullmatch(token) or token in NUMBER_WORDS for token in counted)
+    return reading.tokens[place] == "before" and reading.tokens[place - 1] in TIME_WORDS and is_number
 
 
 def _governor(reading: Reading, word: Word) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.lexicon import COLOURS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import PARTNERS, same
@@ -58,8 +58,10 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     if asked.gap == "subject":
         return _what_is_so(asked, clause, told, discourse)
     thing = question.subject
-    if thing is None or question.objects:
+    if thing is None:
         return ()
+    if question.objects:
+        return _lasting(asked, thing, clause, told, discourse)
     if thing.head_text in _PROFESSIONS and thing.owned_by and asked.wants == "thing":
         return _profession(thing, clause, told, discourse)
     if asked.wants == "age" and asked.conditions:
@@ -72,13 +74,13 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return _placed(asked, thing, clause, told, discourse)
     if asked.measure == "far" and any(word in _AWAY for word, _ in question.modifiers):
         return _distant(asked, thing, clause, told, discourse)
+    if asked.wants == "colour":
+        return _coloured(asked, thing, clause, told, discourse)
     within = _sized(asked, thing, clause, told, discourse)
     if within:
         return within
     if not _is_about(asked, thing, clause, told, discourse):
         return ()
-    if asked.wants == "colour":
-        return colours(clause, told.parsed) if clause.verb == _BE or clause.is_passive else ()
     if asked.wants == "time":
         if not set(question.adverbs) <= set(clause.adverbs):
             return ()
@@ -102,6 +104,34 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
             if sized and has_of and same(thing, item, told, discourse):
                 return [told.parsed.text_of(item)]
     return ()
+
+
+def _lasting(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give how long the thing is what the question says of it: "valid for 30 minutes"."""
+    said = [item.head for item in clause.objects]
+    is_so = clause.verb == _BE and all(item.head in said for item in asked.clause.objects)
+    if asked.wants != "duration" or not is_so or not _is_about(asked, thing, clause, told, discourse):
+        return ()
+    return spans(clause, told.parsed)
+
+
+def _coloured(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give the colours of the thing: behind its verb, or before its noun as in "two blue huts"."""
+    parsed = told.parsed
+    if _is_about(asked, thing, clause, told, discourse) and (clause.verb == _BE or clause.is_passive):
+        behind = colours(clause, parsed)
+        if behind:
+            return behind
+    if asked.clause.modifiers:
+        return ()
+    before = [
+        item.end - 1
+        for _, phrase in _all(clause)
+        for item in phrase.members
+        if item.start < item.end and parsed.tokens[item.end] in (item.head_text, thing.head_text)
+        and same(thing, item, told, discourse)
+    ]  # fmt: skip
+    return [parsed.surfaces[place] for place in before if parsed.tokens[place] in COLOURS]
 
 
 def _distant(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
