@@ -136,3 +136,24 @@ WORKSHOP = (
 )
 def test_values_of_other_units(question: str, said: str | None) -> None:
     assert answer(WORKSHOP, question) == said
+
+
+LIBRARY = (
+    "The library\n\nThe reading room is closed on Mondays. The airfield lies 35 kilometres north of the town. The annex"
+    " is 300 metres from the river. Sheets are changed every third day. The roof was painted in 1990 and is grey."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When is the reading room closed?", "The reading room is closed on Mondays."),
+        ("When was the reading room closed?", None),
+        ("How far is the airfield from the town?", "The airfield lies 35 kilometres north of the town."),
+        ("How far is the river from the annex?", "The annex is 300 metres from the river."),
+        ("How far is the river from the town?", None),
+        ("How far in advance are sheets changed?", None),
+    ],
+)
+def test_distances_hold_both_ways_and_weekdays_repeat(question: str, said: str | None) -> None:
+    assert answer(LIBRARY, question) == said

@@ -154,7 +154,9 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
 
 
 def _is_time(text: str) -> bool:
-    return text in TIME_WORDS or bool(YEAR.fullmatch(text) or CLOCK.fullmatch(text))
+    return (
+        text in TIME_WORDS or text.removesuffix("s") in WEEKDAYS or bool(YEAR.fullmatch(text) or CLOCK.fullmatch(text))
+    )
 
 
 def _is_time_in(reading: Reading, word: Word) -> bool:
@@ -171,6 +173,8 @@ def _is_hour(reading: Reading, word: Word) -> bool:
 
 
 def _when(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    if _is_of_other_time(question, reading):
+        return []
     if question.limit:
         return _limited(question.limit, reading, free)
     timed = [word for word in free if _is_time_in(reading, word) or _is_hour(reading, word)]
@@ -184,6 +188,17 @@ def _when(question: Question, reading: Reading, free: list[Word], used: set[int]
         if word.place in places or ({word.place - 1, word.place + 1} & places and NUMBER.fullmatch(word.text))
     ]  # fmt: skip
     return _phrases(reading, widened)
+
+
+def _is_of_other_time(question: Question, reading: Reading) -> bool:
+    """Tell whether what was is asked, and what is told: "is closed on Mondays" does not say when it was closed."""
+    said, asked = set(reading.tokens), question.auxiliary
+    return (asked in _WAS and bool(said & _IS) and not said & _WAS) or (
+        asked in _IS and bool(said & _WAS) and not said & _IS
+    )
+
+
+_IS, _WAS = frozenset(("is", "are")), frozenset(("was", "were"))
 
 
 def _limited(asked: str, reading: Reading, free: list[Word]) -> list[Filler]:

@@ -135,17 +135,27 @@ def _coloured(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse
 
 
 def _distant(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give how far the thing is from another: a length right before "from" and the other."""
-    if clause.verb not in LOCATED | {_BE} or clause.subject is None or not same(thing, clause.subject, told, discourse):
-        return ()
+    """Give how far the thing is from another: a length right before "from" and the other; it is as far from there."""
     wanted = next(phrase for word, phrase in asked.clause.modifiers if word in _AWAY)
-    others = [item for word, item in clause.modifiers if word in _AWAY and _names(wanted, item, told, discourse)]
+    subject = clause.subject
+    if clause.verb not in LOCATED | {_BE} or subject is None:
+        return ()
     lengths = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, "length", told.parsed)]
-    return [
-        told.parsed.text_of(length)
-        for length in lengths
-        if any(0 < item.start - length.end <= _BESIDE for item in others)
-    ]
+    for one, other in ((thing, wanted), (wanted, thing)):
+        if same(one, subject, told, discourse):
+            return [
+                told.parsed.text_of(length)
+                for length in lengths
+                if any(_names(other, item, told, discourse) for item in _measured_from(length, clause, told))
+            ]
+    return ()
+
+
+def _measured_from(length: Phrase, clause: Clause, told: Told) -> Sequence[Phrase]:
+    """Give from what a length is measured: "6 km from the coast", "6 km north of the coast"."""
+    directed = set(told.parsed.tokens[length.start : length.end + 1]) & _DIRECTIONS
+    behind = [item for word, item in clause.modifiers if word in _AWAY and 0 < item.start - length.end <= _BESIDE]
+    return [*behind, *(length.owned_by if directed else ())]
 
 
 def _names(wanted: Phrase, item: Phrase, told: Told, discourse: Discourse) -> bool:
@@ -155,6 +165,9 @@ def _names(wanted: Phrase, item: Phrase, told: Told, discourse: Discourse) -> bo
 
 _AWAY = frozenset(("from", "to"))
 _BESIDE = 4
+_DIRECTIONS = word_class(
+    "north south east west northeast northwest southeast southwest north-east north-west south-east south-west"
+)
 
 
 def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
