@@ -141,6 +141,7 @@ def test_values_of_other_units(question: str, said: str | None) -> None:
 LIBRARY = (
     "The library\n\nThe reading room is closed on Mondays. The airfield lies 35 kilometres north of the town. The annex"
     " is 300 metres from the river. Sheets are changed every third day. The roof was painted in 1990 and is grey."
+    " Readers who lose more than three books pay a fine. Talks are given on Thursdays."
 )
 
 
@@ -153,6 +154,8 @@ LIBRARY = (
         ("How far is the river from the annex?", "The annex is 300 metres from the river."),
         ("How far is the river from the town?", None),
         ("How far in advance are sheets changed?", None),
+        ("How often are talks given?", "Talks are given on Thursdays."),
+        ("How many books may readers lose?", None),
     ],
 )
 def test_distances_hold_both_ways_and_weekdays_repeat(question: str, said: str | None) -> None:

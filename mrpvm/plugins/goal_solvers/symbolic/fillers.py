@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from mrpvm.knowledge.lexicon import (
     COLOURS,
     DO_FORMS,
+    MODALS,
     MONTHS,
     NUMBER_WORDS,
     PERSON_WORDS,
@@ -227,6 +228,7 @@ def _governor(reading: Reading, word: Word) -> int:
     return max((at for at in range(word.place) if reading.tokens[at] == word.preposition), default=0)
 
 
+_RELATIVES = frozenset(("who", "which", "that"))
 _TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during", "if", "once", "unless"))
 
 
@@ -242,6 +244,8 @@ def _whose(question: Question, reading: Reading, free: list[Word], used: set[int
 
 def _count(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
     """Give numbers that stand right before the counted thing, with at most two words between."""
+    if question.auxiliary in MODALS and not MODALS & set(reading.tokens) and _RELATIVES & set(reading.tokens):
+        return []  # "members who miss three" does not say how many they may miss
     counted = [word.place for word in reading.words if word.sense == question.counted]
     found = []
     for place in numbers(reading, set()):
@@ -262,7 +266,9 @@ def _frequency(question: Question, reading: Reading, free: list[Word], used: set
     places = [
         place
         for place, token in enumerate(tokens)
-        if token in _FREQUENCY or (tokens[place + 1 : place + 2] == ("times",) and token in NUMBER_WORDS)
+        if token in _FREQUENCY
+        or (token.endswith("s") and token[:-1] in WEEKDAYS)
+        or (tokens[place + 1 : place + 2] == ("times",) and token in NUMBER_WORDS)
     ]
     return [Filler(" ".join(reading.surfaces[place : place + 3]), place) for place in places]
 

@@ -58,6 +58,8 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
     if not _same_time(asked.clause, clause):
         return False
     said, wanted = clause.auxiliaries & MODALS, asked.clause.auxiliaries & MODALS
+    if wanted and not said and clause.link == "rel" and asked.wants == "count":
+        return False  # "members who miss three" does not say how many they may miss
     if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
         return False
     return not (said & {"may"} and not wanted and not clause.is_negated)

@@ -47,6 +47,7 @@ UNITS = {
 }
 _PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
 _EVERY = _PERIODICAL | word_class("every each per once twice")
+_WEEKLY = {f"{day}s" for day in WEEKDAYS}
 _TIME_ADVERBS = _PERIODICAL | word_class("today tomorrow yesterday tonight now")
 
 
@@ -192,7 +193,7 @@ def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
     found = [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
-        if word == "per" or set(tokens_of(phrase, parsed)) & _EVERY
+        if word == "per" or set(tokens_of(phrase, parsed)) & (_EVERY | _WEEKLY)
     ]
     return found + [word for word in clause.adverbs if word in _EVERY]
 
