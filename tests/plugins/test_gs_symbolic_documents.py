@@ -142,6 +142,7 @@ LIBRARY = (
     "The library\n\nThe reading room is closed on Mondays. The airfield lies 35 kilometres north of the town. The annex"
     " is 300 metres from the river. Sheets are changed every third day. The roof was painted in 1990 and is grey."
     " Readers who lose more than three books pay a fine. Talks are given on Thursdays."
+    " Guards search the hall for two hours. The shelf is 90 centimetres long and 40 centimetres wide."
 )
 
 
@@ -156,6 +157,9 @@ LIBRARY = (
         ("How far in advance are sheets changed?", None),
         ("How often are talks given?", "Talks are given on Thursdays."),
         ("How many books may readers lose?", None),
+        ("How long is the hall?", None),
+        ("What is the width of the shelf?", "The shelf is 90 centimetres long and 40 centimetres wide."),
+        ("What is the depth of the shelf?", None),
     ],
 )
 def test_distances_hold_both_ways_and_weekdays_repeat(question: str, said: str | None) -> None:

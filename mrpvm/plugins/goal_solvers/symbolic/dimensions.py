@@ -29,6 +29,17 @@ MEASURED_BY = {
 """Nouns for what a value measures, and the word that "how" asks for it with."""
 
 
+_ASKED = re.compile(
+    rf"^what (?P<be>is|are|was|were) the (?P<noun>{'|'.join(MEASURED_BY)}) of (?P<thing>.+)$", re.IGNORECASE
+)
+
+
+def asked_with_how(text: str) -> str | None:
+    """Give "what is the width of it" as "how wide is it", None for other questions."""
+    asked = _ASKED.match(" ".join(text.split()))
+    return f"How {MEASURED_BY[asked['noun'].lower()]} {asked['be']} {asked['thing']}" if asked else None
+
+
 def tells(measure: str, tokens: tuple[str, ...], start: int, unit: int) -> bool:
     """Tell whether a value answers "how `measure`": neither said to measure something else, nor left open what.
 

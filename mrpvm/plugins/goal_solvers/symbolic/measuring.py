@@ -1,6 +1,7 @@
 """Measured values in a statement: numbers with a unit, of the thing that a question asks about [BP-36 b]."""
 
 import re
+from itertools import pairwise
 
 from mrpvm.knowledge.lexicon import (
     BE_FORMS,
@@ -47,6 +48,8 @@ def measured_spans(question: Question, reading: Reading, used: set[int]) -> list
     for place in numbers(reading, used):
         if question.attribute == "age" and _LATER & set(reading.tokens[place + 1 : place + 3]):
             continue  # "two years later"
+        if place and reading.tokens[place - 1] in ("every", "each", "per"):
+            continue  # how often, not how long
         unit = _unit_of(question, reading, place)
         if unit is None or (question.measure and not tells(question.measure, reading.tokens, place, unit)):
             continue
@@ -114,6 +117,8 @@ def _does_otherwise(reading: Reading, place: int, used: set[int]) -> bool:
     between = range(subject + 1, place)
     if any(reading.tokens[at] in BE_FORMS | HAVE_FORMS for at in between):
         return False
+    if _is_object(reading, used):
+        return True
     verbs = [
         at
         for at in between
@@ -121,6 +126,15 @@ def _does_otherwise(reading: Reading, place: int, used: set[int]) -> bool:
         or (reading.tokens[at - 1] in MODALS and verb_forms(reading.tokens[at]))
     ]
     return bool(verbs) and sense(reading.tokens[verbs[-1]]) not in _EXTENT_VERBS
+
+
+def _is_object(reading: Reading, used: set[int]) -> bool:
+    """Tell whether the matched thing stands behind a verb: in "they search the site for two hours" it lasts nothing."""
+    before = [word for word in reading.words if word.is_core and word.place < min(used, default=0)]
+    return any(
+        verb_forms(word.text) & ({"s", "past", "base"} if other.text.endswith("s") else {"s", "past"})
+        for other, word in pairwise(before)
+    )
 
 
 _EXTENT_VERBS = frozenset(
