@@ -35,3 +35,132 @@ def answer(document: str, question: str) -> str | None:
 )
 def test_orders_in_a_document_answer_who_has_to_follow_them(question: str, said: str | None) -> None:
     assert answer(MANUAL, question) == said
+
+
+HARBOUR = (
+    "The harbour\n\n"
+    "The crane is 18 metres high and painted yellow and black. The quay is 240 metres long. The chapel stands "
+    "near the village of Orst, 6 kilometres from the town of Kall. The customs house is next to a green gate "
+    "and covers 3 hectares.\n\n"
+    "A boat goes to Lund three times a week. All records are kept in the tower and copied nightly to Kiel. The "
+    "pilot answers within two hours. Berths have to be booked at least four days in advance. Cargo is reported "
+    "to the master by 7:30 on the day of arrival. The gates are closed from November until April. The hall was "
+    "painted by the night watchman.\n\n"
+    "Every sailor has 30 days of shore leave a year. The shed costs 70 pounds. The store has 20 litres of oil. "
+    "The pier is 300 metres from the station. The harbour lies by a lake 7 kilometres long."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How high is the crane?", "The crane is 18 metres high and painted yellow and black."),
+        ("What colour is the crane?", "The crane is 18 metres high and painted yellow and black."),
+        ("What colours is the crane painted in?", "The crane is 18 metres high and painted yellow and black."),
+        ("How long is the crane?", None),
+        ("How wide is the quay?", None),
+        ("What is the width of the quay?", None),
+        ("How large is the shed?", None),
+        ("How long is the pier?", None),
+        ("How long is the harbour?", None),
+        ("What colour is the customs house?", None),
+    ],
+)
+def test_a_value_is_told_only_to_who_asks_for_what_it_measures(question: str, said: str | None) -> None:
+    assert answer(HARBOUR, question) == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (
+            "How far is the chapel from Kall?",
+            "The chapel stands near the village of Orst, 6 kilometres from the town of Kall.",
+        ),
+        ("How far is the chapel from Orst?", None),
+        ("How far is the crane from the station?", None),
+        ("How large is the customs house?", "The customs house is next to a green gate and covers 3 hectares."),
+        ("How much shore leave do sailors get?", "Every sailor has 30 days of shore leave a year."),
+        ("How much oil does the store get?", None),
+    ],
+)
+def test_distances_sizes_and_amounts(question: str, said: str | None) -> None:
+    assert answer(HARBOUR, question) == said
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How often does the boat go to Lund?", "A boat goes to Lund three times a week."),
+        ("How often does the boat go to Kiel?", None),
+        ("When are the records copied?", "All records are kept in the tower and copied nightly to Kiel."),
+        ("How long does the pilot take to answer?", "The pilot answers within two hours."),
+        ("How long does the master take to answer?", None),
+        ("How far in advance do I have to book a berth?", "Berths have to be booked at least four days in advance."),
+        ("By when must I report cargo?", "Cargo is reported to the master by 7:30 on the day of arrival."),
+        ("Until when must I report cargo?", None),
+        ("Until when are the gates closed?", "The gates are closed from November until April."),
+        ("By when are the gates closed?", None),
+        ("Who painted the hall?", "The hall was painted by the night watchman."),
+    ],
+)
+def test_times_frequencies_and_limits(question: str, said: str | None) -> None:
+    assert answer(HARBOUR, question) == said
+
+
+WORKSHOP = (
+    "The workshop\n\nThe kiln is kept at 900 degrees. The glaze melts at 700 degrees. The cart weighs 80 kilos. The"
+    " hoist carries up to 600 kilos. Tighten the bolts to 25 Nm.\n\nThe Basic plan includes 20 GB of storage and e-mail"
+    " support. The Large plan includes 200 GB. Attachments may be up to 25 MB. Orders can be changed up to two days"
+    " before delivery. Visitors sit on three green benches. The pass is valid for six months."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How hot is the kiln?", "The kiln is kept at 900 degrees."),
+        ("How hot is the glaze?", None),
+        ("What is the weight of the cart?", "The cart weighs 80 kilos."),
+        ("How heavy is the hoist?", None),
+        ("To what torque are the bolts tightened?", "Tighten the bolts to 25 Nm."),
+        ("How large may an attachment be?", "Attachments may be up to 25 MB."),
+        ("How much storage does the Large plan include?", "The Large plan includes 200 GB."),
+        ("How much support does the Large plan include?", None),
+        ("Until when can orders be changed?", "Orders can be changed up to two days before delivery."),
+        ("What colour are the benches?", "Visitors sit on three green benches."),
+        ("What colour are the visitors?", None),
+        ("How long is the pass valid?", "The pass is valid for six months."),
+        ("How long is the plan valid?", None),
+    ],
+)
+def test_values_of_other_units(question: str, said: str | None) -> None:
+    assert answer(WORKSHOP, question) == said
+
+
+LIBRARY = (
+    "The library\n\nThe reading room is closed on Mondays. The airfield lies 35 kilometres north of the town. The annex"
+    " is 300 metres from the river. Sheets are changed every third day. The roof was painted in 1990 and is grey."
+    " Readers who lose more than three books pay a fine. Talks are given on Thursdays."
+    " Guards search the hall for two hours. The shelf is 90 centimetres long and 40 centimetres wide."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("When is the reading room closed?", "The reading room is closed on Mondays."),
+        ("When was the reading room closed?", None),
+        ("How far is the airfield from the town?", "The airfield lies 35 kilometres north of the town."),
+        ("How far is the river from the annex?", "The annex is 300 metres from the river."),
+        ("How far is the river from the town?", None),
+        ("How far in advance are sheets changed?", None),
+        ("How often are talks given?", "Talks are given on Thursdays."),
+        ("How many books may readers lose?", None),
+        ("How long is the hall?", None),
+        ("What is the width of the shelf?", "The shelf is 90 centimetres long and 40 centimetres wide."),
+        ("What is the depth of the shelf?", None),
+    ],
+)
+def test_distances_hold_both_ways_and_weekdays_repeat(question: str, said: str | None) -> None:
+    assert answer(LIBRARY, question) == said

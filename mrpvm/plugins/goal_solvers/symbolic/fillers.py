@@ -1,12 +1,12 @@
 """Values in a statement that may fill a question's gap, by the kind of value asked for [BP-36 b]."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from mrpvm.knowledge.lexicon import (
     COLOURS,
     DO_FORMS,
+    MODALS,
     MONTHS,
     NUMBER_WORDS,
     PERSON_WORDS,
@@ -15,9 +15,10 @@ from mrpvm.knowledge.lexicon import (
     WEEKDAYS,
     word_class,
 )
-from mrpvm.plugins.goal_solvers.symbolic.frames.values import CLOCK, YEAR
+from mrpvm.plugins.goal_solvers.symbolic.measuring import NUMBER, measured_spans, numbers
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past
+from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits, opens_time
 
 _LOCATIVE = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
@@ -26,20 +27,23 @@ _LOCATIVE = word_class(
 _PLACE_ADVERBS = frozenset(
     ("home", "abroad", "upstairs", "downstairs", "outside", "inside", "nearby", "everywhere", "indoors")
 )
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|%|[a-z]{1,3})?")
-_UNITS: dict[str, str] = {
-    "length": r"m|km|cm|mm|met(?:er|re)s?|(?:kilo|centi|milli)met(?:er|re)s?|feet|foot|ft|miles?|inch(?:es)?|yards?",
-    "weight": r"kg|g|grams?|kilos?|kilograms?|tons?|tonnes?|pounds?|lbs?|ounces?",
-    "age": r"years?|months?|weeks?|days?|old",
-    "speed": r"km/h|mph|rpm|revolutions?|knots|m/s|kilomet(?:er|re)s?|miles?",
-    "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
-    "amount": r"[kmgt]i?b|bytes?|k?w|watts?|volts?|v|amps?|milliamps?"
-    r"|euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
-}  # fmt: skip
-_UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
-_UNITS["size"] = _UNITS["length"] + "|" + _UNITS["weight"]
 _FREQUENCY = frozenset(
-    ("daily", "weekly", "monthly", "yearly", "hourly", "annually", "once", "twice", "every", "always", "never")
+    (
+        "daily",
+        "weekly",
+        "monthly",
+        "yearly",
+        "hourly",
+        "annually",
+        "nightly",
+        "quarterly",
+        "fortnightly",
+        "once",
+        "twice",
+        "every",
+        "always",
+        "never",
+    )
 )
 
 
@@ -151,7 +155,9 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
 
 
 def _is_time(text: str) -> bool:
-    return text in TIME_WORDS or bool(YEAR.fullmatch(text) or CLOCK.fullmatch(text))
+    return (
+        text in TIME_WORDS or text.removesuffix("s") in WEEKDAYS or bool(YEAR.fullmatch(text) or CLOCK.fullmatch(text))
+    )
 
 
 def _is_time_in(reading: Reading, word: Word) -> bool:
@@ -168,6 +174,10 @@ def _is_hour(reading: Reading, word: Word) -> bool:
 
 
 def _when(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    if _is_of_other_time(question, reading):
+        return []
+    if question.limit:
+        return _limited(question.limit, reading, free)
     timed = [word for word in free if _is_time_in(reading, word) or _is_hour(reading, word)]
     if not timed:
         clause = next((place for place, token in enumerate(reading.tokens) if place and token in _TIME_CLAUSE), None)
@@ -176,11 +186,49 @@ def _when(question: Question, reading: Reading, free: list[Word], used: set[int]
     places = {word.place for word in timed}
     widened = [
         word for word in reading.words
-        if word.place in places or ({word.place - 1, word.place + 1} & places and _NUMBER.fullmatch(word.text))
+        if word.place in places or ({word.place - 1, word.place + 1} & places and NUMBER.fullmatch(word.text))
     ]  # fmt: skip
     return _phrases(reading, widened)
 
 
+def _is_of_other_time(question: Question, reading: Reading) -> bool:
+    """Tell whether what was is asked, and what is told: "is closed on Mondays" does not say when it was closed."""
+    said, asked = set(reading.tokens), question.auxiliary
+    return (asked in _WAS and bool(said & _IS) and not said & _WAS) or (
+        asked in _IS and bool(said & _WAS) and not said & _IS
+    )
+
+
+_IS, _WAS = frozenset(("is", "are")), frozenset(("was", "were"))
+
+
+def _limited(asked: str, reading: Reading, free: list[Word]) -> list[Filler]:
+    """Give the time behind a preposition that answers "by when" or "until when", or how long in advance it is."""
+    if asked in ("by", "until", "till"):
+        ahead = (at for at in range(1, len(reading.tokens)) if is_ahead(reading.tokens, at) or _ends_span(reading, at))
+        place = next(ahead, None)
+        if place is not None:
+            return _phrases(reading, [word for word in free if 0 < place - word.place <= 3])
+    wanted = limits(asked)
+    return _phrases(
+        reading,
+        [word for word in free if word.preposition in wanted and opens_time(reading.tokens, _governor(reading, word))],
+    )
+
+
+def _ends_span(reading: Reading, place: int) -> bool:
+    """Tell whether "before" stands behind a length of time: "up to three days before arrival"."""
+    counted = reading.tokens[max(place - 3, 0) : place - 1]
+    is_number = any(NUMBER.fullmatch(token) or token in NUMBER_WORDS for token in counted)
+    return reading.tokens[place] == "before" and reading.tokens[place - 1] in TIME_WORDS and is_number
+
+
+def _governor(reading: Reading, word: Word) -> int:
+    """Give the place of the preposition of a word."""
+    return max((at for at in range(word.place) if reading.tokens[at] == word.preposition), default=0)
+
+
+_RELATIVES = frozenset(("who", "which", "that"))
 _TIME_CLAUSE = frozenset(("before", "after", "when", "while", "until", "since", "during", "if", "once", "unless"))
 
 
@@ -194,70 +242,34 @@ def _whose(question: Question, reading: Reading, free: list[Word], used: set[int
     return _phrases(reading, belongs) or first
 
 
-def _numbers(reading: Reading, used: set[int]) -> list[int]:
-    return [
-        place
-        for place, token in enumerate(reading.tokens)
-        if (_NUMBER.fullmatch(token) or token in NUMBER_WORDS) and place not in used
-    ]
-
-
 def _count(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
     """Give numbers that stand right before the counted thing, with at most two words between."""
+    if question.auxiliary in MODALS and not MODALS & set(reading.tokens) and _RELATIVES & set(reading.tokens):
+        return []  # "members who miss three" does not say how many they may miss
     counted = [word.place for word in reading.words if word.sense == question.counted]
     found = []
-    for place in _numbers(reading, set()):
+    for place in numbers(reading, set()):
         if any(0 < target - place <= 3 for target in counted):
             found.append(Filler(reading.surfaces[place], place))
     return found
 
 
 def _measured(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    unit = re.compile(_UNITS.get(question.attribute or "", r"\w+"))
-    if question.measure in _STATED_ONLY and not _STATED_ONLY[question.measure] & set(reading.tokens):
-        return []
-    is_price = question.attribute == "amount" and _COST in question.senses
-    found = []
-    for place in _numbers(reading, used):
-        if _measures_other(question.measure, reading.tokens[place + 2 : place + 3]):
-            continue
-        if question.attribute == "age" and _LATER & set(reading.tokens[place + 1 : place + 3]):
-            continue  # "two years later"
-        following = reading.tokens[place + 1] if place + 1 < len(reading.tokens) else ""
-        before = reading.tokens[place - 1] if place else ""
-        glued = re.sub(r"^[\d.,:]+", "", reading.tokens[place])
-        if unit.fullmatch(following) or (is_price and following.isalpha() and following not in PREPOSITIONS):
-            found.append(Filler(f"{reading.surfaces[place]} {reading.surfaces[place + 1]}", place))
-        elif (
-            (glued and unit.fullmatch(glued))
-            or before in ("$", "\u20ac", "\u00a3")
-            or (question.attribute == "age" and place == len(reading.tokens) - 1)
-        ):
-            found.append(Filler(reading.surfaces[place], place))
-    return found
-
-
-_DIMENSIONS = (
-    frozenset(("high", "tall")), frozenset(("long",)), frozenset(("wide", "broad")), frozenset(("deep",)),
-    frozenset(("thick",)), frozenset(("old",)), frozenset(("heavy",)), frozenset(("away",)),
-)  # fmt: skip
-_STATED_ONLY = {
-    "wide": frozenset(("wide", "width", "broad")), "deep": frozenset(("deep", "depth")),
-    "high": frozenset(("high", "height", "tall", "above", "altitude", "measure", "measures", "rises", "reaches")),
-}  # fmt: skip
-"""Measures that a bare length does not tell."""
-_LATER = frozenset(("later", "ago", "earlier", "before", "after"))
-_COST = sense("cost")
-
-
-def _measures_other(measure: str | None, following: tuple[str, ...]) -> bool:
-    """Tell whether a value says outright that it measures something else ("12 metres high", asked how long)."""
-    said = next((group for group in _DIMENSIONS if following and following[0] in group), None)
-    return measure is not None and said is not None and measure not in said
+    return [
+        Filler(" ".join(reading.surfaces[start : unit + 1]), start)
+        for start, unit in measured_spans(question, reading, used)
+    ]
 
 
 def _frequency(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
-    places = [place for place, token in enumerate(reading.tokens) if token in _FREQUENCY]
+    tokens = reading.tokens
+    places = [
+        place
+        for place, token in enumerate(tokens)
+        if token in _FREQUENCY
+        or (token.endswith("s") and token[:-1] in WEEKDAYS)
+        or (tokens[place + 1 : place + 2] == ("times",) and token in NUMBER_WORDS)
+    ]
     return [Filler(" ".join(reading.surfaces[place : place + 3]), place) for place in places]
 
 
@@ -269,6 +281,17 @@ def _name(question: Question, reading: Reading, free: list[Word], used: set[int]
     if not (naming or equal):
         names = [word for word in names if word.place - 1 in used]  # "my sister Cleo"
     return _phrases(reading, names)
+
+
+def _colour(question: Question, reading: Reading, free: list[Word], used: set[int]) -> list[Filler]:
+    """Give colours said of the thing, not those that stand before something else: "is next to a green gate"."""
+    found = []
+    for word in free:
+        following = reading.word_at(word.place + 1)
+        is_others = following is not None and following.place not in used and following.text not in COLOURS
+        if word.text in COLOURS and not (is_others and not _is_time(following.text if following else "")):
+            found.append(Filler(word.text, word.place))
+    return found
 
 
 def _one_of(values: Callable[[str], bool]) -> "Finder":
@@ -289,7 +312,7 @@ _BY_KIND: dict[Kind, Finder] = {
     Kind.WHOSE: _whose,
 }
 _BY_ATTRIBUTE: dict[str, Finder] = {
-    "colour": _one_of(lambda text: text in COLOURS),
+    "colour": _colour,
     "name": _name,
     "year": _one_of(lambda text: bool(YEAR.fullmatch(text))),
     "month": _one_of(lambda text: text in MONTHS),

@@ -17,6 +17,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.knowledge.pragmatics import expand_is, strip_lead
 from mrpvm.knowledge.text import words
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read, sense
 
 FRONTED = 500
@@ -72,17 +73,21 @@ _PROCEDURE_LEAD = re.compile(
     re.IGNORECASE,
 )
 _LEADING_PREPOSITION = re.compile(r"^[a-z]{2,7}\s+(?=(?:which|what|whom|how (?:many|much|long))\b)", re.IGNORECASE)
+_WHEN_LIMIT = re.compile(r"^(by|until|till|from|since) when\b\s*", re.IGNORECASE)
 _DUTY = re.compile(r"\bdo (i|we|you) (?:have|need) to\b", re.IGNORECASE)
 _CHECKING = re.compile(r"^(?:verify|check|confirm|prove|validate)\b(?:\s+(?:that|whether|if))?\s+", re.IGNORECASE)
 _MEASURES = {
     "old": "age", "young": "age", "tall": "length", "high": "length", "long": "length-or-time", "wide": "length",
     "deep": "length", "far": "length", "heavy": "weight", "much": "amount", "many": "count", "often": "frequency",
     "big": "size", "large": "size", "fast": "speed", "hot": "temperature", "cold": "temperature",
+    "warm": "temperature", "thick": "length",
 }  # fmt: skip
 ATTRIBUTES = {
-    "colour": "colour", "color": "colour", "name": "name", "year": "year", "month": "month", "day": "day",
+    "colour": "colour", "color": "colour", "colours": "colour", "colors": "colour",
+    "name": "name", "year": "year", "month": "month", "day": "day",
     "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount",
     "amount": "amount", "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
+    "width": "length", "depth": "length", "thickness": "length",
 }  # fmt: skip
 """Nouns that name the kind of value asked for: the statement need not say them if it gives such a value."""
 _GENERIC = {"person": Kind.WHO, "people": Kind.WHO, "place": Kind.WHERE, "location": Kind.WHERE, "reason": Kind.WHY}
@@ -95,8 +100,8 @@ class Question:
     """A question made ready for comparison with statements.
 
     `required` must be said by a statement; `attribute` is the kind of value asked for; `gap_first` says that the answer
-    is the subject; `stranded` is a preposition left at the end ("Who did she sell it to?"); `is_copular` says that the
-    question only joins a thing and what it is.
+    is the subject; `stranded` is a preposition left at the end ("Who did she sell it to?"), `limit` one before "when"
+    ("until when"); `is_copular` says that the question only joins a thing and what it is.
     """
 
     text: str
@@ -114,6 +119,7 @@ class Question:
     head: str | None = None
     asks_for_deed: bool = False
     measure: str | None = None
+    limit: str | None = None
 
     @property
     def senses(self) -> frozenset[str]:
@@ -134,6 +140,9 @@ def analyse(text: str) -> Question:
     found = words(bare)
     if not found:
         return _open(text, bare)
+    limited = _WHEN_LIMIT.match(bare)
+    if limited:
+        return replace(_gapped(text, Kind.WHEN, bare[limited.end() :]), limit=limited[1].lower())
     first = found[0]
     if first in ("compare", "contrast") or re.search(r"\bdifferences? between\b|\bversus\b|\bvs\b", bare.lower()):
         return _build(
@@ -226,7 +235,12 @@ def _which_or_what(text: str, kind: Kind, rest: str) -> Question:
     if head and head[0] in ("is", "are", "was", "were"):
         named = re.match(r"(?:is|are|was|were)\s+(?:the|an?)\s+(\w+)\s+(?:of|for)\s+(.+)$", rest)
         if named and named[1].lower() in ATTRIBUTES:
-            return _build(text, kind, f"{head[0]} {named[2]}", attribute=ATTRIBUTES[named[1].lower()], is_copular=True)
+            noun = named[1].lower()
+            thing = f"{head[0]} {named[2]}"
+            if noun in MEASURED_BY:
+                asked = _build(text, Kind.QUANTITY, thing, attribute=ATTRIBUTES[noun], auxiliary=head[0])
+                return replace(asked, measure=MEASURED_BY[noun])
+            return _build(text, kind, thing, attribute=ATTRIBUTES[noun], is_copular=True)
         if named and named[1].lower() == "reason":
             return _build(text, Kind.WHY, named[2])
         return _gapped(text, kind, rest)
@@ -238,7 +252,8 @@ def _which_or_what(text: str, kind: Kind, rest: str) -> Question:
         if word in _GENERIC:
             return _gapped(text, _GENERIC[word], re.sub(rf"^.*?\b{word}\b\s*", "", rest))
         if word in ATTRIBUTES:
-            return _gapped(text, kind, re.sub(rf"^.*?\b{word}\b\s*", "", rest), attribute=ATTRIBUTES[word])
+            asked = _gapped(text, kind, re.sub(rf"^.*?\b{word}\b\s*", "", rest), attribute=ATTRIBUTES[word])
+            return replace(asked, measure=MEASURED_BY.get(word))
     return _gapped(text, kind, rest)
 
 

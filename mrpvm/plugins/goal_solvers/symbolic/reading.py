@@ -22,6 +22,7 @@ from mrpvm.knowledge.lexicon import (
     SYNONYMS,
 )
 from mrpvm.knowledge.text import stem
+from mrpvm.plugins.goal_solvers.symbolic.times import opens_time
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3]")
 PASSIVE_SUBJECT = 1_000
@@ -41,11 +42,12 @@ _NOT_PARTICIPLES = frozenset(
 @lru_cache(maxsize=16_384)
 def sense(word: str) -> str:
     """Give the stem under which a question and a statement meet: synonyms of general English share one."""
-    base = BASE_FORMS.get(word, word)
+    base = BASE_FORMS.get(word) or _S_FORMS.get(word, word)
     direct = SYNONYMS.get(base)
     return stem(direct) if direct else _SYNONYM_STEMS.get(stem(base), stem(base))
 
 
+_S_FORMS = {"goes": "go", "undergoes": "undergo"}
 _SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
 _ATTITUDES = frozenset(stem(verb) for verb in ATTITUDE_VERBS)
 
@@ -283,7 +285,10 @@ class _Reader:
         self._fresh_phrase = False
 
     def _is_agent(self, place: int) -> bool:
-        return self.passive is not None and self._preposition == "by" and place > self.passive[1]
+        if self.passive is None or self._preposition != "by" or place < self.passive[1]:
+            return False
+        by = max(at for at in range(place) if self.tokens[at] == "by")
+        return not opens_time(self.tokens, by)
 
     def _rank(self, place: int) -> int:
         if self.passive is None:

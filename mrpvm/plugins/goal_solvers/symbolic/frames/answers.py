@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import asked_with_how
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked, asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.causes import causes
+from mrpvm.plugins.goal_solvers.symbolic.frames.delays import latency_asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import assent, replies
 from mrpvm.plugins.goal_solvers.symbolic.frames.fitting import Fit, fits
@@ -26,9 +28,12 @@ class Framed:
 
 def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
     """Give the answer that the roles of clauses tell, or None."""
-    readings = (asked_by(text), asked_by(text, prefers_late_verb=True))
+    wordings = [text, *filter(None, [asked_with_how(text)])]
+    found = (asked_by(wording, prefers_late_verb=late) for wording in wordings for late in (False, True))
+    readings = [asked for asked in found if asked is not None]
+    readings += [asked for asked in map(latency_asked, readings) if asked is not None]
     discourse = Discourse(statements)
-    answers = (_answer(text, asked, discourse.restricted(asked.manners)) for asked in readings if asked is not None)
+    answers = (_answer(text, asked, discourse.restricted(asked.manners)) for asked in readings)
     return next((found for found in answers if found is not None), None)
 
 

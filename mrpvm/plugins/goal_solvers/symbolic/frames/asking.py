@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.knowledge.verbs import PREDICATE_ADJECTIVES
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import Parser, spelled_out, tokens_of
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
@@ -18,17 +19,20 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.times import is_ahead
 
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
 _MEASURES = {
     "long": "duration", "far": "length", "high": "measure", "tall": "length", "deep": "length", "wide": "length",
-    "old": "age", "heavy": "weight", "often": "frequency", "large": "measure", "big": "measure", "fast": "measure",
-    "hot": "measure", "thick": "length", "much": "amount", "soon": "time", "strong": "measure",
+    "old": "age", "heavy": "weight", "often": "frequency", "large": "size", "big": "size", "fast": "speed",
+    "hot": "temperature", "warm": "temperature", "cold": "temperature", "thick": "length", "much": "amount",
+    "soon": "time", "strong": "measure",
 }  # fmt: skip
 _NOUNS = {
     "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
     "place": "place", "person": "person", "people": "person", "reason": "reason",
 }  # fmt: skip
+_QUANTITIES = frozenset(("torque", "pressure", "voltage", "power", "angle", "speed"))
 _EMPTY_ADVERBS = frozenset(
     ("exactly", "currently", "actually", "really", "usually", "normally", "approximately", "roughly", "only", "finally",
      "originally", "precisely", "typically", "generally", "eventually", "initially", "early")
@@ -47,7 +51,7 @@ class Asked:
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
     another measure or an attribute. `gap` is where it stands: "subject", "object" or "modifier". `noun` is what is
     counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one,
-    `manners` adverbs of manner and degree that the answer must have too.
+    `manners` adverbs of manner and degree that the answer must have too. `is_time_limit` marks "by when" and its kind.
     """
 
     wants: str
@@ -58,6 +62,7 @@ class Asked:
     conditions: tuple[Clause, ...] = ()
     measure: str = ""
     manners: frozenset[str] = frozenset()
+    is_time_limit: bool = False
 
 
 @lru_cache(maxsize=1_024)
@@ -90,9 +95,10 @@ class _Asker:
 
     def run(self) -> Asked | None:
         """Give the question, or None."""
-        if self._at() in PREPOSITIONS and self._at(1) in _WH:
+        if (self._at() in PREPOSITIONS or self._at() == "till") and self._at(1) in _WH:
             self.preposition, self.place = self._at(), 1
         first = self._at()
+        is_time_limit = bool(self.preposition) and first == "when"
         if is_auxiliary(first) and not self.preposition:
             self.wants = "verdict"
         elif first not in _WH or not self._open(first):
@@ -117,6 +123,7 @@ class _Asker:
             preposition=self.preposition,
             conditions=tuple(clause for clause in clauses if clause is not self.clause),
             measure=self.measure,
+            is_time_limit=is_time_limit,
             manners=frozenset(
                 token
                 for token in self.tokens
@@ -153,11 +160,21 @@ class _Asker:
         if word in _MEASURES:
             self.wants, self.measure = _MEASURES[word], word
             self.place += 1
-            if word == "much" and not is_auxiliary(self._at()) and not verb_forms(self._at()) & {"s", "past"}:
+            if word == "much" and not is_auxiliary(self._at()) and not self._is_bare_verb():
                 self._take_noun()
+            elif word in ("far", "long") and is_ahead(self.tokens, self.place):
+                self.wants = "advance"
+                self.place += 2 if self._at() == "in" else 1
+            elif word == "far" and self._at() in ("away", "off"):
+                self.place += 1
             return True
         self.wants = "manner"
         return is_auxiliary(word)
+
+    def _is_bare_verb(self) -> bool:
+        """Tell whether a verb follows "how much": "how much costs it", not "how much paid leave do they get"."""
+        inverted = any(token in DO_FORMS | MODALS for token in self.tokens[self.place + 1 : self.place + 4])
+        return bool(verb_forms(self._at()) & {"s", "past"}) and not inverted
 
     def _open_what(self, first: str) -> None:
         self.wants = "thing"
@@ -169,7 +186,10 @@ class _Asker:
         self._take_noun()
         if self.noun:
             word = self.noun.head_text
+            self.measure = MEASURED_BY.get(word, "")
             self.wants = _NOUNS.get(word) or ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
+            if self.preposition and word in _QUANTITIES:
+                self.wants = word
             if self.wants in ("time", "place") and len(self.noun.senses) == 1:
                 self.noun = None
 

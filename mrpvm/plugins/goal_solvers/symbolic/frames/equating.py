@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.lexicon import COLOURS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import PARTNERS, same
@@ -13,6 +13,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     PLACE_PREPOSITIONS,
     UNITS,
+    colours,
     counts,
     is_measure,
     is_span,
@@ -37,8 +38,13 @@ LOCATED = frozenset(
     )
 )
 _EXTENT = frozenset(
-    sense(word) for word in word_class("last measure weigh amount cost reach rise take limit have set fix number")
+    sense(word) for word in word_class("last measure weigh amount cost reach rise take limit have set fix number cover")
 )
+_TOLD_BY = {
+    sense("cost"): {"amount"}, sense("weigh"): {"weight", "amount"}, sense("last"): {"duration"},
+    sense("take"): {"duration"}, sense("cover"): {"size"},
+}  # fmt: skip
+"""Verbs that tell one extent only: what something costs is not how large it is."""
 _HAPPENS = frozenset(sense(word) for word in word_class("hold happen occur start open begin arrive leave take"))
 
 
@@ -52,8 +58,10 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     if asked.gap == "subject":
         return _what_is_so(asked, clause, told, discourse)
     thing = question.subject
-    if thing is None or question.objects:
+    if thing is None:
         return ()
+    if question.objects:
+        return _lasting(asked, thing, clause, told, discourse)
     if thing.head_text in _PROFESSIONS and thing.owned_by and asked.wants == "thing":
         return _profession(thing, clause, told, discourse)
     if asked.wants == "age" and asked.conditions:
@@ -64,6 +72,10 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return _named(asked, thing, clause, told, discourse)
     if asked.wants == "place":
         return _placed(asked, thing, clause, told, discourse)
+    if asked.measure == "far" and any(word in _AWAY for word, _ in question.modifiers):
+        return _distant(asked, thing, clause, told, discourse)
+    if asked.wants == "colour":
+        return _coloured(asked, thing, clause, told, discourse)
     within = _sized(asked, thing, clause, told, discourse)
     if within:
         return within
@@ -72,7 +84,8 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     if asked.wants == "time":
         if not set(question.adverbs) <= set(clause.adverbs):
             return ()
-        return times(clause, told.parsed) if clause.verb in _HAPPENS | {_BE} else ()
+        limit = asked.preposition if asked.is_time_limit else ""
+        return times(clause, told.parsed, limit) if clause.verb in _HAPPENS | {_BE} else ()
     return _extent(asked, clause, told)
 
 
@@ -93,15 +106,79 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
     return ()
 
 
-def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
-    if clause.verb not in _EXTENT | {_BE}:
+def _lasting(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give how long the thing is what the question says of it: "valid for 30 minutes"."""
+    said = [item.head for item in clause.objects]
+    is_so = clause.verb == _BE and all(item.head in said for item in asked.clause.objects)
+    if asked.wants != "duration" or not is_so or not _is_about(asked, thing, clause, told, discourse):
         return ()
+    return spans(clause, told.parsed)
+
+
+def _coloured(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give the colours of the thing: behind its verb, or before its noun as in "two blue huts"."""
     parsed = told.parsed
+    if _is_about(asked, thing, clause, told, discourse) and (clause.verb == _BE or clause.is_passive):
+        behind = colours(clause, parsed)
+        if behind:
+            return behind
+    if asked.clause.modifiers:
+        return ()
+    before = [
+        item.end - 1
+        for _, phrase in _all(clause)
+        for item in phrase.members
+        if item.start < item.end and parsed.tokens[item.end] in (item.head_text, thing.head_text)
+        and same(thing, item, told, discourse)
+    ]  # fmt: skip
+    return [parsed.surfaces[place] for place in before if parsed.tokens[place] in COLOURS]
+
+
+def _distant(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give how far the thing is from another: a length right before "from" and the other; it is as far from there."""
+    wanted = next(phrase for word, phrase in asked.clause.modifiers if word in _AWAY)
+    subject = clause.subject
+    if clause.verb not in LOCATED | {_BE} or subject is None:
+        return ()
+    lengths = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, "length", told.parsed)]
+    for one, other in ((thing, wanted), (wanted, thing)):
+        if same(one, subject, told, discourse):
+            return [
+                told.parsed.text_of(length)
+                for length in lengths
+                if any(_names(other, item, told, discourse) for item in _measured_from(length, clause, told))
+            ]
+    return ()
+
+
+def _measured_from(length: Phrase, clause: Clause, told: Told) -> Sequence[Phrase]:
+    """Give from what a length is measured: "6 km from the coast", "6 km north of the coast"."""
+    directed = set(told.parsed.tokens[length.start : length.end + 1]) & _DIRECTIONS
+    behind = [item for word, item in clause.modifiers if word in _AWAY and 0 < item.start - length.end <= _BESIDE]
+    return [*behind, *(length.owned_by if directed else ())]
+
+
+def _names(wanted: Phrase, item: Phrase, told: Told, discourse: Discourse) -> bool:
+    named_by_of = wanted.is_name and wanted.senses <= item.senses | item.owner  # "the town of Kall"
+    return named_by_of or same(wanted, item, told, discourse)
+
+
+_AWAY = frozenset(("from", "to"))
+_BESIDE = 4
+_DIRECTIONS = word_class(
+    "north south east west northeast northwest southeast southwest north-east north-west south-east south-west"
+)
+
+
+def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
+    if clause.verb not in _EXTENT | {_BE} or asked.wants not in _TOLD_BY.get(clause.verb, {asked.wants}):
+        return ()
+    parsed, measure = told.parsed, asked.measure
     if asked.wants == "duration":
-        return spans(clause, parsed) or measures(clause, "length", parsed)
+        return spans(clause, parsed, measure) or measures(clause, "length", parsed, measure)
     if asked.wants == "amount":
         return measures(clause, "cost", parsed)
-    return measures(clause, asked.wants, parsed) if asked.wants in UNITS else ()
+    return measures(clause, asked.wants, parsed, measure) if asked.wants in UNITS else ()
 
 
 def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:

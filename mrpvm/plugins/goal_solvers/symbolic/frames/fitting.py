@@ -19,11 +19,14 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     UNITS,
+    advances,
+    colours,
     counts,
     frequencies,
     is_measure,
     is_span,
     is_time,
+    latencies,
     measures,
     phrases_of,
     places,
@@ -31,10 +34,12 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     times,
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.times import limits
 
 _CALL = sense("call")
 _DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")
 _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
+_TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
 _VAGUE = frozenset(("someone", "somebody", "anyone", "anybody", "something", "this", "that", "these", "those", "one"))
 
 
@@ -105,43 +110,68 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
     if wants == "place":
         return places(clause, parsed)
     if wants == "time":
-        return times(clause, parsed) or _time_clauses(clause, told)
+        limit = asked.preposition if asked.is_time_limit else ""
+        return times(clause, parsed, limit) or _time_clauses(clause, told, limit)
     if wants == "duration":
         since = [parsed.text_of(item) for word, item in clause.modifiers if word == "since"]
         if since and asked.clause.auxiliaries & HAVE_FORMS:
             return since
-        return spans(clause, parsed) or (measures(clause, "length", parsed) if asked.measure == "long" else ())
+        lengths = measures(clause, "length", parsed, asked.measure) if asked.measure == "long" else ()
+        return spans(clause, parsed) or lengths
+    if wants == "latency":
+        return latencies(clause, parsed)
+    if wants == "advance":
+        return advances(clause, parsed)
+    if wants == "colour":
+        return colours(clause, parsed)
     if wants == "frequency":
         return frequencies(clause, parsed)
     if wants == "amount":
-        return _amounts(asked, clause, told)
+        return _amounts(asked, clause, told, discourse)
     if wants in UNITS:
-        return measures(clause, wants, parsed)
+        return measures(clause, wants, parsed, asked.measure)
     if wants == "manner":
         return _manners(clause, told)
     return [parsed.text_of(phrase) for phrase in _gap_phrases(asked, clause, told, discourse)]
 
 
-def _amounts(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
+def _amounts(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     if asked.noun is not None:
         measured = [item for _, item in phrases_of(clause) if is_measure(item, "measure", told.parsed)
                     and not item.owned_by and len(clause.objects) == 1 and not clause.objects[0].others]  # fmt: skip
-        return counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
+        found = counts(clause, asked.noun, told.parsed) or [told.parsed.text_of(item) for item in measured]
+        return found or _elliptic(asked.noun, clause, told, discourse)
     kind = "weight" if asked.clause.verb == sense("weigh") else "measure"
     if asked.clause.verb in (sense("cost"), sense("pay"), sense("owe"), sense("earn")):
         kind = "cost"
     return measures(clause, kind, told.parsed)
 
 
-def _time_clauses(clause: Clause, told: Told) -> Sequence[str]:
+def _elliptic(noun: Phrase, clause: Clause, told: Told, discourse: Discourse) -> list[str]:
+    """Give a bare amount where the same is told of another with its noun: "it has 5 GB of storage, the other 2 GB"."""
+    full = {
+        phrase.head
+        for other in discourse.told
+        for item in other.parsed.clauses
+        if item.verb == clause.verb
+        for thing in item.objects
+        for phrase in thing.members
+        if any(owner.head == noun.head for owner in phrase.owned_by)
+    }
+    bare = [item for item in clause.objects if not item.owned_by and not item.others and item.head in full]
+    return [told.parsed.text_of(item) for item in bare if len(clause.objects) == 1]
+
+
+def _time_clauses(clause: Clause, told: Told, limit: str) -> Sequence[str]:
     """Give the clauses that say when, and times behind "from", "until" and their kind."""
-    inner = [item.link for item in told.parsed.clauses if item.link in _TIME_LINKS and item.outer is clause]
+    links = limits(limit) if limit else _TIME_LINKS
+    inner = [item.link for item in told.parsed.clauses if item.link in links and item.outer is clause]
     if inner:
         return inner
     return [
         told.parsed.text_of(phrase)
         for word, phrase in clause.modifiers
-        if word in ("after", "before", "until", "during", "since", "from") and phrase.senses
+        if word in _TIME_PREPOSITIONS and (not limit or word in links) and phrase.senses
         and not is_span(phrase, told.parsed)
     ]  # fmt: skip
 

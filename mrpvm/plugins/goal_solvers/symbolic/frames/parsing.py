@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
+from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.frames.building import Building, owned
 from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import BE, ENDS, JOINING, LETTING
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed
@@ -25,6 +25,8 @@ from mrpvm.plugins.goal_solvers.symbolic.reading import read
 
 MAY = "month-of-may"
 _SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
+_ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", re.IGNORECASE)
+_DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re.IGNORECASE)
 _LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 
 
@@ -48,8 +50,14 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def spelled_out(text: str) -> str:
-    """Give `text` with "I'll", "you're" and their kind written as two words."""
-    return _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
+    """Give `text` with "I'll", "you're" and their kind written as two words, and "has to" as "must"."""
+    long = _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
+    if read(long).is_negated:
+        return long  # "nobody has to" forbids nothing
+    asked = _ASKED_DUTY.sub(r"must \1", long)
+    return _DUTY.sub(
+        lambda match: match[0] if match["before"].lower() in AUXILIARIES else f"{match['before']} must", asked
+    )
 
 
 class Parser(Building):
@@ -228,7 +236,8 @@ class Parser(Building):
         joined = Clause(link=first.link, outer=first.outer, start=self.place, subject=first.subject)
         if not is_auxiliary(ahead):
             joined.auxiliaries, joined.is_order = first.auxiliaries, first.is_order
-            joined.is_passive = first.is_passive and "past" in verb_forms(ahead)
+            is_participle = first.is_passive or bool(first.auxiliaries & {"is", "are", "be"})
+            joined.is_passive = is_participle and "past" in verb_forms(ahead)
             joined.is_negated = first.is_negated and self._at(0) in ("or", "nor")
         self.clauses.append(joined)
         self.top, self.last, self.joins = joined, None, False

@@ -58,6 +58,8 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
     if not _same_time(asked.clause, clause):
         return False
     said, wanted = clause.auxiliaries & MODALS, asked.clause.auxiliaries & MODALS
+    if wanted and not said and clause.link == "rel" and asked.wants == "count":
+        return False  # "members who miss three" does not say how many they may miss
     if said & _UNREAL and not wanted & (_UNREAL | {"will", "can"}):
         return False
     return not (said & {"may"} and not wanted and not clause.is_negated)
@@ -99,6 +101,8 @@ def _is_own(outer: Clause, clause: Clause) -> bool:
 
 def same_verb(asked: Clause, said: Clause) -> bool:
     """Tell whether two clauses have verbs of one meaning; a particle must not differ."""
+    if {asked.verb, said.verb} == _KEEPING and _has_regularly(said):
+        return not asked.auxiliaries & {"did", "had"}
     left, right = _light(asked)[0], _light(said)[0]
     if (left, right) != (asked.verb, said.verb):
         return left == right or any(left in group and right in group for group in _EQUAL)
@@ -106,6 +110,20 @@ def same_verb(asked: Clause, said: Clause) -> bool:
         return _CONVERSE.get(asked.verb) == said.verb and said.is_passive and said.agent is None
     asked_off, said_off = set(asked.adverbs) & PARTICLES, set(said.adverbs) & PARTICLES
     return not asked_off or asked_off == said_off
+
+
+_KEEPING = {sense("get"), sense("have")}
+_SPAN_SENSES = frozenset(sense(word) for word in ("hour", "day", "week", "month", "quarter", "year"))
+
+
+def _has_regularly(said: Clause) -> bool:
+    """Tell whether a clause gives what somebody has every year: that is what he gets."""
+    is_present = bool(verb_forms(said.verb_text) & {"base", "s"}) or said.verb_text in ("has", "have")
+    recurring = [*(("", phrase) for phrase in said.objects), *(item for item in said.modifiers if item[0] == "per")]
+    return is_present and any(
+        phrase.head in _SPAN_SENSES and (word == "per" or phrase.determiner in ("a", "an", "each", "every"))
+        for word, phrase in recurring
+    )
 
 
 def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
@@ -117,7 +135,7 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
         return _is_anybody(said.agent, agent.pronoun)
     if is_generic(agent):
         return agent.pronoun not in ("it", "they") or said.agent is not None
-    doers = [phrase for word, phrase in said.modifiers if word == "by"] if said.is_passive else [said.subject]
+    doers = [said.agent] if said.is_passive else [said.subject]
     return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mrpvm.knowledge.lexicon import PERSON_WORDS
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.times import names_time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +80,7 @@ class Clause:
         """Give who does it: the subject, or what stands behind "by" in a passive."""
         if not self.is_passive:
             return self.subject
-        return next((phrase for word, phrase in self.modifiers if word == "by"), None)
+        return next((item for word, item in self.modifiers if word == "by" and not names_time(item.head_text)), None)
 
     @property
     def patient(self) -> tuple[Phrase, ...]:

@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterable
 
-from mrpvm.knowledge.lexicon import MONTHS, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.knowledge.lexicon import COLOURS, MONTHS, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
-from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_nominal, is_number
+from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits
 
 _SPANS = word_class("second seconds minute minutes hour hours day days week weeks month months year years decade "
                     "decades century centuries night nights")  # fmt: skip
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
-YEAR = re.compile(r"1\d{3}|20\d{2}")
-CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
 PLACE_PREPOSITIONS = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
     "across within beyond over off toward towards by onto opposite"
@@ -26,16 +26,29 @@ _LENGTHS = word_class(
     "ft mile miles inch inches yard yards millimetres characters pages letters words"
 )
 _WEIGHTS = word_class("kg g gram grams kilo kilos kilogram kilograms ton tons tonne tonnes pound pounds ounce ounces")
-_RATES = word_class("degrees celsius percent per km/h mph w watts volts v litres liters l square hectares acres kwh")
+_RATES = word_class("degrees celsius percent per km/h mph w watts volts v litres liters l kwh")
+_AREAS = word_class("square hectare hectares acre acres ha")
+_BYTES = word_class("byte bytes kb mb gb tb kib mib gib tib kilobytes megabytes gigabytes terabytes")
 UNITS = {
     "duration": _SPANS,
     "age": _SPANS,
     "length": _LENGTHS,
     "weight": _WEIGHTS,
     "cost": _CURRENCY,
-    "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY,
+    "size": _LENGTHS | _AREAS | _BYTES,
+    "speed": word_class("km/h mph rpm m/s knots"),
+    "temperature": word_class("degrees celsius fahrenheit"),
+    "torque": word_class("nm newton-metres newton-meters lb-ft"),
+    "pressure": word_class("bar mbar pascal pascals pa kpa hpa psi"),
+    "voltage": word_class("v kv mv volt volts"),
+    "power": word_class("w kw mw watt watts kilowatt kilowatts megawatt megawatts"),
+    "angle": word_class("degree degrees"),
+    "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY | _AREAS,
 }
-_EVERY = word_class("every each per daily weekly monthly yearly hourly annually once twice")
+_PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
+_EVERY = _PERIODICAL | word_class("every each per once twice")
+_WEEKLY = {f"{day}s" for day in WEEKDAYS}
+_TIME_ADVERBS = _PERIODICAL | word_class("today tomorrow yesterday tonight now")
 
 
 def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
@@ -76,6 +89,16 @@ def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
 
+def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
+    """Tell whether the value in a phrase measures what is asked for."""
+    if not measure or measure == "much":
+        return True
+    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
+    start = next((place for place in places if is_number(parsed.tokens[place])), phrase.start)
+    unit = next((place for place in places if parsed.tokens[place] in units), start)
+    return tells(measure, parsed.tokens, start, unit)
+
+
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
     """Give all phrases of a clause behind its verb with their prepositions, members of enumerations apart."""
     found = [("", item) for phrase in clause.objects for item in phrase.members]
@@ -83,10 +106,15 @@ def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
     return found
 
 
-def times(clause: Clause, parsed: Parsed) -> list[str]:
-    """Give what says when."""
-    found = [parsed.text_of(phrase) for word, phrase in phrases_of(clause) if is_time(phrase, word, parsed)]
-    return found + [word for word in clause.adverbs if word in ("today", "tomorrow", "yesterday", "tonight", "now")]
+def times(clause: Clause, parsed: Parsed, limit: str = "") -> list[str]:
+    """Give what says when; "until when" and its kind are told by times behind such a preposition alone."""
+    wanted = limits(limit) if limit else frozenset[str]()
+    found = [
+        parsed.text_of(phrase)
+        for word, phrase in phrases_of(clause)
+        if is_time(phrase, word, parsed) and (not limit or word in wanted)
+    ]
+    return found if limit else found + [word for word in clause.adverbs if word in _TIME_ADVERBS]
 
 
 def places(clause: Clause, parsed: Parsed) -> list[str]:
@@ -100,18 +128,58 @@ def places(clause: Clause, parsed: Parsed) -> list[str]:
     return found + [word for word in clause.adverbs if word in PLACE_ADVERBS]
 
 
-def spans(clause: Clause, parsed: Parsed) -> list[str]:
+def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
     """Give how long something takes or lasts."""
     return [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
-        if is_span(phrase, parsed) and word not in ("per", "after", "before", "every")
+        if is_span(phrase, parsed)
+        and word not in ("per", "after", "before", "every")
+        and _tells(measure, phrase, _SPANS, parsed)
     ]
 
 
-def measures(clause: Clause, kind: str, parsed: Parsed) -> list[str]:
-    """Give numbers with a unit of a kind."""
-    found = [phrase for _, phrase in phrases_of(clause) if is_measure(phrase, kind, parsed)]
+def latencies(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give within what time something is done."""
+    return [
+        parsed.text_of(phrase)
+        for word, phrase in clause.modifiers
+        if word in ("within", "in") and is_span(phrase, parsed) and not is_ahead(parsed.tokens, phrase.end + 1)
+    ]
+
+
+def advances(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give how long before something else a thing is done: "two weeks in advance", "a day before arrival"."""
+    return [
+        parsed.text_of(phrase)
+        for _, phrase in phrases_of(clause)
+        if is_span(phrase, parsed)
+        and (is_ahead(parsed.tokens, phrase.end + 1) or parsed.tokens[phrase.end + 1 : phrase.end + 2] == ("before",))
+    ]
+
+
+def colours(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give the colours that stand behind the verb, not those of another thing: "painted red", "is long and green"."""
+    found = []
+    for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
+        before, following = parsed.tokens[place - 1], (*parsed.tokens[place + 1 : place + 2], ",")[0]
+        is_last = not is_nominal(following) or following in COLOURS or following in TIME_WORDS
+        opens = place - 1 == clause.verb_place or before in _BEFORE_COLOUR or before in COLOURS
+        if parsed.tokens[place] in COLOURS and is_last and opens:
+            found.append(parsed.surfaces[place])
+    return found
+
+
+_BEFORE_COLOUR = word_class("and , in dark light bright pale all entirely completely")
+
+
+def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> list[str]:
+    """Give numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
+    found = [
+        phrase
+        for _, phrase in phrases_of(clause)
+        if is_measure(phrase, kind, parsed) and _tells(measure, phrase, UNITS[kind], parsed)
+    ]
     if kind == "age":
         aged = [
             phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))
@@ -125,7 +193,7 @@ def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
     found = [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
-        if word == "per" or set(tokens_of(phrase, parsed)) & _EVERY
+        if word == "per" or set(tokens_of(phrase, parsed)) & (_EVERY | _WEEKLY)
     ]
     return found + [word for word in clause.adverbs if word in _EVERY]
 
