@@ -10,6 +10,7 @@ from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
+from mrpvm.plugins.goal_solvers.symbolic.labels import labelled_answer
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.paraphrases import paraphrases
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
@@ -103,10 +104,14 @@ class _Answerer:
             return None
         if self.question.has_open_pronoun:
             return self._framed(replied(self.asked, self.statements))
-        return self._answer() or self._in_other_words()
+        return self._answer() or self._by_label() or self._in_other_words()
 
     def _answer(self) -> Rendered | None:
         return self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+
+    def _by_label(self) -> Rendered | None:
+        line = labelled_answer(self.asked, self.statements)
+        return self._told([line]) if line else None
 
     def _in_other_words(self) -> Rendered | None:
         for wording in paraphrases(self.asked):

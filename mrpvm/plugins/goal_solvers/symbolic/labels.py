@@ -1,0 +1,105 @@
+"""Values that stand beside a label: "Uploads: 4 GB" below "Limits", or a cell of a table [BP-36 b].
+
+A label and the heading above it are no sentence. So every word of the question has to stand in the label, its heading
+or its value, and the label and the heading may say nothing that is not asked.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.lexicon import AUXILIARIES, word_class
+from mrpvm.plugins.goal_solvers.symbolic.label_questions import LIMITS, LabelQuestion, canonical, label_questions
+from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
+from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+
+_LINE = re.compile(r"^[*_ ]{0,3}(?P<label>[^\W\d_][^:|.!?;\n]{0,60}?)[*_]{0,3}:[*_]{0,3}\s+[*_]{0,3}(?P<value>\S.*)$")
+_LABEL_WORDS_MAX = 6
+_TITLE_WORDS_MAX = 10
+_PLAIN_HEADINGS = frozenset(
+    sense(word)
+    for word in word_class(
+        "contact information info detail data overview general specification spec technical fact summary feature key "
+        "property parameter setting configuration profile basic note product description main"
+    )
+)
+"""Words of headings that only name a section: they say nothing of the lines below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A value with its label; `heading` is what stands above both, `title` what the whole source is headed."""
+
+    statement: Statement
+    label: frozenset[str]
+    heading: frozenset[str]
+    title: frozenset[str]
+    ending: str
+    value: str
+
+
+def labelled_answer(text: str, statements: Sequence[Statement]) -> Statement | None:
+    """Give the line whose label or heading names what is asked, None where several differ."""
+    lines = list(_lines(statements))
+    if not lines:
+        return None
+    for question in label_questions(text):
+        found = [line for line in lines if _answers(question, line)]
+        if found:
+            return found[0].statement if len({line.value.lower() for line in found}) == 1 else None
+    return None
+
+
+def _split(text: str) -> tuple[str, str] | None:
+    line = _LINE.match(text)
+    if line is None or len(line["label"].split()) > _LABEL_WORDS_MAX:
+        return None
+    if AUXILIARIES & set(read(line["label"]).tokens):
+        return None
+    return line["label"], line["value"].rstrip(". ")
+
+
+def _lines(statements: Sequence[Statement]) -> Iterator[Labelled]:
+    titles = {item.entry.unit.source_id: read(canonical(item.text)).senses for item in statements if _is_title(item)}
+    for item in statements:
+        unit = item.entry.unit
+        parts = _split(item.text) if unit.unit_type != UTTERANCE else None
+        if parts is None:
+            continue
+        label = read(canonical(parts[0]))
+        heading = read(canonical(unit.section_title or unit.title or "")).senses
+        yield Labelled(
+            statement=item,
+            label=label.senses,
+            heading=frozenset() if heading <= _PLAIN_HEADINGS else heading,
+            title=titles.get(unit.source_id, frozenset()),
+            ending=label.tokens[-1],
+            value=parts[1],
+        )
+
+
+def _is_title(statement: Statement) -> bool:
+    """Tell whether a statement is the title of its source: its first line, no sentence and no label."""
+    unit = statement.entry.unit
+    is_first = unit.chunk_index == 0 and unit.unit_index == 0 and statement.position == 0
+    return is_first and len(unit.text.split()) <= _TITLE_WORDS_MAX and unit.text[-1:].isalnum() and ":" not in unit.text
+
+
+def _answers(question: LabelQuestion, line: Labelled) -> bool:
+    """Tell whether a line says all that is asked, and its label and heading nothing besides."""
+    naming = question.things | question.said_by | question.optional
+    if not line.label & (question.things | question.said_by) or not line.label <= naming:
+        return False
+    if not line.heading <= naming | _PLAIN_HEADINGS:
+        return False
+    if question.said_by and not question.said_by & (line.label | line.heading):
+        return False
+    if question.said_by == LIMITS and not line.label & question.things:
+        return False
+    if question.links and line.ending not in question.links:
+        return False
+    known = line.label | line.heading | (read(line.value).senses & question.limits)
+    if not line.heading & question.things:
+        known |= line.title
+    return question.things <= known and question.fits(line.value)
