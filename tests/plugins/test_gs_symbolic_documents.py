@@ -1,13 +1,15 @@
 """What documents are asked as people ask them, and answered without a model [BP-34, BP-36]."""
 
+import re
+
 import pytest
 
 from bench.evaluation.session import EvaluatedSession
 
 MANUAL = (
-    "Generator manual\n\nCheck the oil every week. Replace the air filter after 200 hours of operation. The generator has"
-    " to be serviced once a year by a certified technician.\n\nStore the unit in a dry place. Use only SAE 10W-30 oil."
-    " Call Nordwind Service for repairs."
+    "Generator manual\n\nCheck the oil every week. Replace the air filter after 200 hours of operation."
+    " The generator has to be serviced once a year by a certified technician.\n\nStore the unit in a dry place."
+    " Use only SAE 10W-30 oil. Call Nordwind Service for repairs."
 )
 
 
@@ -17,7 +19,7 @@ def answer(document: str, question: str) -> str | None:
         outcome = session.say(question)
     assert outcome.answer is not None
     [group] = outcome.answer.groups
-    return group.answer_markdown.removesuffix(" [1]") if group.status == "answered" else None
+    return re.sub(r" \[\d\]", "", group.answer_markdown) if group.status == "answered" else None
 
 
 @pytest.mark.parametrize(
@@ -80,3 +82,72 @@ CAMP = (
 )
 def test_a_label_and_the_heading_above_it_say_what_their_value_is(question: str, said: str | None) -> None:
     assert answer(CAMP, question) == said
+
+
+GYM = (
+    "# Northside Gym\n\n## How do I freeze my membership?\nWrite to the desk. The request is free of charge."
+    " The form is two pages long.\n\n## Can I bring a guest?\nYes. Register the guest at the desk. Pay the day rate."
+    " Guests under 16 are sent home.\n\n## Can I rent a locker?\nNo. All lockers are free.\n\n"
+    "## Can I park at the gym on Sundays?\nYes. The garage is always open.\n\n## Locker key\n"
+    "The key is replaced within three days. Keys left in the shower are collected every evening."
+    " The old door was painted in 2019.\n\n## Pumps\nThe valve was installed in 1990.\n\n"
+    "## Red or blue card\nThe card is valid for two years.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Can I bring a guest?", "Yes. Register the guest at the desk."),
+        ("Am I allowed to bring a guest?", "Yes. Register the guest at the desk."),
+        ("Can I rent a locker?", "No. All lockers are free."),
+        ("How do I bring a guest?", "Register the guest at the desk. Pay the day rate."),
+        ("When is the locker key replaced?", "The key is replaced within three days."),
+        ("How long is the freeze form?", "The form is two pages long."),
+        ("What happens to keys left in the shower?", "Keys left in the shower are collected every evening."),
+        ("What happens to guests under 16?", "Guests under 16 are sent home."),
+        ("What happens to keys left in the garage?", None),
+        ("What happens to guests?", None),
+        ("What happened to keys left in the shower?", None),
+        ("What happens to lockers?", None),
+        ("Can I bring a dog?", None),
+        ("Can a guest bring me?", None),
+        ("Can I park at the gym?", None),
+        ("How do I rent a locker?", None),
+        ("How do I park at the gym on Sundays?", None),
+        ("When is the membership key replaced?", None),
+        ("When was the pump installed?", None),
+        ("When was the locker door painted?", None),
+        ("How long is the red card valid?", None),
+    ],
+)
+def test_a_heading_is_the_question_that_the_text_below_it_answers(question: str, said: str | None) -> None:
+    assert answer(GYM, question) == said
+
+
+SHOP = (
+    "Bicycle workshop Talbach\n\nPrices\nChain: 35 euros\nBrake pads: 12 euros\n\nOpening hours\n\n"
+    "Workshop: 9:00 to 17:00\nShop: 10:00 to 18:00\n\nStaff\nManager: Lena Roth\n\nWarehouse\nManager: Tim Ost\nPhone: 555 120\n\n"
+    "Can I wait for my bicycle?\nYes. Take a seat in the corner and ring the bell. Coffee is free.\n\n"
+    "How do I pay?\nPut the cash into the box.\n\nSupplier: Nordrad\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much does the chain cost?", "Chain: 35 euros."),
+        ("When does the shop open?", "Shop: 10:00 to 18:00."),
+        ("Who is the manager of the warehouse?", "Manager: Tim Ost."),
+        ("Can I wait for my bicycle?", "Yes. Take a seat in the corner and ring the bell."),
+        ("How do I pay?", "Put the cash into the box."),
+        ("Who is the supplier?", "Supplier: Nordrad."),
+        ("What is the price of the bell?", None),
+        ("When does the warehouse open?", None),
+        ("What is the phone number of the shop?", None),
+        ("Can I wait for my coffee?", None),
+        ("How do I pay for my bicycle?", None),
+    ],
+)
+def test_a_plain_text_has_headings_without_marks(question: str, said: str | None) -> None:
+    assert answer(SHOP, question) == said

@@ -127,3 +127,23 @@ _SENTENCES = st.lists(_WORDS, min_size=6, max_size=14).map(lambda chosen: f"The 
 def test_the_width_of_the_lines_changes_nothing(paragraphs: list[list[str]], width: int) -> None:
     wrapped = "\n\n".join(textwrap.fill(" ".join(sentences), width) for sentences in paragraphs)
     assert stated(wrapped) == [sentence for sentences in paragraphs for sentence in sentences]
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("Manual\n\nLimits\nUploads: 4 GB\n\nThe end is near.", [None, None, "Limits", None]),
+        ("Manual\n\nLimits\n\nUploads are small.\n\nThe end is near.", [None, None, "Limits", "Limits"]),
+        ("How do I pay?\nPut cash into the box.\n\nThe end is near.", ["How do I pay?", None]),
+        ("Roses\n\nViolets\n\nTulips", [None, None, None]),
+        ("She stopped\nand the dog slept there.", [None, None]),
+        ("# Manual\n\nLimits\nThe end is near.", ["Manual", "Manual"]),
+    ],
+)
+def test_a_line_heads_what_stands_below_it(text: str, headings: list[str | None]) -> None:
+    assert [statement.heading for statement in statements_of(text)] == headings
+
+
+def test_labels_that_come_back_are_no_speakers() -> None:
+    text = "Phone: 555 10\nCity: Bern\n\nPhone: 555 20\nCity: Basel"
+    assert [statement.speaker for statement in statements_of(text)] == [None] * 4

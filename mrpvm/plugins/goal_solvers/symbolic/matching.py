@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
+from mrpvm.plugins.goal_solvers.symbolic.headings import under_heading
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -62,8 +63,11 @@ def _denied(match: Match, statements: Sequence[Statement]) -> bool:
 
 def match_one(question: Question, statement: Statement) -> Match | None:
     """Give the match of one statement, trying its clauses before the whole, or None."""
+    heading = statement.entry.unit.section_title or statement.entry.unit.title
     for reading in statement.readings:
         paired = pair(question, reading, statement.inherited) or _named_beside(question, reading)
+        if paired is None and (bare := under_heading(question, reading, heading)):
+            paired = pair(bare, reading, statement.inherited)
         if paired is None or not truth_holds(question, reading):
             continue
         if not _linked(question, reading, paired) or not _does(question, reading, paired):

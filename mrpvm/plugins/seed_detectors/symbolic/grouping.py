@@ -28,6 +28,7 @@ _OPENING_PRONOUNS = word_class("he she it they this his her its their")
 _PERSONAL_PRONOUNS = word_class("he she him her his hers them")
 _CONCLUSIONS = word_class("therefore thus consequently hence so because that")
 _NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
+_ASSENT = re.compile(r"^(?:Yes|No)[.!]\s+(?=\w)")
 _LEADING = word_class("the a an this that these those so and but also then however")
 
 
@@ -63,7 +64,7 @@ def _opens_as_reference(sentence: str) -> bool:
 def topic_of(sentence: str) -> str:
     """Give the dominant subject of a sentence: what stands before its first verb, as far as function words show it."""
     kept: list[str] = []
-    for raw in sentence.split():
+    for raw in _ASSENT.sub("", sentence).split():
         bare = raw.strip(".,;:!?\"'()[]\u201c\u201d")
         word = bare.lower()
         if not bare or (not kept and word in _LEADING):
