@@ -127,7 +127,8 @@ def test_a_heading_is_the_question_that_the_text_below_it_answers(question: str,
 
 SHOP = (
     "Bicycle workshop Talbach\n\nPrices\nChain: 35 euros\nBrake pads: 12 euros\n\nOpening hours\n\n"
-    "Workshop: 9:00 to 17:00\nShop: 10:00 to 18:00\n\nStaff\nManager: Lena Roth\n\nWarehouse\nManager: Tim Ost\nPhone: 555 120\n\n"
+    "Workshop: 9:00 to 17:00\nShop: 10:00 to 18:00\n\nStaff\nManager: Lena Roth\n\n"
+    "Warehouse\nManager: Tim Ost\nPhone: 555 120\n\n"
     "Can I wait for my bicycle?\nYes. Take a seat in the corner and ring the bell. Coffee is free.\n\n"
     "How do I pay?\nPut the cash into the box.\n\nSupplier: Nordrad\n"
 )
@@ -151,3 +152,27 @@ SHOP = (
 )
 def test_a_plain_text_has_headings_without_marks(question: str, said: str | None) -> None:
     assert answer(SHOP, question) == said
+
+
+PARTS = (
+    "Spare parts\n\n| Part | Order number | Price | Colour |\n|---|---|---|---|\n| Lid | 4711 | 12 euros | white |\n"
+    "| Filter basket | 4712 | 30 euros | grey |\n\nFor the lid there is a guarantee of a year.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How much does the lid cost?", "Lid: Price: 12 euros."),
+        ("What is the order number of the filter basket?", "Filter basket: Order number: 4712."),
+        ("What colour is the filter basket?", "Filter basket: Colour: grey."),
+        ("How much does the basket cost?", None),
+        ("How much does the filter cost?", None),
+        ("How much does the pump cost?", None),
+        ("What is the weight of the lid?", None),
+        ("What colour is the filter?", None),
+        ("How much does the lid weigh?", None),
+    ],
+)
+def test_a_cell_of_a_table_is_what_its_row_and_column_name(question: str, said: str | None) -> None:
+    assert answer(PARTS, question) == said

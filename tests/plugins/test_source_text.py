@@ -91,12 +91,29 @@ def test_a_question_among_the_items_goes_alone() -> None:
     [
         "Pump P1 is red\nMotor M7 is blue\nValve V2 is green",
         "name,colour,hall\npump P1,red,3\nmotor M7,blue,4",
-        "| name | colour |\n| --- | --- |\n| the pump of the works | red |",
+        "| name | colour |\n| the pump of the works | red |",
         "Introduction\nThe pump is red.",
     ],
 )
 def test_lines_that_are_no_prose_stay_apart(text: str) -> None:
     assert stated(text) == [line for line in text.splitlines() if any(map(str.isalnum, line))]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "Stock:\n| Part | Price | Shelf |\n|---|:--:|---|\n| **Hose** | 3 euros | A4 |\n| Nut | 1 euro | |\nNew.",
+            ["Stock:", "Hose:\n- Price: 3 euros.\n- Shelf: A4.", "Nut:\n- Price: 1 euro.", "New."],
+        ),
+        ("| Part | Price |\n|---|---|\n| Hose | 3 | 4 |", ["| Part | Price |", "| Hose | 3 | 4 |"]),
+        ("| Part | |\n|---|---|\n| Hose | 3 m |", ["Hose: 3 m"]),
+        ("| Property | Value |\n|---|---|\n| Width | 3 m |\n| Age | 2 years |", ["Width: 3 m", "Age: 2 years"]),
+        ("| Part | | A |\n|---|---|---|\n| Hose | 3 | 4 |", ["| Part | | A |", "| Hose | 3 | 4 |"]),
+    ],
+)
+def test_a_row_of_a_table_is_told_with_the_heads_of_its_columns(text: str, told: list[str]) -> None:
+    assert stated(text) == told
 
 
 _WORDS = st.sampled_from(

@@ -12,7 +12,7 @@ from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
 from mrpvm.plugins.goal_solvers.symbolic.happenings import asks_what_happens, happenings
 from mrpvm.plugins.goal_solvers.symbolic.headings import granted, granted_way
-from mrpvm.plugins.goal_solvers.symbolic.labels import labelled_answer
+from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled, labelled_answer
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.paraphrases import paraphrases
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
@@ -158,8 +158,11 @@ class _Answerer:
         if kind is Kind.OUTCOME:
             return self._told(outcomes(self.question, self.statements))
         items = explaining.listing(self.question, self.statements)
-        if items:
-            return self._told(items)
+        line = labelled_answer(self.asked, items) if items else None
+        if line or not (self.question.attribute and any(is_labelled(item.text) for item in items)):
+            listed = self._told([line] if line else items)
+            if listed or items:
+                return listed
         if kind is Kind.OPEN:
             return self._told(explaining.about(self.question, self.statements), is_long=True)
         return self._fact()

@@ -14,7 +14,7 @@ _CANONICAL = (
     (re.compile(r"\bfax(?: numbers?)?\b", re.I), "fax"),
     (re.compile(r"\b(?:web ?site|web ?page|homepage|url|web address)\b", re.I), "website"),
     (re.compile(r"\b(?:opening|business|office) (?:hours|times)\b", re.I), "hours"),
-    (re.compile(r"\bnumber of\b", re.I), ""),
+    (re.compile(r"(?:^|(?<=\bthe )|(?<=maximum ))number of\b", re.I), ""),
     (re.compile(r"\bmax\b\.?", re.I), "maximum"),
     (re.compile(r"\bmin\b\.?(?! *$)", re.I), "minimum"),
 )
@@ -217,6 +217,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
         (rf"^who {_IS} (?P<thing>(?:the|our|your|its) .+|.+['\u2019]s .+)$", _person),
         (r"^(?:what|which) (?P<thing>.+? (?:do|does) .+? (?:use|have|need|require))$", _chosen),
         (rf"^(?:what|which) (?P<thing>.+? {_IS} (?:required|needed|necessary))$", _chosen),
+        (rf"^(?:what|which) (?P<thing>\w+(?: \w+)? {_IS} .+)$", _named),
         (r"^how much (?:does|do) (?P<thing>.+? costs?\b.*)$", _price),
         (r"^what (?:does|do) (?P<thing>.+? costs?\b.*)$", _price),
         (r"^how much (?:is|are) (?P<thing>.+)$", _price),

@@ -6,7 +6,7 @@ or its value, and the label and the heading may say nothing that is not asked.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.lexicon import AUXILIARIES, word_class
@@ -29,10 +29,14 @@ _PLAIN_HEADINGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A value with its label; `heading` is what stands above both, `title` what the whole source is headed."""
+    """A value with its label.
+
+    `lead` introduces the list it stands in, `heading` stands above both, `title` above the whole source.
+    """
 
     statement: Statement
     label: frozenset[str]
+    lead: frozenset[str]
     heading: frozenset[str]
     title: frozenset[str]
     ending: str
@@ -47,8 +51,18 @@ def labelled_answer(text: str, statements: Sequence[Statement]) -> Statement | N
     for question in label_questions(text):
         found = [line for line in lines if _answers(question, line)]
         if found:
-            return found[0].statement if len({line.value.lower() for line in found}) == 1 else None
+            return _told(found[0]) if len({line.value.lower() for line in found}) == 1 else None
     return None
+
+
+def is_labelled(text: str) -> bool:
+    """Tell whether a text is a label with its value."""
+    return _split(text) is not None
+
+
+def _told(line: Labelled) -> Statement:
+    """Give the statement, told with what introduces its list."""
+    return replace(line.statement, before=line.statement.lead) if line.lead else line.statement
 
 
 def _split(text: str) -> tuple[str, str] | None:
@@ -72,6 +86,7 @@ def _lines(statements: Sequence[Statement]) -> Iterator[Labelled]:
         yield Labelled(
             statement=item,
             label=label.senses,
+            lead=read(canonical(item.lead or "")).senses,
             heading=frozenset() if heading <= _PLAIN_HEADINGS else heading,
             title=titles.get(unit.source_id, frozenset()),
             ending=label.tokens[-1],
@@ -89,17 +104,23 @@ def _is_title(statement: Statement) -> bool:
 def _answers(question: LabelQuestion, line: Labelled) -> bool:
     """Tell whether a line says all that is asked, and its label and heading nothing besides."""
     naming = question.things | question.said_by | question.optional
-    if not line.label & (question.things | question.said_by) or not line.label <= naming:
+    if not line.label or not line.label <= naming:
         return False
-    if not line.heading <= naming | _PLAIN_HEADINGS:
+    if not line.lead <= naming or not _is_open(line.heading - naming, below=line.lead):
         return False
-    if question.said_by and not question.said_by & (line.label | line.heading):
+    above = line.lead | line.heading or line.title
+    if question.said_by and not question.said_by & (line.label | above):
         return False
     if question.said_by == LIMITS and not line.label & question.things:
         return False
     if question.links and line.ending not in question.links:
         return False
-    known = line.label | line.heading | (read(line.value).senses & question.limits)
-    if not line.heading & question.things:
+    known = line.label | line.lead | line.heading | (read(line.value).senses & question.limits)
+    if not (line.lead | line.heading) & question.things:
         known |= line.title
     return question.things <= known and question.fits(line.value)
+
+
+def _is_open(unasked: frozenset[str], below: frozenset[str]) -> bool:
+    """Tell whether a heading leaves open what stands below it: one word above a lead only says of what kind it is."""
+    return unasked <= _PLAIN_HEADINGS or (bool(below) and len(unasked) == 1)

@@ -15,6 +15,7 @@ from mrpvm.knowledge.small_talk import is_assent, is_phatic
 from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, plain_headings
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, Segmenter, Statement, lines_of
+from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of
 
 _QUESTIONS_LEAD = re.compile(
     r"^\W*(?:questions?\b|(?:please )?(?:answer|respond to|reply to) (?:the|these|each|every|all)\b)", re.IGNORECASE
@@ -79,6 +80,26 @@ class _SourceSegmenter(Segmenter):
             self._add_statement(heading.text)
             self.block += 1
         self._heading, self._is_short = heading.text, heading.is_of_paragraph
+
+    def _flush_prose(self) -> None:
+        found = first_table(self._prose)
+        rows = rows_of(self._prose[found[0] : found[1]]) if found else None
+        if found is None or rows is None:
+            super()._flush_prose()
+            return
+        behind, self._prose = self._prose[found[1] :], self._prose[: found[0]]
+        super()._flush_prose()
+        for row in rows:
+            self._state_row(row)
+        self._prose = behind
+        self._flush_prose()
+
+    def _state_row(self, row: Row) -> None:
+        if row.value is not None:
+            self._add_statement(f"{row.name}: {row.value}")
+            self.block += 1
+        elif row.cells:
+            self._state_list(f"{row.name}:", [f"{label}: {cell}" for label, cell in row.cells], is_procedure=False)
 
     def _take_list(self, items: list[Line]) -> None:
         self._assent = ""
