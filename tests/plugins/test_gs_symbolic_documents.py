@@ -176,3 +176,29 @@ PARTS = (
 )
 def test_a_cell_of_a_table_is_what_its_row_and_column_name(question: str, said: str | None) -> None:
     assert answer(PARTS, question) == said
+
+
+DESK = (
+    "Harbour office\n\nLost property: 555 200 31, mornings only\nPress desk: Mia Holt\n\n"
+    "Send invoices to bills@harbour.example."
+    " Questions about berths go to berths@harbour.example. Complaints about berths go to chief@harbour.example."
+    " Never send parcels to yard@harbour.example.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the phone number of lost property?", "Lost property: 555 200 31, mornings only."),
+        ("What is the e-mail address for invoices?", "Send invoices to bills@harbour.example."),
+        ("What is the email address for berths?", "Questions about berths go to berths@harbour.example."),
+        ("What is the phone number of the press desk?", None),
+        ("What is the e-mail address of lost property?", None),
+        ("What is the e-mail address for parcels?", None),
+        ("What is the e-mail address for boats?", None),
+        ("What is the e-mail address of the chief?", None),
+        ("What is the phone number for invoices?", None),
+    ],
+)
+def test_an_address_is_found_by_what_it_is_for(question: str, said: str | None) -> None:
+    assert answer(DESK, question) == said

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from mrpvm.knowledge.lexicon import MONTHS, PREPOSITIONS, TIME_WORDS, WEEKDAYS, word_class
 from mrpvm.knowledge.pragmatics import expand_is, strip_lead
+from mrpvm.plugins.goal_solvers.symbolic.addresses import CONTACTS
 from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 
 _CANONICAL = (
@@ -75,7 +76,7 @@ class LabelQuestion:
 
     `things` have to be said by the label or its heading, those that are `limits` ("per night") at least by the value;
     one of `said_by`, if there are any, by label or heading; `optional` words may stand there besides; where `links` are
-    given, the label ends in one of them.
+    given, the label ends in one of them; `contact` is the kind of address asked for.
     """
 
     things: frozenset[str]
@@ -84,6 +85,7 @@ class LabelQuestion:
     optional: frozenset[str] = frozenset()
     links: frozenset[str] = frozenset()
     limits: frozenset[str] = frozenset()
+    contact: str | None = None
 
 
 def canonical(text: str) -> str:
@@ -123,6 +125,15 @@ def _named(match: re.Match[str]) -> LabelQuestion:
     if _PRICES & things:
         return LabelQuestion(things=things - _PRICES, said_by=_PRICES, fits=lambda value: bool(_CURRENCY.search(value)))
     return LabelQuestion(things=things, fits=bool)
+
+
+def _contact(match: re.Match[str]) -> LabelQuestion | None:
+    """Give the question for a number or address: what the value looks like says which kind it is."""
+    things = _things(match["thing"])
+    kind = next(iter(things & CONTACTS.keys()), None)
+    if kind is None or things == {kind}:
+        return None
+    return LabelQuestion(things=things - {kind}, contact=kind, fits=lambda value: bool(CONTACTS[kind].search(value)))
 
 
 def _person(match: re.Match[str]) -> LabelQuestion:
@@ -214,6 +225,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), build)
     for pattern, build in (
         (rf"^(?:what|which) {_IS} (?P<thing>.+)$", _named),
+        (rf"^(?:what|which) {_IS} (?P<thing>.+)$", _contact),
         (rf"^who {_IS} (?P<thing>(?:the|our|your|its) .+|.+['\u2019]s .+)$", _person),
         (r"^(?:what|which) (?P<thing>.+? (?:do|does) .+? (?:use|have|need|require))$", _chosen),
         (rf"^(?:what|which) (?P<thing>.+? {_IS} (?:required|needed|necessary))$", _chosen),

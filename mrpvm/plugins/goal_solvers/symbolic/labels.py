@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.lexicon import AUXILIARIES, word_class
+from mrpvm.plugins.goal_solvers.symbolic.addresses import reached_at
 from mrpvm.plugins.goal_solvers.symbolic.label_questions import LIMITS, LabelQuestion, canonical, label_questions
 from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -44,12 +45,16 @@ class Labelled:
 
 
 def labelled_answer(text: str, statements: Sequence[Statement]) -> Statement | None:
-    """Give the line whose label or heading names what is asked, None where several differ."""
+    """Give the line whose label or heading names what is asked, None where several differ.
+
+    An address may stand in a sentence as well, which then says what it is for.
+    """
     lines = list(_lines(statements))
-    if not lines:
-        return None
     for question in label_questions(text):
         found = [line for line in lines if _answers(question, line)]
+        reached = reached_at(question.contact, question.things, statements) if question.contact else None
+        if reached and not found:
+            return reached
         if found:
             return _told(found[0]) if len({line.value.lower() for line in found}) == 1 else None
     return None
