@@ -45,7 +45,8 @@ CAMP = (
     "- Showers: free\n\n## Opening hours\nKiosk: 8:00 to 20:00\nLake: 6:00 to 22:00, closed on Sundays\n\n"
     "## Restrictions\n- Guests: 6 per tent\n- Dogs: 2 on leads, 1 in the lake\n- Vehicles: 3.5 t\n\n"
     "## Requirements\nDeposit: 50 euros\nPegs: 12 per tent\n\n## Ports\nOffice printer: 9100\n\n"
-    "## Quay house\nWarden: Joris Blom\nHeight: 7 m\n"
+    "## Quay house\nWarden: Joris Blom\nHeight: 7 m\n\n## Rental periods\nBoats: 3 hours\nBikes: 2 days\n\n"
+    "## Distances\nSea: at least 3 KM\nTown: 12 KM\n"
 )
 
 
@@ -64,6 +65,10 @@ CAMP = (
         ("What port does the office printer use?", "Office printer: 9100."),
         ("Who is the warden of the quay house?", "Warden: Joris Blom."),
         ("How high is the quay house?", "Height: 7 m."),
+        ("How long is the rental period for boats?", "Boats: 3 hours."),
+        ("What is the distance of the town?", "Town: 12 KM."),
+        ("How long is the rental period for tents?", None),
+        ("How long are the boats?", None),
         ("How much does a tent cost per week?", None),
         ("How much does a caravan cost?", None),
         ("How much does a large tent cost?", None),

@@ -92,6 +92,7 @@ def test_a_question_among_the_items_goes_alone() -> None:
         "Pump P1 is red\nMotor M7 is blue\nValve V2 is green",
         "name,colour,hall\npump P1,red,3\nmotor M7,blue,4",
         "| name | colour |\n| the pump of the works | red |",
+        "Hall: on the left of the gate, open on all days from nine to five\nGate: closed",
         "Introduction\nThe pump is red.",
     ],
 )

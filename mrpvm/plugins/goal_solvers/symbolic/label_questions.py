@@ -167,6 +167,11 @@ def _size(match: re.Match[str]) -> LabelQuestion | None:
     return LabelQuestion(things=things, said_by=_senses(noun or nouns), fits=fits)
 
 
+def _duration(match: re.Match[str]) -> LabelQuestion:
+    units = r"seconds?|minutes?|min|hours?|h|days?|weeks?|months?|years?"
+    return LabelQuestion(things=_things(match["thing"]), optional=_senses("duration"), fits=_measured(units))
+
+
 def _weight(match: re.Match[str]) -> LabelQuestion:
     nouns, units = _SIZES["heavy"]
     return LabelQuestion(things=_things(match["thing"]), said_by=_senses(nouns), fits=_measured(units))
@@ -237,6 +242,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
         (r"^how much (?:does|do) (?P<thing>.+?) weigh$", _weight),
         (rf"^how (?P<adjective>wide|broad|high|tall|deep|thick|long|heavy|old|hot|fast|large|big) (?P<be>{_IS}|can|may)"
          r" (?P<thing>.+?)(?: be)?$", _size),
+        (r"^how long (?:is|are) (?P<thing>.+)$", _duration),
         (r"^how many (?P<thing>.+? (?:can|may) (?:i|we|you|one|(?:an? |each |every )?users?) .+)$", _limit),
         (r"^how many (?P<thing>.+? are (?:allowed|permitted|possible)\b.*)$", _limit),
         (r"^how many (?P<thing>(?P<counted>.+?) (?:are there|(?:do|does) .+ (?:have|hold|contain|include))\b.*)$",

@@ -22,7 +22,7 @@ _PLAIN_HEADINGS = frozenset(
     sense(word)
     for word in word_class(
         "contact information info detail data overview general specification spec technical fact summary feature key "
-        "property parameter setting configuration profile basic note product description main"
+        "property parameter setting configuration profile basic note product description main staff team people rule"
     )
 )
 """Words of headings that only name a section: they say nothing of the lines below."""

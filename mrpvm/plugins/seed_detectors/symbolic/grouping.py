@@ -18,6 +18,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.knowledge.pragmatics import role_of
 from mrpvm.knowledge.text import cut_at_word, words
+from mrpvm.plugins.seed_detectors.symbolic.plain_headings import is_labelled
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Statement
 
 _MAX_SENTENCES = 5
@@ -82,6 +83,8 @@ def topic_of(sentence: str) -> str:
 def _joins(group: Sequence[str], sentence: str) -> bool:
     if len(group) >= _MAX_SENTENCES or sum(map(len, group)) + len(sentence) > _MAX_CHARS:
         return False
+    if is_labelled(group[-1]) and is_labelled(sentence):
+        return False  # the values of two labels have nothing to do with each other, whatever both name
     return _opens_as_reference(sentence) or bool(_names(group[-1]) & _names(sentence))
 
 

@@ -40,10 +40,15 @@ def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
             continue
         is_attached = bool(bare[place + 1])
         below = next((other for other in bare[place + 1 :] if other), "")
-        asks = is_attached and _asks(line) and not below.endswith(QUESTION_MARKS) and not _is_labelled(below)
+        asks = is_attached and _asks(line) and not below.endswith(QUESTION_MARKS) and not is_labelled(below)
         if asks or (place > first and _is_title(line) and _opens_text(below)):
             found[place] = PlainHeading(line, is_of_paragraph=is_attached)
     return found
+
+
+def is_labelled(line: str) -> bool:
+    """Tell whether a line begins with a label and a colon, with something beside it."""
+    return _LABELLED.match(line) is not None
 
 
 def _asks(line: str) -> bool:
@@ -62,11 +67,7 @@ def _is_title(line: str) -> bool:
     return is_short and _TITLE.match(line) is not None and not lines_of(line)[0].is_item
 
 
-def _is_labelled(line: str) -> bool:
-    return _LABELLED.match(line) is not None
-
-
 def _opens_text(below: str) -> bool:
     if not below:
         return False
-    return _is_labelled(below) or lines_of(below)[0].is_item or below.startswith("|") or bool(_SENTENCE.match(below))
+    return is_labelled(below) or lines_of(below)[0].is_item or below.startswith("|") or bool(_SENTENCE.match(below))

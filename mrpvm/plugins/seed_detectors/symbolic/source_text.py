@@ -13,7 +13,7 @@ from mrpvm.knowledge.instructions import without_reminder
 from mrpvm.knowledge.pragmatics import asks_reader
 from mrpvm.knowledge.small_talk import is_assent, is_phatic
 from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
-from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, plain_headings
+from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, Segmenter, Statement, lines_of
 from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of
 
@@ -163,6 +163,8 @@ def unwrapped(lines: list[str]) -> str:
 
 def _is_wrapped(line: str, following: str, width: int) -> bool:
     if line.startswith(_CELL) or following.startswith(_CELL):
+        return False
+    if is_labelled(line) and is_labelled(following) and not following[:1].islower():
         return False
     if len(line) >= _WRAPPED_CHARS or _OPEN_END.search(line):
         return True
