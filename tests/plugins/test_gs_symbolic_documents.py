@@ -92,7 +92,8 @@ def test_a_label_and_the_heading_above_it_say_what_their_value_is(question: str,
 GYM = (
     "# Northside Gym\n\n## How do I freeze my membership?\nWrite to the desk. The request is free of charge."
     " The form is two pages long.\n\n## Can I bring a guest?\nYes. Register the guest at the desk. Pay the day rate."
-    " Guests under 16 are sent home.\n\n## Can I rent a locker?\nNo. All lockers are free.\n\n"
+    " Guests under 16 are sent home.\n\n## Can I pay in cash?\nYes, but only at the desk. Smoking is forbidden in the"
+    " hall.\n\n## Can I rent a locker?\nNo. All lockers are free.\n\n"
     "## Can I park at the gym on Sundays?\nYes. The garage is always open.\n\n## Locker key\n"
     "The key is replaced within three days. Keys left in the shower are collected every evening."
     " The old door was painted in 2019.\n\n## Pumps\nThe valve was installed in 1990.\n\n"
@@ -106,6 +107,8 @@ GYM = (
         ("Can I bring a guest?", "Yes. Register the guest at the desk."),
         ("Am I allowed to bring a guest?", "Yes. Register the guest at the desk."),
         ("Can I rent a locker?", "No. All lockers are free."),
+        ("Can I pay in cash?", "Yes, but only at the desk."),
+        ("May I smoke?", None),
         ("How do I bring a guest?", "Register the guest at the desk. Pay the day rate."),
         ("When is the locker key replaced?", "The key is replaced within three days."),
         ("How long is the freeze form?", "The form is two pages long."),

@@ -8,7 +8,7 @@ from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 CONTACTS = {
-    sense("email"): re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    sense("email"): re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,9}"),
     sense("phone"): re.compile(r"(?<![\w.])\+?\d(?:[ /()-]{0,2}\d){5,14}(?!\w)"),
     sense("website"): re.compile(r"\bhttps?://[^\s,;]+[\w/]|\bwww\.[^\s,;]+\w"),
 }

@@ -179,7 +179,8 @@ class _Answerer:
             return json_text(word, [statement])
         if {"yes_no", "one_word"} & set(self.forms):
             return value_text(word, [statement])
-        return sentences_text([statement], opening=f"{word}.")
+        says_it = statement.text.startswith(f"{word},")
+        return sentences_text([statement], opening="" if says_it else f"{word}.")
 
     def _fact(self) -> Rendered | None:
         if asks_what_happens(self.asked):

@@ -82,17 +82,17 @@ class _SourceSegmenter(Segmenter):
         self._heading, self._is_short = heading.text, heading.is_of_paragraph
 
     def _flush_prose(self) -> None:
-        found = first_table(self._prose)
-        rows = rows_of(self._prose[found[0] : found[1]]) if found else None
-        if found is None or rows is None:
+        lines = self._prose
+        while (found := first_table(lines)) is not None:
+            start, end = found
+            rows = rows_of(lines[start:end])
+            self._prose = lines[: start if rows is not None else end]
             super()._flush_prose()
-            return
-        behind, self._prose = self._prose[found[1] :], self._prose[: found[0]]
+            for row in rows or ():
+                self._state_row(row)
+            lines = lines[end:]
+        self._prose = lines
         super()._flush_prose()
-        for row in rows:
-            self._state_row(row)
-        self._prose = behind
-        self._flush_prose()
 
     def _state_row(self, row: Row) -> None:
         if row.value is not None:
