@@ -12,6 +12,9 @@ _LINE = re.compile(
     r"^\s*\**(?P<speaker>[^\W\d_a-z][\w.'\u2019-]*(?: [^\W\d_a-z][\w.'\u2019-]*){0,2})\**:\**\s+(?P<said>\S.*?)\s*$"
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|i'm|i've|i'll|i'd|me|my|mine|we|our)\b", re.IGNORECASE)
+_SPOKEN = re.compile(
+    r"[.!?\u2026][\"'\u201d\u2019)]*$|\b(?:i|i'm|i've|i'll|i'd|me|my|mine|we|our|you|your)\b", re.IGNORECASE
+)
 _SELF = {
     "i": "{0}", "me": "{0}", "myself": "{0}", "my": "{0}'s", "mine": "{0}'s", "i'm": "{0} is", "am": "is",
     "i've": "{0} has", "i'll": "{0} will", "i'd": "{0} would",
@@ -36,10 +39,12 @@ def speakers_of(lines: Iterable[str]) -> frozenset[str]:
     """Give the speakers of a dialogue, none if the lines are none.
 
     Two different labels are needed, and one that comes back or a line that says "I": "Warning: hot" alone is no speech.
+    Labels of data come back as well, but most of what stands beside them are no sentences ("Phone: 555 12").
     """
     found = [match for line in lines if (match := _LINE.match(line))]
     counts = Counter(match["speaker"] for match in found)
-    comes_back = any(count > 1 for count in counts.values())
+    spoken = sum(_SPOKEN.search(match["said"]) is not None for match in found)
+    comes_back = any(count > 1 for count in counts.values()) and 2 * spoken >= len(found)
     if len(counts) < 2 or not (comes_back or any(_FIRST_PERSON.search(match["said"]) for match in found)):
         return frozenset()
     return frozenset(counts)

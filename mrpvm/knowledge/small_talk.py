@@ -50,6 +50,11 @@ def is_phatic(sentence: str) -> bool:
     return found[0] in _CORE | {"good"} and all(word in _CORE | _FILLERS for word in found)
 
 
+def is_assent(sentence: str) -> bool:
+    """Tell whether a sentence is nothing but yes or no."""
+    return words(sentence) in (["yes"], ["no"])
+
+
 def small_talk_reply(message: str) -> str | None:
     """Give what to say to small talk, or None if the message is none."""
     if _ABOUT_ME.match(message.strip()):

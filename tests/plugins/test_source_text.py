@@ -91,12 +91,30 @@ def test_a_question_among_the_items_goes_alone() -> None:
     [
         "Pump P1 is red\nMotor M7 is blue\nValve V2 is green",
         "name,colour,hall\npump P1,red,3\nmotor M7,blue,4",
-        "| name | colour |\n| --- | --- |\n| the pump of the works | red |",
+        "| name | colour |\n| the pump of the works | red |",
+        "Hall: on the left of the gate, open on all days from nine to five\nGate: closed",
         "Introduction\nThe pump is red.",
     ],
 )
 def test_lines_that_are_no_prose_stay_apart(text: str) -> None:
     assert stated(text) == [line for line in text.splitlines() if any(map(str.isalnum, line))]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "Stock:\n| Part | Price | Shelf |\n|---|:--:|---|\n| **Hose** | 3 euros | A4 |\n| Nut | 1 euro | |\nNew.",
+            ["Stock:", "Hose:\n- Price: 3 euros.\n- Shelf: A4.", "Nut:\n- Price: 1 euro.", "New."],
+        ),
+        ("| Part | Price |\n|---|---|\n| Hose | 3 | 4 |", ["| Part | Price |", "| Hose | 3 | 4 |"]),
+        ("| Part | |\n|---|---|\n| Hose | 3 m |", ["Hose: 3 m"]),
+        ("| Property | Value |\n|---|---|\n| Width | 3 m |\n| Age | 2 years |", ["Width: 3 m", "Age: 2 years"]),
+        ("| Part | | A |\n|---|---|---|\n| Hose | 3 | 4 |", ["| Part | | A |", "| Hose | 3 | 4 |"]),
+    ],
+)
+def test_a_row_of_a_table_is_told_with_the_heads_of_its_columns(text: str, told: list[str]) -> None:
+    assert stated(text) == told
 
 
 _WORDS = st.sampled_from(
@@ -127,3 +145,23 @@ _SENTENCES = st.lists(_WORDS, min_size=6, max_size=14).map(lambda chosen: f"The 
 def test_the_width_of_the_lines_changes_nothing(paragraphs: list[list[str]], width: int) -> None:
     wrapped = "\n\n".join(textwrap.fill(" ".join(sentences), width) for sentences in paragraphs)
     assert stated(wrapped) == [sentence for sentences in paragraphs for sentence in sentences]
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("Manual\n\nLimits\nUploads: 4 GB\n\nThe end is near.", [None, None, "Limits", None]),
+        ("Manual\n\nLimits\n\nUploads are small.\n\nThe end is near.", [None, None, "Limits", "Limits"]),
+        ("How do I pay?\nPut cash into the box.\n\nThe end is near.", ["How do I pay?", None]),
+        ("Roses\n\nViolets\n\nTulips", [None, None, None]),
+        ("She stopped\nand the dog slept there.", [None, None]),
+        ("# Manual\n\nLimits\nThe end is near.", ["Manual", "Manual"]),
+    ],
+)
+def test_a_line_heads_what_stands_below_it(text: str, headings: list[str | None]) -> None:
+    assert [statement.heading for statement in statements_of(text)] == headings
+
+
+def test_labels_that_come_back_are_no_speakers() -> None:
+    text = "Phone: 555 10\nCity: Bern\n\nPhone: 555 20\nCity: Basel"
+    assert [statement.speaker for statement in statements_of(text)] == [None] * 4

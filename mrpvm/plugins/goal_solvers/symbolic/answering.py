@@ -10,6 +10,9 @@ from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
+from mrpvm.plugins.goal_solvers.symbolic.happenings import asks_what_happens, happenings
+from mrpvm.plugins.goal_solvers.symbolic.headings import granted, granted_way
+from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled, labelled_answer
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.paraphrases import paraphrases
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
@@ -103,10 +106,21 @@ class _Answerer:
             return None
         if self.question.has_open_pronoun:
             return self._framed(replied(self.asked, self.statements))
-        return self._answer() or self._in_other_words()
+        return self._answer() or self._by_place() or self._in_other_words()
 
     def _answer(self) -> Rendered | None:
         return self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+
+    def _by_place(self) -> Rendered | None:
+        """Give what a label or heading names: what stands beside or below it answers without naming it again."""
+        verdict = granted(self.asked, self.statements)
+        if verdict:
+            return self._rendered_verdict(is_yes=verdict[0], statement=verdict[1])
+        line = labelled_answer(self.asked, self.statements)
+        if line:
+            return self._told([line])
+        steps = granted_way(self.asked, self.statements)
+        return self._told(steps or happenings(self.asked, self.statements), is_long=True)
 
     def _in_other_words(self) -> Rendered | None:
         for wording in paraphrases(self.asked):
@@ -144,8 +158,11 @@ class _Answerer:
         if kind is Kind.OUTCOME:
             return self._told(outcomes(self.question, self.statements))
         items = explaining.listing(self.question, self.statements)
-        if items:
-            return self._told(items)
+        line = labelled_answer(self.asked, items) if items else None
+        if line or not (self.question.attribute and any(is_labelled(item.text) for item in items)):
+            listed = self._told([line] if line else items)
+            if listed or items:
+                return listed
         if kind is Kind.OPEN:
             return self._told(explaining.about(self.question, self.statements), is_long=True)
         return self._fact()
@@ -162,9 +179,12 @@ class _Answerer:
             return json_text(word, [statement])
         if {"yes_no", "one_word"} & set(self.forms):
             return value_text(word, [statement])
-        return sentences_text([statement], opening=f"{word}.")
+        says_it = statement.text.startswith(f"{word},")
+        return sentences_text([statement], opening="" if says_it else f"{word}.")
 
     def _fact(self) -> Rendered | None:
+        if asks_what_happens(self.asked):
+            return None  # that something is spoken of does not say what becomes of it
         found = matches(self.question, self.statements)
         if not found:
             return self._definition()

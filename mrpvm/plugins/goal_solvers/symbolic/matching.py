@@ -7,8 +7,10 @@ modality. What remains of it must hold a value of the kind asked for. Too strict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
+from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
+from mrpvm.plugins.goal_solvers.symbolic.headings import under_heading
+from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -62,8 +64,13 @@ def _denied(match: Match, statements: Sequence[Statement]) -> bool:
 
 def match_one(question: Question, statement: Statement) -> Match | None:
     """Give the match of one statement, trying its clauses before the whole, or None."""
+    if question.measure and _is_bare_label(statement):
+        return None  # "Boats: 3 hours" does not say what is three hours long: its heading does
+    heading = statement.entry.unit.section_title or statement.entry.unit.title
     for reading in statement.readings:
         paired = pair(question, reading, statement.inherited) or _named_beside(question, reading)
+        if paired is None and (bare := under_heading(question, reading, heading)):
+            paired = pair(bare, reading, statement.inherited)
         if paired is None or not truth_holds(question, reading):
             continue
         if not _linked(question, reading, paired) or not _does(question, reading, paired):
@@ -77,6 +84,12 @@ def match_one(question: Question, statement: Statement) -> Match | None:
                 extra_count=len(reading.senses - question.senses),
             )
     return None
+
+
+def _is_bare_label(statement: Statement) -> bool:
+    """Tell whether a statement is a label with a value that is no sentence."""
+    is_spoken = statement.speaker is not None or bool(AUXILIARIES & set(statement.reading.tokens))
+    return not is_spoken and is_labelled(statement.text)
 
 
 def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -> dict[Word, Word] | None:

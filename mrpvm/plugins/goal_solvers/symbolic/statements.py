@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
 from mrpvm.knowledge.pragmatics import asks_reader, is_task_request
-from mrpvm.knowledge.text import QUESTION_MARKS, sentences
+from mrpvm.knowledge.small_talk import is_assent
+from mrpvm.knowledge.text import QUESTION_MARKS, sentences, words
 from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
 from mrpvm.plugins.goal_solvers.symbolic.references import References
@@ -23,7 +24,8 @@ class Statement:
 
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
     pronouns put in. `inherited` are words of the question it replies to, and of what introduces its list, `before` is
-    the sentence that has to be told with it, `lead` introduces its list, `asked` is the question it replies to.
+    the sentence that has to be told with it, `lead` introduces its list, `asked` is the question it replies to,
+    `assent` tells whether the reply began with a bare "Yes." or "No.".
     """
 
     text: str
@@ -38,6 +40,7 @@ class Statement:
     speaker: str | None = None
     lead: str | None = None
     asked: str | None = None
+    assent: bool | None = None
 
     @property
     def readings(self) -> tuple[Reading, ...]:
@@ -75,6 +78,7 @@ class _Part:
     speaker: str | None = None
     asked: str | None = None
     lead: str | None = None
+    assent: bool | None = None
 
 
 def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
@@ -118,6 +122,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
             speaker=part.speaker,
             lead=part.lead,
             asked=_question_of(part, unit),
+            assent=part.assent,
         )
 
 
@@ -144,7 +149,18 @@ def _parts(unit: KnowledgeUnit) -> Iterable[_Part]:
     lines = unit.text.split("\n")
     if any(_ITEM.match(line) for line in lines):
         return _items(lines)
-    return (_Part(text=text) for text in _sentences(unit.text))
+    return _replying(_sentences(unit.text))
+
+
+def _replying(found: Sequence[str]) -> Iterable[_Part]:
+    """Give the sentences; a bare "Yes." goes with the one behind it, and says nothing without one."""
+    assent: bool | None = None
+    for text in found:
+        if is_assent(text):
+            assent = words(text) == ["yes"]
+            continue
+        yield _Part(text=text, assent=assent)
+        assent = None
 
 
 def _utterances(text: str) -> Iterable[_Part]:

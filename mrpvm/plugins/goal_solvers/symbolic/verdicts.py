@@ -17,13 +17,14 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.matching import compatible, in_order, pair
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _PARTIAL = frozenset(
     ("some", "most", "many", "few", "several", "half", "only", "almost", "rarely", "sometimes", "often")
 )
 _BEHIND = TIME_WORDS | NUMBER_WORDS | {"last", "next"}
+_FORBIDDING = sense("forbid")
 _PERMISSION = frozenset(("may", "can", "could"))
 _TOTAL = frozenset(("all", "every", "each", "always"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
@@ -75,6 +76,8 @@ def _is_plain(question: Question, reading: Reading) -> bool:
         return False
     if (reading.is_hedged and not question.reading.is_hedged) or not reading.attitudes <= question.senses:
         return False
+    if _FORBIDDING in reading.senses - question.senses:
+        return False  # "sailing is forbidden after dark" speaks of sailing, and does not say that one sails
     if (said & _PARTIAL) - asked or (asked & _TOTAL) - said:
         return False
     if not _same_modality(question, reading):

@@ -18,6 +18,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.knowledge.pragmatics import role_of
 from mrpvm.knowledge.text import cut_at_word, words
+from mrpvm.plugins.seed_detectors.symbolic.plain_headings import is_labelled
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Statement
 
 _MAX_SENTENCES = 5
@@ -28,6 +29,7 @@ _OPENING_PRONOUNS = word_class("he she it they this his her its their")
 _PERSONAL_PRONOUNS = word_class("he she him her his hers them")
 _CONCLUSIONS = word_class("therefore thus consequently hence so because that")
 _NAME = re.compile(r"\b[A-Z][\w'\u2019-]*")
+_ASSENT = re.compile(r"^(?:Yes|No)[.!]\s+(?=\w)")
 _LEADING = word_class("the a an this that these those so and but also then however")
 
 
@@ -63,7 +65,7 @@ def _opens_as_reference(sentence: str) -> bool:
 def topic_of(sentence: str) -> str:
     """Give the dominant subject of a sentence: what stands before its first verb, as far as function words show it."""
     kept: list[str] = []
-    for raw in sentence.split():
+    for raw in _ASSENT.sub("", sentence).split():
         bare = raw.strip(".,;:!?\"'()[]\u201c\u201d")
         word = bare.lower()
         if not bare or (not kept and word in _LEADING):
@@ -81,6 +83,8 @@ def topic_of(sentence: str) -> str:
 def _joins(group: Sequence[str], sentence: str) -> bool:
     if len(group) >= _MAX_SENTENCES or sum(map(len, group)) + len(sentence) > _MAX_CHARS:
         return False
+    if is_labelled(group[-1]) and is_labelled(sentence):
+        return False  # the values of two labels have nothing to do with each other, whatever both name
     return _opens_as_reference(sentence) or bool(_names(group[-1]) & _names(sentence))
 
 

@@ -5,14 +5,17 @@ wide. So all that it says is kept, but for what it asks.
 """
 
 import re
+from collections import deque
 from dataclasses import replace
 from itertools import pairwise
 
 from mrpvm.knowledge.instructions import without_reminder
 from mrpvm.knowledge.pragmatics import asks_reader
-from mrpvm.knowledge.small_talk import is_phatic
+from mrpvm.knowledge.small_talk import is_assent, is_phatic
 from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
+from mrpvm.plugins.seed_detectors.symbolic.plain_headings import PlainHeading, is_labelled, plain_headings
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import Line, Segmenter, Statement, lines_of
+from mrpvm.plugins.seed_detectors.symbolic.tables import Row, first_table, rows_of
 
 _QUESTIONS_LEAD = re.compile(
     r"^\W*(?:questions?\b|(?:please )?(?:answer|respond to|reply to) (?:the|these|each|every|all)\b)", re.IGNORECASE
@@ -31,12 +34,25 @@ _NARROW_CHARS = 25
 class _SourceSegmenter(Segmenter):
     """Walks over the lines of one chunk once."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._headings: deque[PlainHeading] = deque()
+        self._is_short = False
+        self._assent = ""
+
     def _lines(self, text: str) -> list[Line]:
         """Give the lines, each item with those that go on with it, and none empty within a list or below its lead."""
         raw = text.splitlines()
         found: list[Line] = []
+        headings = {
+            place: heading for place, heading in plain_headings(raw).items() if not _QUESTIONS_LEAD.match(heading.text)
+        }
+        self._headings.extend(headings.values())
         for place, line in enumerate(raw):
             last = found[-1] if found else None
+            if place in headings:
+                found.append(Line(line, is_item=False, is_numbered=False))
+                continue
             if last and last.is_item and _continues(last, line):
                 found[-1] = replace(last, text=f"{last.text} {line.strip()}")
             elif not line.strip() and last and _leads_to(last, raw[place + 1 : place + 2]):
@@ -48,7 +64,45 @@ class _SourceSegmenter(Segmenter):
     def _joined(self) -> str:
         return unwrapped(self._prose)
 
+    def _take_line(self, text: str) -> None:
+        if self._headings and text.strip() == self._headings[0].text:
+            self._open_section(self._headings.popleft())
+            return
+        super()._take_line(text)
+        if self._is_short and not text.strip():
+            self._heading, self._is_short = None, False
+
+    def _open_section(self, heading: PlainHeading) -> None:
+        """Begin the part below a heading without marks; what does not ask is kept as a line of its own."""
+        self._flush_prose()
+        self._heading = None
+        if not heading.text.endswith(QUESTION_MARKS):
+            self._add_statement(heading.text)
+            self.block += 1
+        self._heading, self._is_short = heading.text, heading.is_of_paragraph
+
+    def _flush_prose(self) -> None:
+        lines = self._prose
+        while (found := first_table(lines)) is not None:
+            start, end = found
+            rows = rows_of(lines[start:end])
+            self._prose = lines[: start if rows is not None else end]
+            super()._flush_prose()
+            for row in rows or ():
+                self._state_row(row)
+            lines = lines[end:]
+        self._prose = lines
+        super()._flush_prose()
+
+    def _state_row(self, row: Row) -> None:
+        if row.value is not None:
+            self._add_statement(f"{row.name}: {row.value}")
+            self.block += 1
+        elif row.cells:
+            self._state_list(f"{row.name}:", [f"{label}: {cell}" for label, cell in row.cells], is_procedure=False)
+
     def _take_list(self, items: list[Line]) -> None:
+        self._assent = ""
         lead = self._take_lead()
         texts = [collapse(item.text) for item in items]
         if _QUESTIONS_LEAD.match(lead) or all(asks_reader(text) for text in texts):
@@ -65,6 +119,11 @@ class _SourceSegmenter(Segmenter):
         return found[-1]
 
     def _take_sentence(self, sentence: str) -> None:
+        if is_assent(sentence) and (self._heading or "").endswith(QUESTION_MARKS):
+            self._assent = sentence
+            return
+        if self._assent:
+            sentence, self._assent = f"{self._assent} {sentence}", ""
         if not asks_reader(sentence) and not is_phatic(sentence) and any(map(str.isalnum, sentence)):
             self._add_statement(without_reminder(sentence))
 
@@ -104,6 +163,8 @@ def unwrapped(lines: list[str]) -> str:
 
 def _is_wrapped(line: str, following: str, width: int) -> bool:
     if line.startswith(_CELL) or following.startswith(_CELL):
+        return False
+    if is_labelled(line) and is_labelled(following) and not following[:1].islower():
         return False
     if len(line) >= _WRAPPED_CHARS or _OPEN_END.search(line):
         return True

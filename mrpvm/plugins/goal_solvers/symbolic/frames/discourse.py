@@ -9,7 +9,8 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.asking import asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
-from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
+from mrpvm.plugins.goal_solvers.symbolic.headings import spoken_of
+from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _SHE = word_class("she her hers herself")
@@ -60,7 +61,7 @@ class Discourse:
             if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):
                 self._recent.append(_asked_mentions(statement.asked))
             told.around = frozenset().union(
-                read(statement.entry.unit.title or "").senses,
+                spoken_of(statement.entry.unit.title or ""),
                 *(phrase.senses for phrase in self._all_recent()),
                 (clause.verb for clause in before.parsed.clauses if self._recent[1:]) if before else (),
             )

@@ -1,41 +1,8 @@
-"""What documents are asked as people ask them, and answered without a model [BP-34, BP-36]."""
+"""Measures, times, frequencies and colours that documents tell, asked as people ask them [BP-36 b]."""
 
 import pytest
 
-from bench.evaluation.session import EvaluatedSession
-
-MANUAL = (
-    "Generator manual\n\nCheck the oil every week. Replace the air filter after 200 hours of operation."
-    " The generator has to be serviced once a year by a certified technician.\n\n"
-    "Store the unit in a dry place. Use only SAE 10W-30 oil. Call Nordwind Service for repairs."
-)
-
-
-def answer(document: str, question: str) -> str | None:
-    with EvaluatedSession() as session:
-        session.load(document, "document.txt")
-        outcome = session.say(question)
-    assert outcome.answer is not None
-    [group] = outcome.answer.groups
-    return group.answer_markdown.removesuffix(" [1]") if group.status == "answered" else None
-
-
-@pytest.mark.parametrize(
-    ("question", "said"),
-    [
-        ("How often should I check the oil?", "Check the oil every week."),
-        ("How often do I have to check the oil?", "Check the oil every week."),
-        ("When do I replace the air filter?", "Replace the air filter after 200 hours of operation."),
-        ("Where should the unit be stored?", "Store the unit in a dry place."),
-        ("Which oil must be used?", "Use only SAE 10W-30 oil."),
-        ("Who should I call for repairs?", "Call Nordwind Service for repairs."),
-        ("Who checks the oil?", None),
-        ("How often do I have to check the air filter?", None),
-    ],
-)
-def test_orders_in_a_document_answer_who_has_to_follow_them(question: str, said: str | None) -> None:
-    assert answer(MANUAL, question) == said
-
+from tests.plugins.document import answer
 
 HARBOUR = (
     "The harbour\n\n"

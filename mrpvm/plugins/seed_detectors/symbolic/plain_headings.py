@@ -1,0 +1,73 @@
+"""Lines of a plain text that head what stands below them, though no mark says so."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES
+from mrpvm.knowledge.text import QUESTION_MARKS, words
+from mrpvm.plugins.seed_detectors.symbolic.segmentation import lines_of
+
+_MARKED = re.compile(r"^\s{0,3}#{1,6}\s", re.MULTILINE)
+_TITLE = re.compile(r"^[^\W_a-z][^.:;!?|\u2026]*\w\)?$")
+_LABELLED = re.compile(r"^[*_]{0,3}[^\W\d_][^:|.!?;]{0,60}:\**\s+\S")
+_SENTENCE = re.compile(r"^\W*[^\W_a-z].*[.!?\u2026][\"'\u201d\u2019)]*$")
+_TITLE_CHARS = 60
+_TITLE_WORDS = 6
+_QUESTION_CHARS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PlainHeading:
+    """A heading without marks; `is_of_paragraph`: it stands right above its lines and heads no more than them."""
+
+    text: str
+    is_of_paragraph: bool
+
+
+def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
+    """Give the headings by their places, none in a text that marks its headings; its first line is its title.
+
+    A heading opens its paragraph, is short and ends in no mark, or asks; below it stand sentences, labels or a list.
+    """
+    bare = [line.strip() for line in lines]
+    if any(_MARKED.match(line) for line in lines):
+        return {}
+    found = {}
+    first = next((place for place, line in enumerate(bare) if line), 0)
+    for place, line in enumerate(bare[:-1]):
+        if not line or (place and bare[place - 1]):
+            continue
+        is_attached = bool(bare[place + 1])
+        below = next((other for other in bare[place + 1 :] if other), "")
+        asks = is_attached and _asks(line) and not below.endswith(QUESTION_MARKS) and not is_labelled(below)
+        if asks or (place > first and _is_title(line) and _opens_text(below)):
+            found[place] = PlainHeading(line, is_of_paragraph=is_attached)
+    return found
+
+
+def is_labelled(line: str) -> bool:
+    """Tell whether a line begins with a label and a colon, with something beside it."""
+    return _LABELLED.match(line) is not None
+
+
+def _asks(line: str) -> bool:
+    asked = words(line)
+    return (
+        line.endswith(QUESTION_MARKS)
+        and len(line) <= _QUESTION_CHARS
+        and len(asked) > 2
+        and asked[0] in INTERROGATIVES | AUXILIARIES
+        and not lines_of(line)[0].is_item
+    )
+
+
+def _is_title(line: str) -> bool:
+    is_short = len(line) <= _TITLE_CHARS and len(line.split()) <= _TITLE_WORDS
+    return is_short and _TITLE.match(line) is not None and not lines_of(line)[0].is_item
+
+
+def _opens_text(below: str) -> bool:
+    if not below:
+        return False
+    return is_labelled(below) or lines_of(below)[0].is_item or below.startswith("|") or bool(_SENTENCE.match(below))

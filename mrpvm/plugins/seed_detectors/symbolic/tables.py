@@ -1,0 +1,57 @@
+"""Tables of a text: what each row says of what it begins with."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_RULE = re.compile(r"^\s*\|(?:\s*:?-{2,}:?\s*\|)+\s*$")
+_ESCAPED = re.compile(r"(?<!\\)\|")
+_PLAIN_HEADS = frozenset(
+    ("", "value", "values", "detail", "details", "description", "specification", "data", "information", "setting")
+)
+"""Heads of a second column that say nothing of it: the first column's cells are the labels."""
+_MARKS = re.compile(r"^[*_`]+|[*_`]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: what its first cell names, and its other cells with the heads of their columns."""
+
+    name: str
+    cells: tuple[tuple[str, str], ...]
+
+    @property
+    def value(self) -> str | None:
+        """Give the only other cell where its column's head says nothing, else None."""
+        is_plain = len(self.cells) == 1 and self.cells[0][0].lower() in _PLAIN_HEADS
+        return self.cells[0][1] if is_plain else None
+
+
+def first_table(lines: Sequence[str]) -> tuple[int, int] | None:
+    """Give the places of the first table's head and of the line behind it, or None; below a head stands a rule."""
+    for start in range(len(lines) - 2):
+        if _ROW.match(lines[start]) and _RULE.match(lines[start + 1]):
+            end = start + 2
+            while end < len(lines) and _ROW.match(lines[end]):
+                end += 1
+            return start, end
+    return None
+
+
+def rows_of(table: Sequence[str]) -> list[Row] | None:
+    """Give the rows of a table, None if one does not fit its head or begins with an empty cell."""
+    head, *rows = [_cells(line) for line in (table[0], *table[2:])]
+    if (
+        len(head) < 2
+        or (len(head) > 2 and not all(head[1:]))
+        or any(len(row) != len(head) or not row[0] for row in rows)
+    ):
+        return None
+    return [Row(row[0], tuple((label, cell) for label, cell in zip(head[1:], row[1:], strict=True) if cell))
+            for row in rows]  # fmt: skip
+
+
+def _cells(line: str) -> list[str]:
+    parts = _ESCAPED.split(line.strip())[1:-1]
+    return [_MARKS.sub("", part.strip().replace("\\|", "|")).strip() for part in parts]

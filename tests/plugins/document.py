@@ -1,0 +1,15 @@
+"""A document that is loaded, asked and answered without a model."""
+
+import re
+
+from bench.evaluation.session import EvaluatedSession
+
+
+def answer(document: str, question: str) -> str | None:
+    """Give the answer without its citations, None where there is none."""
+    with EvaluatedSession() as session:
+        session.load(document, "document.txt")
+        outcome = session.say(question)
+    assert outcome.answer is not None
+    [group] = outcome.answer.groups
+    return re.sub(r" \[\d\]", "", group.answer_markdown) if group.status == "answered" else None
