@@ -10,6 +10,7 @@ from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
+from mrpvm.plugins.goal_solvers.symbolic.frames.identities import identified
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.paraphrases import paraphrases
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
@@ -106,7 +107,8 @@ class _Answerer:
         return self._answer() or self._in_other_words()
 
     def _answer(self) -> Rendered | None:
-        return self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+        found = self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+        return found or self._framed(identified(self.asked, self.statements))
 
     def _in_other_words(self) -> Rendered | None:
         for wording in paraphrases(self.asked):

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from mrpvm.plugins.goal_solvers.symbolic.converses import converses
+
 _OWNERS = {"my": "I", "our": "we", "your": "you", "his": "he", "her": "she", "their": "they"}
 _PLURAL = frozenset(("I", "we", "you", "they"))
 _UNITS = ("days", "weeks", "months", "hours", "minutes", "years")
@@ -34,6 +36,7 @@ def paraphrases(question: str) -> Iterator[str]:
         for unit in _UNITS:
             yield f"within how many {unit} can {deadline['who']} {deadline['what']}?"
             yield f"within how many {unit} must {deadline['who']} {deadline['what']}?"
+    yield from converses(bare)
 
 
 def _owner(written: str) -> str:
