@@ -29,6 +29,7 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     value_text,
 )
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
+from mrpvm.plugins.goal_solvers.symbolic.titles import titled
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
 from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
 from mrpvm.values import AnswerGroup, Evidence
@@ -108,7 +109,14 @@ class _Answerer:
 
     def _answer(self) -> Rendered | None:
         found = self._by_words() or self._framed(framed_answer(self.asked, self.statements))
-        return found or self._framed(identified(self.asked, self.statements))
+        return found or self._framed(identified(self.asked, self.statements)) or self._title()
+
+    def _title(self) -> Rendered | None:
+        found = titled(self.asked, self.statements)
+        if found is None:
+            return None
+        statement, title = found
+        return value_text(title, [statement]) if "one_word" in self.forms else self._told([statement], values=[title])
 
     def _in_other_words(self) -> Rendered | None:
         for wording in paraphrases(self.asked):

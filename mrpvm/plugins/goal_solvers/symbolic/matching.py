@@ -7,7 +7,7 @@ modality. What remains of it must hold a value of the kind asked for. Too strict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
+from mrpvm.knowledge.lexicon import ALTERING, BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, sense
@@ -143,6 +143,9 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
     """Tell whether a word of the statement can stand for a word of the question: case, owner and preposition."""
     if _EXCEPTIONS & set(reading.tokens[: word.place]) and not _EXCEPTIONS & set(question.reading.tokens):
         return False  # "welcome, except in the restaurant"
+    before = reading.tokens[word.place - 1] if word.place else ""
+    if before in ALTERING and before not in question.reading.tokens:
+        return False
     names_it = "call" in reading.senses
     if word.is_owner != wanted.is_owner and not names_it and not _of_phrase(wanted, word):
         return False

@@ -18,6 +18,9 @@ _JOB = re.compile(
     r"^what (?:is|was) (?P<owner>my|our|your|his|her|their|.+['\u2019]s) (?:job|profession|occupation)$", re.IGNORECASE
 )
 _DEADLINE = re.compile(r"^how long (?P<do>do|does|did) (?P<who>.+?) have to (?P<what>.+)$", re.IGNORECASE)
+_MAY = re.compile(r"^(?:may|can) (?P<who>i|we|anybody|anyone) (?P<what>.+)$", re.IGNORECASE)
+_BE = {"i": "am", "we": "are", "anybody": "is", "anyone": "is"}
+_ALLOWED = re.compile(r"^(?:am|are|is) (?P<who>.+?) (?:allowed|permitted) to (?P<what>.+)$", re.IGNORECASE)
 
 
 def paraphrases(question: str) -> Iterator[str]:
@@ -36,6 +39,10 @@ def paraphrases(question: str) -> Iterator[str]:
         for unit in _UNITS:
             yield f"within how many {unit} can {deadline['who']} {deadline['what']}?"
             yield f"within how many {unit} must {deadline['who']} {deadline['what']}?"
+    if may := _MAY.match(bare):
+        yield f"{_BE[may['who'].lower()]} {may['who']} allowed to {may['what']}?"
+    if allowed := _ALLOWED.match(bare):
+        yield f"may {allowed['who']} {allowed['what']}?"
     yield from converses(bare)
 
 

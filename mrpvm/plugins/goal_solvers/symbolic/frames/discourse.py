@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from mrpvm.knowledge.lexicon import TIME_WORDS, word_class
+from mrpvm.knowledge.lexicon import ALTERING, TIME_WORDS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
@@ -21,6 +21,7 @@ _MALE = word_class("man boy father brother son husband uncle king prince mr neph
 _REACH = 3
 """How many sentences back a pronoun may point."""
 _TITLES = word_class("mr mrs ms miss dr")
+_ALTERING = frozenset(sense(word) for word in ALTERING)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -144,7 +145,8 @@ class Discourse:
             return
         first, second = (replace(item, owner=told.owner_of(item)) for item in (left, right))
         for one, other in ((first, second), (second, first)):
-            self.aliases.setdefault(one.head, set()).add((one.owner, other.senses | {other.head}, other.owner))
+            if not one.senses & _ALTERING:  # "the deputy manager, Ida" makes nobody manager
+                self.aliases.setdefault(one.head, set()).add((one.owner, other.senses | {other.head}, other.owner))
 
     def restricted(self, words: frozenset[str]) -> "Discourse":
         """Give the discourse with only the statements that have all of some words."""
@@ -161,7 +163,8 @@ class Discourse:
                 owned_alike = all(
                     not asked or not told or asked & told for asked, told in ((one.owner, owner), (other.owner, others))
                 )
-                if owned_alike and other.head in senses and other.senses <= senses | other.owner:
+                altered = _ALTERING & (senses - other.senses)
+                if owned_alike and not altered and other.head in senses and other.senses <= senses | other.owner:
                     return True
         return False
 

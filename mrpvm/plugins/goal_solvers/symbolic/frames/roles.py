@@ -3,7 +3,7 @@
 from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, MODALS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, same
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, is_nobody, same
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
@@ -28,6 +28,7 @@ _SAME_PLACE = (
     ("per", "for", "a"), ("with", "by", "through", "using"), ("under", "by", "from"),
 )  # fmt: skip
 _CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
+_ALLOW = sense("allow")
 _EQUAL = (
     frozenset(sense(word) for word in ("marry", "wed")),
     frozenset(sense(word) for word in ("meet", "gather")),
@@ -123,7 +124,7 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
     """Tell whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
-    if said is None:
+    if said is None or is_nobody(said):
         return True
     if said.pronoun:
         return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
@@ -137,6 +138,10 @@ def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse)
     """Tell whether everything the question says it is done to is met."""
     for wanted in asked.patient:
         if wanted is _light(asked)[1]:
+            continue
+        if asked.verb == _ALLOW and said.is_passive and asked.is_passive and wanted.pronoun in ("i", "we"):
+            if not _is_anybody(said.subject, wanted.pronoun):
+                return False
             continue
         for member in wanted.members:
             if asked.is_passive and wanted is asked.subject:
