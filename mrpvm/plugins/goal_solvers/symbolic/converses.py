@@ -22,7 +22,12 @@ _CONVERSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         r"what did (?P<who>.+?) (?:receive|get) from (?P<giver>.+)",
-        ("what was {who} given by {giver}", "what was {who} awarded by {giver}"),
+        (
+            "what was {who} given by {giver}",
+            "what was {who} awarded by {giver}",
+            "what was given to {who} by {giver}",
+            "what was awarded to {who} by {giver}",
+        ),
     ),
     (
         r"did (?P<who>.+?) (?:receive|get) (?P<thing>.+?) from (?P<giver>.+)",
@@ -30,7 +35,12 @@ _CONVERSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ),
     (
         r"did (?P<who>.+?) (?:receive|get) (?P<thing>.+)",
-        ("was {who} given {thing}", "was {who} awarded {thing}"),
+        (
+            "was {who} given {thing}",
+            "was {who} awarded {thing}",
+            "was {thing} given to {who}",
+            "was {thing} awarded to {who}",
+        ),
     ),
     (
         r"who sold (?P<thing>.+?) to (?P<who>.+)",
@@ -42,9 +52,12 @@ _CONVERSES: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"who did (?P<who>.+?) buy (?P<thing>.+?) from", ("who sold {thing} to {who}",)),
     (r"who did (?P<giver>.+?) sell (?P<thing>.+?) to", ("who bought {thing} from {giver}",)),
     (r"did (?P<who>.+?) buy (?P<thing>.+?) from (?P<giver>.+)", ("did {giver} sell {thing} to {who}",)),
+    (r"did (?P<who>.+?) buy (?P<thing>.+)", ("was {thing} sold to {who}",)),
     (r"did (?P<giver>.+?) sell (?P<thing>.+?) to (?P<who>.+)", ("did {who} buy {thing} from {giver}",)),
     (r"who lent (?P<thing>.+?) to (?P<who>.+)", ("who did {who} borrow {thing} from",)),
     (r"who borrowed (?P<thing>.+?) from (?P<giver>.+)", ("who did {giver} lend {thing} to",)),
+    (r"who borrowed (?P<thing>.+)", ("who was {thing} lent to",)),
+    (r"who lent (?P<thing>.+)", ("who was {thing} borrowed from",)),
     (r"who did (?P<who>.+?) borrow (?P<thing>.+?) from", ("who lent {thing} to {who}",)),
     (r"who did (?P<giver>.+?) lend (?P<thing>.+?) to", ("who borrowed {thing} from {giver}",)),
     (r"when (?P<be>is|are) (?P<thing>.+?) open (?P<to>to|for) (?P<who>.+)", ("when {be} {thing} opened {to} {who}",)),

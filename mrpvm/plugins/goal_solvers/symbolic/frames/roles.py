@@ -82,6 +82,9 @@ def _same_time(asked: Clause, said: Clause) -> bool:
         return False
     if asked.auxiliaries & _IS and said.auxiliaries & _WAS:
         return False
+    past = "did" in asked.auxiliaries or (not asked.auxiliaries and verb_forms(asked.verb_text) == {"past"})
+    if past and said.auxiliaries & MODALS:
+        return False
     forms = verb_forms(said.verb_text)
     if said.auxiliaries or said.link or said.is_order:
         return True
