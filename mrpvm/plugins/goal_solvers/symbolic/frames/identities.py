@@ -34,7 +34,8 @@ _KIN = (
     "|grandson|granddaughter|stepson|stepdaughter|twin|partner|widow|widower|fiancée?|friend|colleague|neighbou?r"
 )
 _END = r"(?=[.;!?)]|$|,(?! (?:(?:and|or|nor|the|a|an|our|my|his|her|their|its)\b|[A-ZÀ-Þ])))"
-_SET_BESIDE = re.compile(rf"\b{_ROLE}(?:, |: ){_NAME}{_END}")
+_SET_BESIDE = re.compile(rf"\b{_ROLE}, {_NAME}{_END}")
+_AFTER_COLON = re.compile(rf"\b(?P<owner>(?i:the|our|an?)) (?P<role>{_WORD}(?: {_WORD}){{0,2}}{_OF}): {_NAME}[.!]?$")
 _BESIDE_NAME = re.compile(rf"\b{_NAME}, {_ROLE}{_END}")
 _ONE_WORD = re.compile(rf"\b(?P<owner>(?i:the|a|our)) (?P<role>{_WORD}) {_NAME}{_END}")
 _OWNED = re.compile(
@@ -45,6 +46,9 @@ _WHO = re.compile(r"^who(?:'s| is| was| are| were) (?P<thing>.+)$", re.IGNORECAS
 _WHOSE = re.compile(rf"^whose (?P<role>(?:{_KIN})) (?:is|was) (?P<thing>.+)$", re.IGNORECASE)
 _WHETHER = re.compile(rf"^(?:is|was) (?P<thing>{_CAPITAL}(?: {_CAPITAL})*) (?P<role>(?:the|our|my) .+)$", re.IGNORECASE)
 _TITLES = word_class("mr mrs ms dr")
+_REACH = 3
+"""How many sentences back the one may stand that names a possessor."""
+_GENDERS = {"his": word_class("he him his"), "her": word_class("she her hers"), "their": word_class("they them their")}
 _PAST_BE = re.compile(r"^\w+ (?:was|were)\b", re.IGNORECASE)
 
 
@@ -85,7 +89,7 @@ def _identities(discourse: Discourse) -> Iterator[_Identity]:
         statement = told.statement
         if statement.speaker or statement.voiced.is_claim or statement.reading.attitudes:
             continue
-        for pattern in (_SET_BESIDE, _BESIDE_NAME, _ONE_WORD, _OWNED):
+        for pattern in (_SET_BESIDE, _AFTER_COLON, _BESIDE_NAME, _ONE_WORD, _OWNED):
             for match in pattern.finditer(statement.plain):
                 if _sets_beside(pattern, match, statement.plain):
                     yield _Identity(
@@ -137,11 +141,11 @@ def _in_role(thing: str, asked: str, known: Sequence[_Identity]) -> list[_Identi
 def _has_role(thing: str, asked: str, item: _Identity) -> bool:
     """Tell whether a role asked for is the one told, no more and no less, and told of the time asked about."""
     determiner, _, role = thing.partition(" ")
-    if determiner.lower() not in ("the", "our", "my") or item.owner not in ("the", "our", "my"):
+    if determiner.lower() not in ("the", "our", "my") or item.owner not in ("the", "our", "my", "a", "an"):
         return False
     tokens = item.told.parsed.tokens
     past = any(is_past(token) for token in tokens) and not set(tokens) & {"is", "are", "may", "can", "must"}
-    same_owner = determiner.lower() == item.owner or "the" in (determiner.lower(), item.owner)
+    same_owner = determiner.lower() == item.owner or bool({"the", "a", "an"} & {determiner.lower(), item.owner})
     return same_owner and read(role).senses == item.role and past == bool(_PAST_BE.match(asked))
 
 
@@ -159,17 +163,24 @@ def _answer(found: Sequence[_Identity], discourse: Discourse) -> Framed | None:
 
 
 def _naming_owner(item: _Identity, discourse: Discourse) -> str | None:
-    """Give the sentence that names whose relation somebody is, empty if it is the same one, None if none does."""
+    """Give the sentences that name whose relation somebody is, empty if it is his own, None if none does.
+
+    Where the sentence before speaks of "her" as well, who "her" is stands before that.
+    """
     told = item.told
     meant = next(
         (owner for place, owner in told.meant.items() if told.parsed.tokens[place] == item.owner and owner.senses), None
     )
     if meant is None or meant.pronoun:
         return None
+    if meant.senses <= read(told.statement.plain).senses:
+        return ""
     place = next(at for at, other in enumerate(discourse.told) if other is told)
-    for other in reversed(discourse.told[: place + 1]):
+    before: list[str] = []
+    for other in reversed(discourse.told[max(0, place - _REACH) : place]):
         if other.statement.unit_id != told.statement.unit_id:
             return None
-        if meant.senses <= read(other.statement.plain).senses:
-            return "" if other is told else other.statement.text
+        before.insert(0, other.statement.text)
+        if not _GENDERS.get(item.owner, frozenset()) & set(other.parsed.tokens):
+            return " ".join(before)
     return None
