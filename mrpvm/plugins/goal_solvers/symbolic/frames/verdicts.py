@@ -77,7 +77,7 @@ def _in_circumstances(asked: Asked, clause: Clause, told: Told, discourse: Disco
     for _, wanted in asked.clause.modifiers:
         if any(same(wanted, phrase, told, discourse) for phrase in excepted):
             return not agrees
-    if _denies_only_part(asked, clause, told):
+    if not agrees and _denies_only_part(asked, clause, told):
         return None
     return agrees if same_modifiers(asked, clause, told, discourse) else None
 
@@ -85,7 +85,7 @@ def _in_circumstances(asked: Asked, clause: Clause, told: Told, discourse: Disco
 def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
     """Tell whether a denial is of narrower circumstances than asked: "may not be taken in the chapel"."""
     question = asked.clause
-    if not clause.is_negated or question.is_negated:
+    if question.is_negated:
         return False
     phrases = (question.subject, *question.objects, *(phrase for _, phrase in question.modifiers))
     known = frozenset().union(*(phrase.senses | phrase.owner for phrase in phrases if phrase))
