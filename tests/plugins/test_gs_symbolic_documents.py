@@ -42,7 +42,8 @@ ORCHESTRA = (
     " fails, tell the technician, Milo Brand, at once. The deputy conductor, Elsa Roth, leads the rehearsals. The"
     " orchestra has a new harpist: Noor Haddad.\n\nThe old cellist, Viggo Lund, retired in 2001. His daughter Astrid"
     ' composed a suite for strings, "Frost and Fire", in 1998. A nephew of the patron, Leo Stern, plays the horn. In'
-    " the hall, Piet Kool, tired of waiting, fell asleep."
+    " the hall, Piet Kool, tired of waiting, fell asleep. The head of"
+    " staging is Ole Frisk. The head of catering was not Nils Dorn."
 )
 
 
@@ -68,6 +69,8 @@ ORCHESTRA = (
         ("Who is the new cellist?", None),
         ("Who is the patron?", None),
         ("Is Milo Brand the librarian?", None),
+        ("Who is Ole Frisk?", "The head of staging is Ole Frisk."),
+        ("Who is Nils Dorn?", None),
         (
             "Who is Astrid?",
             "The old cellist, Viggo Lund, retired in 2001. His daughter Astrid composed a suite for strings,"
@@ -98,11 +101,18 @@ def test_a_quoted_title_is_one_name_and_belongs_to_the_work_of_its_maker(questio
     assert ("Frost and Fire" in (answer(ORCHESTRA, question) or "")) == said
 
 
+def test_who_a_sentence_begins_with_as_he_or_she_is_told_with_it() -> None:
+    document = (
+        "Bakery notes\n\nOur baker, Tilda Moss, starts at four. She has two ovens. Her nephew Rolf sells the bread."
+    )
+    assert answer(document, "Who sells the bread?") == document.partition("\n\n")[2]
+
+
 VALLEY = (
     "Valley notes\n\nThe sawmill belongs to Greta Holt. The cabin belonged to Arne Vik until 1970. The chapel, which"
     " the parish opens to walkers in June, is small. The quarry was opened to the public in 1920.\n\nArne Vik sold the"
-    " meadow to Lina Berg. The parish may sell the orchard to a bank. Lina Berg gave Jon a violin. The cup was awarded to Tora"
-    " Moe by the council. The shield was not awarded to Greta Holt. Lina Berg teaches Jon Latin."
+    " meadow to Lina Berg. The parish may sell the orchard to a bank. Lina Berg gave Jon a violin. The cup was"
+    " awarded to Tora Moe by the council. The shield was not awarded to Greta Holt. Lina Berg teaches Jon Latin."
 )
 
 

@@ -36,6 +36,7 @@ _KIN = (
 _END = r"(?=[.;!?)]|$|,(?! (?:(?:and|or|nor|the|a|an|our|my|his|her|their|its)\b|[A-ZÀ-Þ])))"
 _SET_BESIDE = re.compile(rf"\b{_ROLE}, {_NAME}{_END}")
 _AFTER_COLON = re.compile(rf"\b(?P<owner>(?i:the|our|an?)) (?P<role>{_WORD}(?: {_WORD}){{0,2}}{_OF}): {_NAME}[.!]?$")
+_EQUATED = re.compile(rf"^(?P<owner>(?i:the|our)) (?P<role>{_WORD}(?: {_WORD}){{0,2}}{_OF}) (?:is|was) {_NAME}[.!]?$")
 _BESIDE_NAME = re.compile(rf"\b{_NAME}, {_ROLE}{_END}")
 _ONE_WORD = re.compile(rf"\b(?P<owner>(?i:the|a|our)) (?P<role>{_WORD}) {_NAME}{_END}")
 _OWNED = re.compile(
@@ -89,7 +90,7 @@ def _identities(discourse: Discourse) -> Iterator[_Identity]:
         statement = told.statement
         if statement.speaker or statement.voiced.is_claim or statement.reading.attitudes:
             continue
-        for pattern in (_SET_BESIDE, _AFTER_COLON, _BESIDE_NAME, _ONE_WORD, _OWNED):
+        for pattern in (_SET_BESIDE, _AFTER_COLON, _EQUATED, _BESIDE_NAME, _ONE_WORD, _OWNED):
             for match in pattern.finditer(statement.plain):
                 if _sets_beside(pattern, match, statement.plain):
                     yield _Identity(
