@@ -113,6 +113,7 @@ VALLEY = (
     " the parish opens to walkers in June, is small. The quarry was opened to the public in 1920.\n\nArne Vik sold the"
     " meadow to Lina Berg. The parish may sell the orchard to a bank. Lina Berg gave Jon a violin. The cup was"
     " awarded to Tora Moe by the council. The shield was not awarded to Greta Holt. Lina Berg teaches Jon Latin."
+    " The council gave Arne Vik's sister a lamp. The school was given ten chairs by the parish."
 )
 
 
@@ -138,6 +139,11 @@ VALLEY = (
         ("Was the cup awarded to the council?", None),
         ("Did Greta Holt receive the shield?", "No. The shield was not awarded to Greta Holt."),
         ("Who received the shield?", None),
+        ("Was a lamp given to Arne Vik?", None),
+        ("Did Arne Vik get a lamp?", None),
+        ("What did the school receive?", "The school was given ten chairs by the parish."),
+        ("Who gave ten chairs to the school?", "The school was given ten chairs by the parish."),
+        ("Who gave ten chairs to the parish?", None),
         ("When is the chapel open to walkers?", "The chapel, which the parish opens to walkers in June, is small."),
         ("When is the quarry open to the public?", None),
     ],
@@ -150,6 +156,7 @@ RULES = (
     "Rules of the hut\n\nNobody may cook outside without a permit. No one may climb alone. Walkers may not camp in the"
     " gorge unless the guard agrees. Nobody is allowed to fish in the pond. Nobody can cancel after noon. Guests may"
     " use the stove unless it is hot. Cyclists may not park here if it snows."
+    " Children are not allowed to light fires in the yard."
 )
 
 
@@ -171,6 +178,9 @@ RULES = (
         ("Can I cancel?", None),
         ("May guests use the stove?", None),
         ("May cyclists park here?", None),
+        ("May children light fires in the yard?", "No. Children are not allowed to light fires in the yard."),
+        ("May children light fires?", None),
+        ("May children light fires in the hut?", None),
     ],
 )
 def test_what_nobody_may_do_is_not_allowed_to_who_asks_and_no_more_than_that(question: str, said: str | None) -> None:

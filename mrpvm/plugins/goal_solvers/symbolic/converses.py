@@ -29,6 +29,8 @@ _CONVERSES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "what was awarded to {who} by {giver}",
         ),
     ),
+    (r"what did (?P<who>.+?) (?:receive|get)", ("what was {who} given", "what was {who} awarded")),
+    (r"who gave (?P<thing>.+?) to (?P<who>.+)", ("who gave {who} {thing}", "who was {who} given {thing} by")),
     (
         r"did (?P<who>.+?) (?:receive|get) (?P<thing>.+?) from (?P<giver>.+)",
         ("was {who} given {thing} by {giver}", "was {who} awarded {thing} by {giver}"),

@@ -18,7 +18,7 @@ from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 _WORD = r"[^\W\d_A-ZÀ-Þ][\w-]*"
 _CAPITAL = r"(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-ZÀ-Þ][\w'\u2019-]*"
 _NAME = rf"(?P<name>{_CAPITAL}(?: [A-ZÀ-Þ][\w'\u2019-]*){{0,2}})"
-_DETERMINER = r"(?i:the|our|my|his|her|their|its)"
+_DETERMINER = r"(?i:the|an?|our|my|his|her|their|its)"
 _OF = r"(?: (?:of|for) (?:the |our |a )?[\w-]+(?: [\w-]+)?)?"
 _GRANTED = (
     "permission|consent|approval|leave|authori[sz]ation|agreement|authority|knowledge|help|advice|signature|supervision"
@@ -40,7 +40,7 @@ _EQUATED = re.compile(rf"^(?P<owner>(?i:the|our)) (?P<role>{_WORD}(?: {_WORD}){{
 _BESIDE_NAME = re.compile(rf"\b{_NAME}, {_ROLE}{_END}")
 _ONE_WORD = re.compile(rf"\b(?P<owner>(?i:the|a|our)) (?P<role>{_WORD}) {_NAME}{_END}")
 _OWNED = re.compile(
-    rf"\b(?P<owner>(?i:my|our|his|her|their|its)|{_CAPITAL}['\u2019]s)"
+    rf"\b(?P<owner>(?i:my|our|his|her|their|its)|(?i:the) {_WORD}['\u2019]s|{_CAPITAL}['\u2019]s)"
     rf" (?P<role>(?:{_WORD} )?(?:{_KIN})) {_NAME}(?![\w'\u2019-])"
 )
 _WHO = re.compile(r"^who(?:'s| is| was| are| were) (?P<thing>.+)$", re.IGNORECASE)

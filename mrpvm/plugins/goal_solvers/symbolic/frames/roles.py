@@ -28,6 +28,8 @@ _SAME_PLACE = (
     ("per", "for", "a"), ("with", "by", "through", "using"), ("under", "by", "from"),
 )  # fmt: skip
 _CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
+_TRANSFERS = frozenset(("to", "from", "by"))
+"""Prepositions of who takes part himself: what is given to his sister is not given to him."""
 _ALLOW = sense("allow")
 _EQUAL = (
     frozenset(sense(word) for word in ("marry", "wed")),
@@ -187,7 +189,8 @@ def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse
             if other not in EXCLUDING and _same_place(word, other) and same(wanted, phrase, told, discourse):
                 return True
         for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
-            if wanted.senses <= told.owner_of(phrase) | phrase.owner or (
+            owned = wanted.senses <= told.owner_of(phrase) | phrase.owner
+            if (owned and word not in _TRANSFERS) or (
                 clause is said
                 and word in ("per", "of", "with", "about", "for")
                 and same(wanted, phrase, told, discourse)
@@ -212,6 +215,7 @@ def _same_condition(asked: Clause, said: Clause, told: Told, discourse: Discours
         and asked.is_negated == said.is_negated
         and same_agent(asked, said, told, discourse)
         and same_patients(asked, said, told, discourse)
+        and all(_has_modifier(word, wanted, said, told, discourse) for word, wanted in asked.modifiers)
     )
 
 

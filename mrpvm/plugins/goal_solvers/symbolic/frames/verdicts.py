@@ -14,7 +14,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     same_patients,
     same_verb,
 )
-from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
@@ -87,12 +87,23 @@ def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
     question = asked.clause
     if question.is_negated:
         return False
-    phrases = (question.subject, *question.objects, *(phrase for _, phrase in question.modifiers))
-    known = frozenset().union(*(phrase.senses | phrase.owner for phrase in phrases if phrase))
+    known = frozenset().union(
+        *(phrase.senses | phrase.owner for part in (question, *asked.conditions) for phrase in _phrases(part))
+    )
+    said = [clause, *(inner for inner in told.parsed.clauses if inner.link == "to" and inner.outer is clause)]
     narrower = any(
-        word not in _EXEMPTING and phrase.senses and not phrase.senses & known for word, phrase in clause.modifiers
+        word not in _EXEMPTING and phrase.senses and not phrase.senses & known
+        for part in said
+        for word, phrase in part.modifiers
     )
     return narrower or not bare_adverbs(told.parsed.tokens) <= asked.bare
+
+
+def _phrases(clause: Clause) -> Iterator[Phrase]:
+    if clause.subject:
+        yield clause.subject
+    yield from clause.objects
+    yield from (phrase for _, phrase in clause.modifiers)
 
 
 def _is_partial(clause: Clause) -> bool:
