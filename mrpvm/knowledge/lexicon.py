@@ -146,6 +146,8 @@ PERSON_WORDS = word_class(
     "queen prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone "
     "police chief someone"
 )
+ALTERING = word_class("deputy vice acting former previous ex future interim honorary would-be assistant")
+"""Words before a noun that make it another: a deputy manager is no manager."""
 ANTONYMS: dict[str, str] = {
     first: second
     for pair in [

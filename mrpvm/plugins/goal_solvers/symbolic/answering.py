@@ -10,6 +10,7 @@ from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
 from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
+from mrpvm.plugins.goal_solvers.symbolic.frames.identities import identified
 from mrpvm.plugins.goal_solvers.symbolic.happenings import asks_what_happens, happenings
 from mrpvm.plugins.goal_solvers.symbolic.headings import granted, granted_way
 from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled, labelled_answer
@@ -31,6 +32,7 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     value_text,
 )
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
+from mrpvm.plugins.goal_solvers.symbolic.titles import titled
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
 from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
 from mrpvm.values import AnswerGroup, Evidence
@@ -109,7 +111,15 @@ class _Answerer:
         return self._answer() or self._by_place() or self._in_other_words()
 
     def _answer(self) -> Rendered | None:
-        return self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+        found = self._by_words() or self._framed(framed_answer(self.asked, self.statements))
+        return found or self._framed(identified(self.asked, self.statements)) or self._title()
+
+    def _title(self) -> Rendered | None:
+        found = titled(self.asked, self.statements)
+        if found is None:
+            return None
+        statement, title = found
+        return value_text(title, [statement]) if "one_word" in self.forms else self._told([statement], values=[title])
 
     def _by_place(self) -> Rendered | None:
         """Give what a label or heading names: what stands beside or below it answers without naming it again."""

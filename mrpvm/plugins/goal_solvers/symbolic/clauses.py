@@ -15,6 +15,7 @@ _RELATIVE = re.compile(
     r"^(?P<head>.*?(?<![\w'-])(?P<noun>(?:(?:the|a|an|his|her|its|their|my|our)\s+)?[\w'-]+(?:\s+[A-Z][\w'-]+)*)),"
     r"\s+(?:who|which)\s+(?P<more>[^,]+)(?:,\s*(?P<tail>.+))?$"
 )
+_TITLE = re.compile(r"[\"\u201c][^\"\u201c\u201d]{1,80}[\"\u201d]")
 _TIME_LINK = re.compile(r"\s(?:until|after|while)\s", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "they", "he", "she"))
 
@@ -43,13 +44,29 @@ def stays_whole(text: str, clauses: tuple[Reading, ...]) -> bool:
 
 def _cut(text: str) -> list[str]:
     parts: list[str] = []
-    pieces = _BREAK.split(text)
+    pieces = _pieces(text)
     for place in range(0, len(pieces), 2):
         part = (pieces[place] or "").strip()
         link = (pieces[place - 1] or "").strip(" ,").lower() if place else ""
         if part:
             _add(parts, part, link)
     return parts
+
+
+def _pieces(text: str) -> list[str]:
+    """Give the text between its breaks, and the breaks; a quoted title holds none: "Salt and Light" is one name."""
+    titles = [match.span() for match in _TITLE.finditer(text) if _is_title(match.group()[1:-1])]
+    pieces, start = [], 0
+    for found in _BREAK.finditer(text):
+        if not any(begin < found.start() < end for begin, end in titles):
+            pieces += [text[start : found.start()], found.group()]
+            start = found.end()
+    return [*pieces, text[start:]]
+
+
+def _is_title(quoted: str) -> bool:
+    """Tell whether a quotation is a title: every word of it but the smallest is capitalised, and no sentence."""
+    return quoted[-1:] not in ".!?" and all(word[:1].isupper() or len(word) <= 3 for word in quoted.split())
 
 
 def _add(parts: list[str], part: str, link: str) -> None:

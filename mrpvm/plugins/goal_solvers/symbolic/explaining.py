@@ -25,6 +25,7 @@ def about(question: Question, statements: Sequence[Statement]) -> list[Statement
     wanted = question.senses
     if not wanted:
         return []
+    statements = _telling(question, statements)
     full = [item for item in statements if wanted <= _senses(item)]
     if not full:
         full = [item for item in statements if wanted <= read(item.entry.unit.title or "").senses]
@@ -37,7 +38,7 @@ def definition(question: Question, statements: Sequence[Statement]) -> list[Stat
     """Give the statement that says what the subject is; of a thing, else the one that introduces it."""
     found = [
         item
-        for item in statements
+        for item in _telling(question, statements)
         if question.senses <= _core_senses(item) and (_leads(item, question.senses) or "call" in item.reading.senses)
     ]
     defining = [item for item in found if _defines(item, question.senses)]
@@ -45,6 +46,11 @@ def definition(question: Question, statements: Sequence[Statement]) -> list[Stat
         return defining[:1]
     introducing = [item for item in found if _opens_with(item, question.senses)]
     return sorted(introducing, key=lambda item: item.order)[:1]
+
+
+def _telling(question: Question, statements: Sequence[Statement]) -> list[Statement]:
+    """Give the statements that say more than the question does: a heading that only names its thing tells nothing."""
+    return [item for item in statements if item.reading.senses - question.senses]
 
 
 def _opens_with(statement: Statement, wanted: frozenset[str]) -> bool:

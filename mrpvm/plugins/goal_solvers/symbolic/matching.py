@@ -7,12 +7,21 @@ modality. What remains of it must hold a value of the kind asked for. Too strict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, COLOURS, CONJUNCTIONS, LOCATION_VERBS, MODALS
+from mrpvm.knowledge.lexicon import (
+    ALTERING,
+    AUXILIARIES,
+    BE_FORMS,
+    COLOURS,
+    CONJUNCTIONS,
+    HAVE_FORMS,
+    LOCATION_VERBS,
+    MODALS,
+)
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
 from mrpvm.plugins.goal_solvers.symbolic.headings import under_heading
 from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _SAME_PLACE = (
@@ -29,6 +38,8 @@ _SAME_PLACE = (
 _LOOSE = frozenset(("to", "for", "of", "by"))
 _UNREAL = frozenset(("would", "might"))
 _DUTIES = frozenset(("must", "shall", "should"))
+_NOT_YET = frozenset(("may", "can", "will", "shall"))
+_PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are"))
 _EXCEPTIONS = frozenset(("except", "excluding"))
 _GOALS = frozenset(("to", "for"))
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom"))
@@ -156,6 +167,11 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
     """Tell whether a word of the statement can stand for a word of the question: case, owner and preposition."""
     if _EXCEPTIONS & set(reading.tokens[: word.place]) and not _EXCEPTIONS & set(question.reading.tokens):
         return False  # "welcome, except in the restaurant"
+    before = reading.tokens[word.place - 1] if word.place else ""
+    if before in ALTERING and before not in question.reading.tokens:
+        return False
+    if (word.rank < 0 and wanted.preposition) or (wanted.rank < 0 and word.preposition):
+        return False  # "awarded by the mayor" awards nothing to the mayor
     names_it = "call" in reading.senses
     if word.is_owner != wanted.is_owner and not names_it and not _of_phrase(wanted, word):
         return False
@@ -210,7 +226,25 @@ def truth_holds(question: Question, reading: Reading) -> bool:
     unreal = _UNREAL & set(reading.tokens)
     if unreal and not unreal & set(question.reading.tokens) and question.auxiliary not in MODALS:
         return False  # "it would be opened" does not say that it was
-    return reading.attitudes <= question.senses
+    return reading.attitudes <= question.senses and _same_time(question, reading)
+
+
+def _same_time(question: Question, reading: Reading) -> bool:
+    """Tell whether what is asked as done is told as done, and what is asked of now is not told of the past."""
+    asked, said = {question.auxiliary, *question.reading.tokens}, set(reading.tokens)
+    if "May" in reading.surfaces[1:]:
+        said.discard("may")  # the month
+    verb = next((word for word in question.required if word.is_core), None)
+    leading = verb.text if verb is not None and question.gap_first else ""
+    if said & _NOT_YET and not asked & (MODALS | HAVE_FORMS):
+        done = "did" in asked or (question.reading.is_passive and bool(asked & _PAST_BE))
+        return not (done or is_past(leading))
+    if asked & _PRESENT_BE and question.kind is Kind.WHEN:
+        return not said & _PAST_BE or bool(said & _PRESENT_BE)
+    if said & HAVE_FORMS or reading.is_passive:
+        return True
+    asks_now = bool(asked & {"do", "does"}) or leading.endswith("s")
+    return not (asks_now and any(word.sense in question.senses and is_past(word.text) for word in reading.words))
 
 
 def _inside_relative(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from mrpvm.plugins.goal_solvers.symbolic.converses import converses
+
 _OWNERS = {"my": "I", "our": "we", "your": "you", "his": "he", "her": "she", "their": "they"}
 _PLURAL = frozenset(("I", "we", "you", "they"))
 _UNITS = ("days", "weeks", "months", "hours", "minutes", "years")
@@ -16,6 +18,12 @@ _JOB = re.compile(
     r"^what (?:is|was) (?P<owner>my|our|your|his|her|their|.+['\u2019]s) (?:job|profession|occupation)$", re.IGNORECASE
 )
 _DEADLINE = re.compile(r"^how long (?P<do>do|does|did) (?P<who>.+?) have to (?P<what>.+)$", re.IGNORECASE)
+_MAY = re.compile(r"^(?:may|can) (?P<what>.+)$", re.IGNORECASE)
+_BE = {"i": "am", "anybody": "is", "anyone": "is"}
+_PRONOUNS = frozenset(("i", "we", "you", "anybody", "anyone"))
+_SUBJECT_MAX = 3
+"""Words of a subject that may stand before a verb that no list has."""
+_ALLOWED = re.compile(r"^(?:am|are|is) (?P<who>.+?) (?:allowed|permitted) to (?P<what>.+)$", re.IGNORECASE)
 
 
 def paraphrases(question: str) -> Iterator[str]:
@@ -34,6 +42,19 @@ def paraphrases(question: str) -> Iterator[str]:
         for unit in _UNITS:
             yield f"within how many {unit} can {deadline['who']} {deadline['what']}?"
             yield f"within how many {unit} must {deadline['who']} {deadline['what']}?"
+    if may := _MAY.match(bare):
+        yield from _allowances(may["what"].split())
+    if allowed := _ALLOWED.match(bare):
+        yield f"may {allowed['who']} {allowed['what']}?"
+    yield from converses(bare)
+
+
+def _allowances(rest: list[str]) -> Iterator[str]:
+    """Give "are guests allowed to smoke" for "may guests smoke", at each place where the verb can begin."""
+    first = rest[0].lower()
+    ends = [1] if first in _PRONOUNS else range(1, min(_SUBJECT_MAX, len(rest) - 1) + 1)
+    for end in ends:
+        yield f"{_BE.get(first, 'are')} {' '.join(rest[:end])} allowed to {' '.join(rest[end:])}?"
 
 
 def _owner(written: str) -> str:

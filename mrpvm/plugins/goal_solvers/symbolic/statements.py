@@ -15,6 +15,9 @@ from mrpvm.plugins.goal_solvers.symbolic.voices import Voiced, voiced
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
 
 _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
+_BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
+_REACH = 3
+"""How many sentences back a person may be named."""
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
@@ -118,12 +121,33 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
             position=position,
             voiced=said,
             inherited=(*_complements(part.asked), *_introduced(part.lead)),
-            before=resolved.before,
+            before=_told_before(resolved.before, parts[: position + 1]),
             speaker=part.speaker,
             lead=part.lead,
             asked=_question_of(part, unit),
             assent=part.assent,
         )
+
+
+def _told_before(named_in: str | None, parts: Sequence[_Part]) -> str | None:
+    """Give what has to be told before the last sentence, so that it is clear whom it means."""
+    if named_in and not _BY_PRONOUN.match(named_in):
+        return named_in
+    return _naming_person(parts) or named_in
+
+
+def _naming_person(parts: Sequence[_Part]) -> str | None:
+    """Give the sentences back to the one that names whom the last one begins with: "He has run it since then"."""
+    if not _BY_PRONOUN.match(parts[-1].text):
+        return None
+    told: list[str] = []
+    for part in reversed(parts[-_REACH - 1 : -1]):
+        if part.speaker is not None:
+            return None
+        told.insert(0, part.text)
+        if not _BY_PRONOUN.match(part.text):
+            return " ".join(told)
+    return None
 
 
 def _introduced(lead: str | None) -> tuple[Word, ...]:

@@ -15,6 +15,7 @@ from mrpvm.knowledge.lexicon import (
     TIME_WORDS,
     WEEKDAYS,
 )
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
 from mrpvm.plugins.goal_solvers.symbolic.matching import compatible, in_order, pair
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
@@ -26,6 +27,7 @@ _PARTIAL = frozenset(
 _BEHIND = TIME_WORDS | NUMBER_WORDS | {"last", "next"}
 _FORBIDDING = sense("forbid")
 _PERMISSION = frozenset(("may", "can", "could"))
+_EXEMPTING = frozenset(("without", "except", "despite", "unlike", "of", "by"))
 _TOTAL = frozenset(("all", "every", "each", "always"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
 _BOUNDS = frozenset(("under", "over", "above", "below", "before", "after", "until", "since", "within", "by"))
@@ -59,7 +61,7 @@ def _says(question: Question, reading: Reading, statement: Statement) -> bool | 
         return None
     paired = pair(question, reading, statement.inherited)
     if paired is not None:
-        if not _is_exact(question, reading, paired):
+        if not _is_exact(question, reading, paired) or _denies_only_part(question, reading, paired):
             return None
         return reading.is_negated == question.reading.is_negated
     if reading.is_negated or question.reading.is_negated:
@@ -70,7 +72,7 @@ def _says(question: Question, reading: Reading, statement: Statement) -> bool | 
 def _is_plain(question: Question, reading: Reading) -> bool:
     """Tell whether the statement asserts outright, in the tense and strength that the question asks for."""
     asked, said = set(question.reading.tokens), set(reading.tokens)
-    if reading.is_lacking != question.reading.is_lacking:
+    if reading.is_lacking != question.reading.is_lacking or not bare_adverbs(question.reading.tokens) <= said:
         return False
     if reading.is_conditional and not question.reading.is_conditional:
         return False
@@ -128,6 +130,16 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     if first and first.place < low and not (first.is_pronoun or reading.is_passive):
         return False
     return not question.is_copular or _be_between(reading, used) or _attributive(paired)
+
+
+def _denies_only_part(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether a denial is of narrower circumstances than asked: "not open on Sundays" leaves other days."""
+    if not reading.is_negated or question.reading.is_negated:
+        return False
+    used = {word.place for word in paired.values()}
+    narrower = any(word.preposition and word.preposition not in _EXEMPTING and word.place not in used
+                   for word in reading.words)  # fmt: skip
+    return narrower or not bare_adverbs(reading.tokens) <= bare_adverbs(question.reading.tokens)
 
 
 def _attributive(paired: dict[Word, Word]) -> bool:

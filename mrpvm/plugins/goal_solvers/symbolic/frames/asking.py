@@ -12,6 +12,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     CONTRACTED,
     NEGATORS,
+    bare_adverbs,
     is_adverb,
     is_auxiliary,
     is_nominal,
@@ -51,7 +52,8 @@ class Asked:
     `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
     another measure or an attribute. `gap` is where it stands: "subject", "object" or "modifier". `noun` is what is
     counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one,
-    `manners` adverbs of manner and degree that the answer must have too. `is_time_limit` marks "by when" and its kind.
+    `manners` adverbs of manner and degree that the answer must have too, `bare` those of place and company.
+    `is_time_limit` marks "by when" and its kind.
     """
 
     wants: str
@@ -63,6 +65,7 @@ class Asked:
     measure: str = ""
     manners: frozenset[str] = frozenset()
     is_time_limit: bool = False
+    bare: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=1_024)
@@ -124,6 +127,7 @@ class _Asker:
             conditions=tuple(clause for clause in clauses if clause is not self.clause),
             measure=self.measure,
             is_time_limit=is_time_limit,
+            bare=bare_adverbs(self.tokens),
             manners=frozenset(
                 token
                 for token in self.tokens
@@ -246,6 +250,9 @@ class _Asker:
     def _participle_ahead(self) -> bool:
         return any("past" in verb_forms(token) for token in self.tokens[self.place :])
 
+    def _base_ahead(self) -> bool:
+        return any("base" in verb_forms(token) or token in ("be", "do", "have") for token in self.tokens[self.place :])
+
     def _verb_here(self, auxiliary: str) -> bool:
         """Take the verb if it stands right behind the auxiliary: the question word is its subject."""
         if is_auxiliary(self._at()) and self._at() not in DO_FORMS:  # "who has been", "what must be"
@@ -286,6 +293,8 @@ class _Asker:
         while self._at() in PREPOSITIONS | {"and", "to"} and phrases.opens(self.place + 1):
             if "past" in wanted and not self._participle_ahead():
                 break
+            if "base" in wanted and not self._base_ahead() and subject.end > subject.start:
+                break  # "may visitors fish in the lake": the verb is in no list
             word = self._at()
             phrase = phrases.read(self.place + 1, is_verb)
             self.parser.preposition = "" if word == "and" else word
@@ -350,8 +359,12 @@ class _Asker:
         return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
 
     def _last_is_verb(self, start: int) -> bool:
-        """Take the last word of the subject for the verb where no list has it."""
+        """Take the last word of the subject, or the one behind a pronoun, for the verb where no list has it."""
         subject = self.clause.subject
+        if subject is not None and subject.pronoun and self._at() and is_nominal(self._at()):
+            self._set_verb(self._at(), self._at())
+            self.place += 1
+            return True
         if subject is None or subject.end <= start or subject.end != self.place - 1:
             return False
         self.clause.verb = sense(self.tokens[subject.end])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from mrpvm.knowledge.lexicon import TIME_WORDS, word_class
+from mrpvm.knowledge.lexicon import ALTERING, TIME_WORDS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
@@ -22,6 +22,7 @@ _MALE = word_class("man boy father brother son husband uncle king prince mr neph
 _REACH = 3
 """How many sentences back a pronoun may point."""
 _TITLES = word_class("mr mrs ms miss dr")
+_ALTERING = frozenset(sense(word) for word in ALTERING)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class Discourse:
 
     def __init__(self, statements: Sequence[Statement]) -> None:
         self.told: list[Told] = []
-        self.aliases: dict[str, set[tuple[frozenset[str], frozenset[str], frozenset[str]]]] = {}
+        self.aliases: dict[str, list[tuple[Phrase, Phrase]]] = {}
         self._recent: list[list[_Mention]] = []
         self._genders: dict[str, str] = {}
         before: Told | None = None
@@ -145,7 +146,7 @@ class Discourse:
             return
         first, second = (replace(item, owner=told.owner_of(item)) for item in (left, right))
         for one, other in ((first, second), (second, first)):
-            self.aliases.setdefault(one.head, set()).add((one.owner, other.senses | {other.head}, other.owner))
+            self.aliases.setdefault(one.head, []).append((one, other))
 
     def restricted(self, words: frozenset[str]) -> "Discourse":
         """Give the discourse with only the statements that have all of some words."""
@@ -158,13 +159,23 @@ class Discourse:
     def same_thing(self, left: Phrase, right: Phrase) -> bool:
         """Tell whether two phrases were said to name the same thing."""
         for one, other in ((left, right), (right, left)):
-            for owner, senses, others in self.aliases.get(one.head, ()):
+            for told, named in self.aliases.get(one.head, ()):
                 owned_alike = all(
-                    not asked or not told or asked & told for asked, told in ((one.owner, owner), (other.owner, others))
+                    not asked or not said or asked & said
+                    for asked, said in ((one.owner, told.owner), (other.owner, named.owner))
                 )
-                if owned_alike and other.head in senses and other.senses <= senses | other.owner:
+                senses = named.senses | {named.head}
+                alike = other.head in senses and other.senses <= senses | other.owner
+                if alike and owned_alike and _described_alike(one, told) and _described_alike(other, named):
                     return True
         return False
+
+
+def _described_alike(asked: Phrase, told: Phrase) -> bool:
+    """Tell whether a phrase is asked for as it was told: who is "the old head" is no "new head", a deputy no head."""
+    if told.is_name:
+        return True
+    return asked.senses <= told.senses | told.owner | asked.owner and not _ALTERING & (told.senses - asked.senses)
 
 
 def _asked_mentions(question: str) -> "list[_Mention]":

@@ -1,6 +1,6 @@
 """Whether a phrase of a question and one of a statement name the same."""
 
-from mrpvm.knowledge.lexicon import NUMBER_WORDS, TIME_WORDS, word_class
+from mrpvm.knowledge.lexicon import ALTERING, NUMBER_WORDS, TIME_WORDS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
@@ -8,16 +8,22 @@ from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 GENERIC = word_class("i we you one they anyone anybody someone somebody people everyone everybody it")
 _ANYONE = word_class("anyone anybody everyone everybody someone somebody who whoever")
-_NOBODY = word_class("nobody none no-one nothing")
+_NOBODY = word_class("nobody none no-one")
 _TITLES = frozenset(sense(word) for word in ("mr", "mrs", "ms", "miss", "dr"))
 _LIGHT = frozenset(sense(word) for word in ("own", "whole", "entire", "actual", "same"))
 PARTNERS = frozenset(("my", "your", "our"))
+_OTHERWISE = frozenset(sense(word) for word in ALTERING)
 _NUMBER_SENSES = frozenset(sense(word) for word in NUMBER_WORDS)
 
 
 def is_generic(phrase: Phrase | None) -> bool:
     """Tell whether a phrase names nobody in particular."""
     return phrase is None or phrase.pronoun in GENERIC
+
+
+def is_nobody(phrase: Phrase) -> bool:
+    """Tell whether a phrase is "nobody" or "no one"."""
+    return phrase.pronoun in _NOBODY or (phrase.determiner == "no" and phrase.head_text == "one")
 
 
 def same(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> bool:
@@ -29,7 +35,7 @@ def same(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> bool:
 
 
 def _same_one(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> bool:
-    if asked.pronoun in _ANYONE and said.pronoun in _NOBODY:
+    if asked.pronoun in _ANYONE and (said.pronoun == "nothing" or is_nobody(said)):
         return True
     if said.pronoun in _ANYONE:
         return asked.determiner in ("a", "an", "any", "") and not asked.is_name
@@ -63,6 +69,8 @@ def _numbers(phrase: Phrase) -> frozenset[str]:
 
 def _described(asked: Phrase, said: Phrase, told: Told) -> bool:
     """Tell whether what the question says of the thing is said of it, or was said just before."""
+    if _OTHERWISE & said.senses - asked.senses:
+        return False
     known = said.senses | told.owner_of(said)
     missing = asked.senses - known - _LIGHT
     if not missing:

@@ -3,7 +3,7 @@
 from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, MODALS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, same
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, is_nobody, same
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
@@ -28,6 +28,9 @@ _SAME_PLACE = (
     ("per", "for", "a"), ("with", "by", "through", "using"), ("under", "by", "from"),
 )  # fmt: skip
 _CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
+_TRANSFERS = frozenset(("to", "from", "by"))
+"""Prepositions of who takes part himself: what is given to his sister is not given to him."""
+_ALLOW = sense("allow")
 _EQUAL = (
     frozenset(sense(word) for word in ("marry", "wed")),
     frozenset(sense(word) for word in ("meet", "gather")),
@@ -82,6 +85,9 @@ def _same_time(asked: Clause, said: Clause) -> bool:
     if asked.auxiliaries & _WAS and said.auxiliaries & _IS:
         return False
     if asked.auxiliaries & _IS and said.auxiliaries & _WAS:
+        return False
+    past = "did" in asked.auxiliaries or (not asked.auxiliaries and verb_forms(asked.verb_text) == {"past"})
+    if past and said.auxiliaries & MODALS:
         return False
     forms = verb_forms(said.verb_text)
     if said.auxiliaries or said.link or said.is_order:
@@ -141,7 +147,7 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
     """Tell whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
-    if said is None:
+    if said is None or is_nobody(said):
         return True
     if said.pronoun:
         return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
@@ -155,6 +161,10 @@ def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse)
     """Tell whether everything the question says it is done to is met."""
     for wanted in asked.patient:
         if wanted is _light(asked)[1]:
+            continue
+        if asked.verb == _ALLOW and said.is_passive and asked.is_passive and wanted.pronoun in ("i", "we"):
+            if not _is_anybody(said.subject, wanted.pronoun):
+                return False
             continue
         for member in wanted.members:
             if asked.is_passive and wanted is asked.subject:
@@ -197,7 +207,8 @@ def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse
             if other not in EXCLUDING and _same_place(word, other) and same(wanted, phrase, told, discourse):
                 return True
         for phrase in (*clause.objects, *([clause.subject] if clause.subject else [])):
-            if wanted.senses <= told.owner_of(phrase) | phrase.owner or (
+            owned = wanted.senses <= told.owner_of(phrase) | phrase.owner
+            if (owned and word not in _TRANSFERS) or (
                 clause is said
                 and word in ("per", "of", "with", "about", "for")
                 and same(wanted, phrase, told, discourse)
@@ -222,6 +233,7 @@ def _same_condition(asked: Clause, said: Clause, told: Told, discourse: Discours
         and asked.is_negated == said.is_negated
         and same_agent(asked, said, told, discourse)
         and same_patients(asked, said, told, discourse)
+        and all(_has_modifier(word, wanted, said, told, discourse) for word, wanted in asked.modifiers)
     )
 
 

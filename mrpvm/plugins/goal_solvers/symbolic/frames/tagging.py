@@ -59,6 +59,16 @@ def is_adverb(token: str) -> bool:
     return token in _ADVERBS or (token.endswith("ly") and len(token) > 4 and token not in _NOT_ADVERBS)
 
 
+def bare_adverbs(tokens: tuple[str, ...]) -> frozenset[str]:
+    """Give the adverbs of place and company without a noun behind them: "outside", not "outside the house"."""
+    return frozenset(
+        token
+        for token, following in zip(tokens, (*tokens[1:], ""), strict=True)
+        if token in _BARE and (not following or not following[0].isalnum() or following in PREPOSITIONS)
+    )
+
+
+_BARE = word_class("home abroad away outside inside outdoors indoors upstairs downstairs alone together here there")
 _NOT_ADVERBS = word_class(
     "family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly anomaly monopoly "
     "jelly belly bully lily ally elderly friendly"

@@ -14,12 +14,15 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     same_patients,
     same_verb,
 )
-from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 _BE = sense("be")
 _PERMITTING = {sense("allow"), sense("forbid")}
 _PARTIAL = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
+_PERMISSION = frozenset(("may", "can"))
+_EXEMPTING = word_class("without except despite unlike of by")
 _PARTS = word_class("some most many few several half")
 
 
@@ -35,7 +38,9 @@ def verdicts(asked: Asked, discourse: Discourse) -> Iterator[tuple[bool, Told]]:
 
 def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
     question = asked.clause
-    if not is_stated(clause, asked) or (has_open_condition(clause, told) and not asked.conditions):
+    if not is_stated(clause, asked) or not (asked.conditions or _is_settled(question, clause, told)):
+        return None
+    if not asked.bare <= bare_adverbs(told.parsed.tokens):
         return None
     partial = set(clause.adverbs) & _PARTIAL - set(question.adverbs)
     if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
@@ -59,12 +64,46 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     return not agrees if contrasted and same_modifiers(asked, clause, told, discourse) else None
 
 
+def _is_settled(question: Clause, clause: Clause, told: Told) -> bool:
+    """Tell whether a clause holds as it stands; what is forbidden "unless ..." is told as forbidden, with that."""
+    if not has_open_condition(clause, told):
+        return True
+    forbids = clause.is_negated and bool(clause.auxiliaries & question.auxiliaries & _PERMISSION)
+    return forbids and all(other.link != "if" for other in told.parsed.clauses)
+
+
 def _in_circumstances(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
     excepted = [phrase for word, phrase in clause.modifiers if word == "except"]
     for _, wanted in asked.clause.modifiers:
         if any(same(wanted, phrase, told, discourse) for phrase in excepted):
             return not agrees
+    if not agrees and _denies_only_part(asked, clause, told):
+        return None
     return agrees if same_modifiers(asked, clause, told, discourse) else None
+
+
+def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
+    """Tell whether a denial is of narrower circumstances than asked: "may not be taken in the chapel"."""
+    question = asked.clause
+    if question.is_negated:
+        return False
+    known = frozenset().union(
+        *(phrase.senses | phrase.owner for part in (question, *asked.conditions) for phrase in _phrases(part))
+    )
+    said = [clause, *(inner for inner in told.parsed.clauses if inner.link == "to" and inner.outer is clause)]
+    narrower = any(
+        word not in _EXEMPTING and phrase.senses and not phrase.senses & known
+        for part in said
+        for word, phrase in part.modifiers
+    )
+    return narrower or not bare_adverbs(told.parsed.tokens) <= asked.bare
+
+
+def _phrases(clause: Clause) -> Iterator[Phrase]:
+    if clause.subject:
+        yield clause.subject
+    yield from clause.objects
+    yield from (phrase for _, phrase in clause.modifiers)
 
 
 def _is_partial(clause: Clause) -> bool:
