@@ -39,13 +39,21 @@ def definition(question: Question, statements: Sequence[Statement]) -> list[Stat
     found = [
         item
         for item in _telling(question, statements)
-        if question.senses <= _core_senses(item) and (_leads(item, question.senses) or "call" in item.reading.senses)
+        if question.senses <= _core_senses(item)
+        and _has_owners(question, item)
+        and (_leads(item, question.senses) or "call" in item.reading.senses)
     ]
     defining = [item for item in found if _defines(item, question.senses)]
     if defining or question.kind is Kind.WHO:
         return defining[:1]
     introducing = [item for item in found if _opens_with(item, question.senses)]
     return sorted(introducing, key=lambda item: item.order)[:1]
+
+
+def _has_owners(question: Question, statement: Statement) -> bool:
+    """Tell whether whose the thing is asked of owns something in the statement, and is not just named beside it."""
+    owners = {word.sense for word in question.required if word.is_owner}
+    return owners <= {word.sense for word in statement.reading.words if word.is_owner or word.preposition == "of"}
 
 
 def _telling(question: Question, statements: Sequence[Statement]) -> list[Statement]:

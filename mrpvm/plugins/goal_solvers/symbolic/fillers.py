@@ -27,23 +27,8 @@ _LOCATIVE = word_class(
 _PLACE_ADVERBS = frozenset(
     ("home", "abroad", "upstairs", "downstairs", "outside", "inside", "nearby", "everywhere", "indoors")
 )
-_FREQUENCY = frozenset(
-    (
-        "daily",
-        "weekly",
-        "monthly",
-        "yearly",
-        "hourly",
-        "annually",
-        "nightly",
-        "quarterly",
-        "fortnightly",
-        "once",
-        "twice",
-        "every",
-        "always",
-        "never",
-    )
+_FREQUENCY = word_class(
+    "hourly daily nightly weekly fortnightly monthly quarterly yearly annually once twice every always never"
 )
 
 

@@ -18,7 +18,8 @@ _WHETHER = re.compile(
     r" (?P<task>.+)$",
     re.IGNORECASE,
 )
-_CHOOSING = word_class("or and versus vs instead not without except than but")
+_EITHER = word_class("or versus vs instead not without except than but")
+_CHOOSING = _EITHER | {"and"}
 _BEFORE_VERB = word_class("i we you to")
 _STEPS_MAX = 5
 
@@ -60,9 +61,9 @@ def _is_order(statement: Statement) -> bool:
 
 
 def spoken_of(heading: str) -> frozenset[str]:
-    """Give the senses that a heading lends to all below it: none where it sets things side by side ("Tea or milk")."""
+    """Give the senses that a heading lends to all below it: none where one of its words is meant ("Tea or milk")."""
     above = read(heading)
-    return frozenset() if _CHOOSING & set(above.tokens) else above.senses
+    return frozenset() if _EITHER & set(above.tokens) else above.senses
 
 
 def under_heading(question: Question, reading: Reading, heading: str | None) -> Question | None:

@@ -20,6 +20,7 @@ from mrpvm.knowledge.lexicon import (
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
 from mrpvm.plugins.goal_solvers.symbolic.headings import under_heading
 from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled
+from mrpvm.plugins.goal_solvers.symbolic.particles import turns_contrary
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -220,8 +221,10 @@ def in_order(question: Question, paired: dict[Word, Word]) -> bool:
 
 
 def truth_holds(question: Question, reading: Reading) -> bool:
-    """Tell whether polarity and attitude agree: "Anna thinks it is open" does not say that it is."""
+    """Tell whether polarity, particles and attitude agree: "Anna thinks it is open" does not say that it is."""
     if reading.is_negated != question.reading.is_negated or reading.is_lacking != question.reading.is_lacking:
+        return False
+    if turns_contrary(question.reading, reading):
         return False
     unreal = _UNREAL & set(reading.tokens)
     if unreal and not unreal & set(question.reading.tokens) and question.auxiliary not in MODALS:

@@ -17,6 +17,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
 from mrpvm.plugins.goal_solvers.symbolic.matching import compatible, in_order, pair
+from mrpvm.plugins.goal_solvers.symbolic.particles import denies_contrary, turns_contrary
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -63,7 +64,10 @@ def _says(question: Question, reading: Reading, statement: Statement) -> bool | 
     if paired is not None:
         if not _is_exact(question, reading, paired) or _denies_only_part(question, reading, paired):
             return None
-        return reading.is_negated == question.reading.is_negated
+        agrees = reading.is_negated == question.reading.is_negated
+        if turns_contrary(question.reading, reading):
+            return False if agrees and not reading.is_negated and denies_contrary(question.reading, reading) else None
+        return agrees
     if reading.is_negated or question.reading.is_negated:
         return None
     return False if _excludes(question, reading) else None

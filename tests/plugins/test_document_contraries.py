@@ -1,0 +1,33 @@
+"""What a document says the contrary of, or says of somebody else [BP-36 a, b]."""
+
+import pytest
+
+from tests.plugins.document import answer
+
+HOUSE = (
+    "The heating is switched off by default. The lamp is turned on at night. The shutters are rolled down at noon."
+    " Log out before you leave."
+)
+OFFICE = "The key is kept by Ravi. His phone number is 0341 88 21. He is away until 12 June; Elif stands in for him."
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Is the heating switched on by default?", "No. The heating is switched off by default."),
+        ("Is the heating switched off by default?", "Yes. The heating is switched off by default."),
+        ("Is the lamp turned off at night?", "No. The lamp is turned on at night."),
+        ("When are the shutters rolled down?", "The shutters are rolled down at noon."),
+        ("When are the shutters rolled up?", None),
+        ("Are the shutters rolled up at noon?", "No. The shutters are rolled down at noon."),
+        ("What is switched on by default?", None),
+        ("What is turned off at night?", None),
+    ],
+)
+def test_a_particle_turns_a_verb_into_its_contrary(question: str, said: str | None) -> None:
+    assert answer(HOUSE, question) == said
+
+
+def test_who_is_named_beside_a_thing_does_not_own_it() -> None:
+    assert answer(OFFICE, "What is Ravi's phone number?") == "The key is kept by Ravi. His phone number is 0341 88 21."
+    assert answer(OFFICE, "What is Elif's phone number?") is None
