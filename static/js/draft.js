@@ -1,11 +1,17 @@
 // What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is [KB-8].
+// A button beside the draft asks the same, without a message that waits for the answer.
 import { csrfToken } from "./dom.js";
 import { toast } from "./ui.js";
 
 const SILENT_MS = 120_000; // a save writes what the session learned, however much that is
 
-/** Ask, and do what is answered; true once the draft no longer stops the base `kbId` from being mounted. */
-export function settleDraft(dialog, kbId) {
+/**
+ * Ask, and do what is answered; true once the draft no longer stops the base `kbId` from being mounted.
+ * @param {{hasMessage?: boolean}} options whether a message waits for the answer
+ */
+export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
+  dialog.querySelector("[data-draft-message]").hidden = !hasMessage;
+  dialog.querySelector("[data-draft-alone]").hidden = hasMessage;
   const buttons = dialog.querySelectorAll("[data-draft-url]");
   const refusal = dialog.querySelector("[role=alert]");
   const done = new AbortController();
@@ -47,3 +53,10 @@ async function post(button, kbId) {
     return "No answer came. Close this and look whether the draft is still unsaved, then send again.";
   }
 }
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-settle-draft]");
+  if (!button) return;
+  const isSettled = await settleDraft(document.getElementById("unsaved-draft"), button.dataset.settleDraft, { hasMessage: false });
+  if (isSettled) document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true }); // the button goes
+});
