@@ -19,7 +19,7 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
 
   async function act({ currentTarget: button }) {
     for (const other of buttons) other.disabled = true;
-    const refused = await post(button, kbId);
+    const refused = await post(button.dataset.draftUrl, button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {});
     for (const other of buttons) other.disabled = false;
     refusal.textContent = refused;
     if (!dialog.open) return refused && toast(refused, { failed: true }); // closed meanwhile: nothing is sent
@@ -39,10 +39,9 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
 }
 
 /** Do what a button stands for; gives why it was refused, empty if it was not. */
-async function post(button, kbId) {
-  const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
+async function post(url, body) {
   try {
-    const response = await fetch(button.dataset.draftUrl, {
+    const response = await fetch(url, {
       method: "POST",
       signal: AbortSignal.timeout(SILENT_MS),
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
@@ -50,13 +49,26 @@ async function post(button, kbId) {
     });
     return response.ok ? "" : (await response.json()).error.message;
   } catch {
-    return "No answer came. Close this and look whether the draft is still unsaved, then send again.";
+    return "No answer came. Look whether the draft is still unsaved, then try again.";
   }
 }
+
+/** The button that was pressed is about to go: what it changed is shown without it. */
+const leaveButton = () => document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true });
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest?.("[data-settle-draft]");
   if (!button) return;
-  const isSettled = await settleDraft(document.getElementById("unsaved-draft"), button.dataset.settleDraft, { hasMessage: false });
-  if (isSettled) document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true }); // the button goes
+  const dialog = document.getElementById("unsaved-draft");
+  if (await settleDraft(dialog, button.dataset.settleDraft, { hasMessage: false })) leaveButton();
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-mount-url]");
+  if (!button) return;
+  button.disabled = true;
+  const refused = await post(button.dataset.mountUrl, { kb_id: button.dataset.kbId });
+  button.disabled = false;
+  if (refused) toast(refused, { failed: true });
+  else leaveButton();
 });

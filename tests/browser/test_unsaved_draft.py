@@ -1,4 +1,4 @@
-"""Another base chosen over an unsaved draft: the page asks what becomes of it, then sends the message [KB-8]."""
+"""Mounts and drafts: another base over an unsaved draft is asked about, then the message is sent [KB-8]."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -101,3 +101,16 @@ def test_a_draft_is_settled_without_a_message(browser: Browser, session: Session
     assert [base.name for base in KnowledgeBase.objects.all() if held(base, "pump")] == ([kept_in] if kept_in else [])
     assert mounted(session) == (kept_in or "Handbook")
     assert not session.turn_sequence
+
+
+def test_the_newest_revision_is_mounted_from_the_page(browser: Browser, winter: KnowledgeBase) -> None:
+    session = new_session(browser.project, base=winter)
+    aside(add_source, winter, "more", "More", [make_unit("b", "The valve leaks.")])
+    page = browser.open("session", session.session_id)
+    live(page)
+    state = page.locator("#session-state")
+    expect(state).to_contain_text("as of revision 1; its newest is 2")
+    page.get_by_role("button", name="Mount the newest").click()
+    expect(state).not_to_contain_text("its newest is")
+    expect(state).to_contain_text("1 in 1 source")
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()

@@ -339,7 +339,14 @@ def test_a_session_says_that_its_base_went_on(project: Project) -> None:
     client = member_client(project)
     assert "its newest is" not in get(client, session)
     add_source(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
-    assert "as of revision 1; its newest is 2" in get(client, session, "session-state")
+    html = get(client, session, "session-state")
+    assert "as of revision 1; its newest is 2" in html
+    assert "Mount the newest" in html
+    assert "Mount the newest" not in get(member_client(project, "viewer"), session, "session-state")
+    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("v", "The valve leaks.")]))
+    html = get(client, session, "session-state")
+    assert "its newest is 2" in html
+    assert "Mount the newest" not in html, "the draft is to be settled first"
 
 
 @pytest.mark.parametrize(("role", "is_offered"), [("editor", True), ("viewer", False)])
