@@ -60,6 +60,7 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     turn = talk(session, "Where do vehicles board?")
     client = member_client(live_project, "viewer")
     overview = client.get(reverse("turn-overview", args=[session.session_id, turn.request_id])).content.decode()
+    assert "<dt>Asked</dt><dd>Where do vehicles board?</dd>" in overview
     (address,) = set(re.findall(r'class="cite" href="([^"]+)"', overview))
     html = client.get(address, follow=True).content.decode()
     check_html(html)
