@@ -38,7 +38,8 @@ class Composer {
     });
     this.text.addEventListener("keydown", (event) => this.onKey(event));
     this.stopButton.addEventListener("click", () => this.stop());
-    for (const kind of ["kb.mounted", "preferences.changed"]) document.addEventListener(`live:${kind}`, () => this.renewControls());
+    const renewing = ["kb.mounted", "preferences.changed"];
+    for (const kind of renewing) document.addEventListener(`live:${kind}`, () => this.renewControls());
   }
 
   get stopButton() {

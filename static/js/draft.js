@@ -19,7 +19,8 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
 
   async function act({ currentTarget: button }) {
     for (const other of buttons) other.disabled = true;
-    const refused = await post(button.dataset.draftUrl, button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {});
+    const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
+    const refused = await post(button.dataset.draftUrl, body);
     for (const other of buttons) other.disabled = false;
     refusal.textContent = refused;
     if (!dialog.open) return refused && toast(refused, { failed: true }); // closed meanwhile: nothing is sent
