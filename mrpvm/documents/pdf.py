@@ -28,7 +28,8 @@ def read_pdf(data: bytes) -> Document:
         raise Unreadable("The PDF unpacks to more than a file may.") from None
     except (PyPdfError, ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OSError) as error:
         # A damaged file meets the library's own checks or, behind them, any of these.
-        raise Unreadable(f"The PDF cannot be read, it is damaged: {type(error).__name__}.") from None
+        details = {"cause": type(error).__name__}
+        raise Unreadable("The PDF cannot be read, it is damaged.", details=details) from None
     text = "\n\n".join(_BROKEN_WORD.sub("", page.strip()) for page in pages).strip()
     if not text:
         raise Unreadable(

@@ -147,8 +147,8 @@ def _mount(
     target = lock_base(base, project_id=session.project_id)
     if session.is_dirty and not discard_draft:
         raise Conflict(
-            f"The draft of '{session.mounted_kb.name}' has unsaved changes. Save or fork them, or mount with "
-            "discard_draft to throw them away.",
+            f"The draft of '{session.mounted_kb.name}' has unsaved changes. Save or fork them, or discard "
+            "them with the mount (discard_draft).",
             code="WORKSPACE_DIRTY",
             details=draft_facts(session),
         )

@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
 
 SHOWN_CHARS = 65_536
 """How much of a payload a page shows; the rest is counted."""
@@ -20,6 +20,11 @@ SHOWN_CHARS = 65_536
 def session_page(session: Session) -> str:
     """Give the address of the session's own page, empty where the server has none."""
     return _address("session", session.session_id)
+
+
+def base_page(base: KnowledgeBase) -> str:
+    """Give the address of the base's own page, empty where the server has none."""
+    return _address("knowledge-base", base.kb_id)
 
 
 def turn_page(turn: ExplainabilityTurn) -> str:

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from sessions_app.admin.cells import list_links, row_link
+from sessions_app.admin.cells import base_page, list_links, row_link
 from sessions_app.admin.choosers import asked_project
 from sessions_app.admin.knowledge_forms import (
     CompactBase,
@@ -39,6 +39,10 @@ class KnowledgeBaseAdmin(ActionAdmin):
         "kb_id", "project", "name", "is_default", "parent", "forks", "head", "depth", "revision", "revisions",
         "source_count", "units", "mounts", "created_at", "updated_at",
     )  # fmt: skip
+
+    def page_links(self, request: HttpRequest, row: KnowledgeBase) -> list[tuple[str, str]]:
+        """Give the way to the base's own page."""
+        return [("Knowledge page", base_page(row))]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[KnowledgeBase], search_term: str

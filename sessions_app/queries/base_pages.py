@@ -173,6 +173,12 @@ def _twins(seen: QuerySet[LayerUnit], lost: Sequence[LayerUnit], hidden: Contain
     return {unit.unit_id: shown[unit.hash] for unit in lost if unit.hash in shown}
 
 
+def shows_unit(base: KnowledgeBase, unit_id: str, hidden: Container[int]) -> bool:
+    """Tell whether the base shows such a unit now."""
+    rows = LayerUnit.objects.filter(layer_id__in=base.head.chain, unit_id=unit_id)
+    return any(pk not in hidden for pk in rows.values_list("pk", flat=True))
+
+
 def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
     """Give a source that the base shows, without its text.
 

@@ -27,6 +27,7 @@ class Composer {
     this.requestId = null;
     this.isRunning = false;
     this.isStopWanted = false;
+    this.renewals = 0;
     tabSession.set(form.dataset.sessionId);
     this.controlsButton.addEventListener("click", () => this.toggleControls());
     form.addEventListener("change", () => this.countChoices());
@@ -37,6 +38,8 @@ class Composer {
     });
     this.text.addEventListener("keydown", (event) => this.onKey(event));
     this.stopButton.addEventListener("click", () => this.stop());
+    const renewing = ["kb.mounted", "preferences.changed"];
+    for (const kind of renewing) document.addEventListener(`live:${kind}`, () => this.renewControls());
   }
 
   get stopButton() {
@@ -64,6 +67,22 @@ class Composer {
     const shown = this.form.querySelector("[data-choice-count]");
     shown.hidden = count === 0;
     shown.textContent = `${count} chosen`;
+  }
+
+  /** Offer what may be chosen now that another base is mounted, or other plugins come first; choices stay. */
+  async renewControls() {
+    const asked = (this.renewals += 1);
+    const response = await fetch(this.form.closest("[data-refresh-url]").dataset.refreshUrl).catch(() => null);
+    if (!response?.ok) return;
+    const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+    if (asked !== this.renewals) return;
+    for (const select of this.form.querySelectorAll("[data-controls] select")) {
+      const chosen = select.value;
+      select.replaceChildren(...(fresh.getElementById(select.id) ?? select).options);
+      select.value = chosen;
+      if (select.selectedIndex < 0) select.value = ""; // the chosen base is the mounted one
+    }
+    this.countChoices();
   }
 
   onKey(event) {

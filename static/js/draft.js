@@ -1,11 +1,17 @@
 // What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is [KB-8].
+// A button beside the draft asks the same, without a message that waits for the answer.
 import { csrfToken } from "./dom.js";
 import { toast } from "./ui.js";
 
 const SILENT_MS = 120_000; // a save writes what the session learned, however much that is
 
-/** Ask, and do what is answered; true once the draft no longer stops the base `kbId` from being mounted. */
-export function settleDraft(dialog, kbId) {
+/**
+ * Ask, and do what is answered; true once the draft no longer stops the base `kbId` from being mounted.
+ * @param {{hasMessage?: boolean}} options whether a message waits for the answer
+ */
+export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
+  dialog.querySelector("[data-draft-message]").hidden = !hasMessage;
+  dialog.querySelector("[data-draft-alone]").hidden = hasMessage;
   const buttons = dialog.querySelectorAll("[data-draft-url]");
   const refusal = dialog.querySelector("[role=alert]");
   const done = new AbortController();
@@ -13,7 +19,8 @@ export function settleDraft(dialog, kbId) {
 
   async function act({ currentTarget: button }) {
     for (const other of buttons) other.disabled = true;
-    const refused = await post(button, kbId);
+    const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
+    const refused = await post(button.dataset.draftUrl, body);
     for (const other of buttons) other.disabled = false;
     refusal.textContent = refused;
     if (!dialog.open) return refused && toast(refused, { failed: true }); // closed meanwhile: nothing is sent
@@ -33,10 +40,9 @@ export function settleDraft(dialog, kbId) {
 }
 
 /** Do what a button stands for; gives why it was refused, empty if it was not. */
-async function post(button, kbId) {
-  const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
+async function post(url, body) {
   try {
-    const response = await fetch(button.dataset.draftUrl, {
+    const response = await fetch(url, {
       method: "POST",
       signal: AbortSignal.timeout(SILENT_MS),
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
@@ -44,6 +50,26 @@ async function post(button, kbId) {
     });
     return response.ok ? "" : (await response.json()).error.message;
   } catch {
-    return "No answer came. Close this and look whether the draft is still unsaved, then send again.";
+    return "No answer came. Look whether the draft is still unsaved, then try again.";
   }
 }
+
+/** The button that was pressed is about to go: what it changed is shown without it. */
+const leaveButton = () => document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true });
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-settle-draft]");
+  if (!button) return;
+  const dialog = document.getElementById("unsaved-draft");
+  if (await settleDraft(dialog, button.dataset.settleDraft, { hasMessage: false })) leaveButton();
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-mount-url]");
+  if (!button) return;
+  button.disabled = true;
+  const refused = await post(button.dataset.mountUrl, { kb_id: button.dataset.kbId });
+  button.disabled = false;
+  if (refused) toast(refused, { failed: true });
+  else leaveButton();
+});

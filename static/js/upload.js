@@ -21,6 +21,7 @@ class Uploads {
     this.status = form.querySelector("[role=status]");
     this.place = form.querySelector("select"); // none where the base has no source
     this.proposed = "";
+    this.input.multiple = true; // a form sent without scripts takes one file
     this.input.addEventListener("change", () => this.propose(this.input.files));
     form.addEventListener("submit", (event) => {
       event.preventDefault();

@@ -103,6 +103,14 @@ def test_what_became_of_each_file_is_told(opened: Page, browser: Browser) -> Non
     expect(ready(opened).get_by_text("was added")).to_have_count(0)
 
 
+def test_several_files_are_chosen_at_once(opened: Page) -> None:
+    texts = {"pump.txt": b"Pump 1 is blue.", "valve.txt": b"Valve 1 leaks."}
+    files = [{"name": name, "mimeType": "text/plain", "buffer": text} for name, text in texts.items()]
+    opened.get_by_label("File to add").set_input_files(files)
+    opened.get_by_role("button", name="Add source").click()
+    expect(opened.get_by_text("2 files were added: 2 new units.")).to_be_visible()
+
+
 def test_a_file_that_gave_no_unit_is_not_called_known(opened: Page) -> None:
     nothing = "gave no unit: nothing in it could be read as a statement."
     opened.evaluate(DROP, [["hello.txt", "Hello!"]])

@@ -15,7 +15,7 @@ from sessions_app.models import RememberedText, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.ingest import Upload, load_context
 from sessions_app.turns.pipeline import run_turn
-from tests.browser.browsing import Browser, answer, aside, browser, live, new_session
+from tests.browser.browsing import Browser, answer, aside, browser, live, new_session, say
 from tests.conversation.skill_files import front, write_skill
 
 __all__ = ["browser"]
@@ -78,3 +78,24 @@ def test_an_open_page_shows_the_change(browser: Browser, tmp_path: Path, setting
     change(session, tmp_path)
     expect(page.locator(place)).to_contain_text(words)
     assert kind in aside(lambda: set(session.events.values_list("kind", flat=True)))
+
+
+def test_the_next_message_s_choices_follow_the_mount(browser: Browser) -> None:
+    session = new_session(browser.project, base=aside(create_base, browser.project, "Handbook"))
+    winter, summer = (aside(create_base, browser.project, name) for name in ("Winter", "Summer"))
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.get_by_role("button", name="Options").click()
+    chosen, level = page.locator("#control-kb_id"), page.locator("#control-deliberation_level")
+    chosen.select_option(winter.kb_id)
+    level.select_option("2")
+    say(page, "My dog is called Rex.")
+    expect(chosen.locator("option").first).to_have_text("as mounted: Winter")
+    expect(chosen).to_have_value("")
+    expect(chosen.locator("option", has_text="Handbook")).to_have_count(1)
+    expect(level).to_have_value("2")
+    expect(page.locator("[data-choice-count]")).to_have_text("1 chosen")
+    chosen.select_option(summer.kb_id)
+    aside(kb_mounts.mount_base, session, session.mounted_kb, reason="user")
+    expect(chosen.locator("option").first).to_have_text("as mounted: Handbook")
+    expect(chosen).to_have_value(summer.kb_id)

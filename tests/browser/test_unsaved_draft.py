@@ -1,4 +1,4 @@
-"""Another base chosen over an unsaved draft: the page asks what becomes of it, then sends the message [KB-8]."""
+"""Mounts and drafts: another base over an unsaved draft is asked about, then the message is sent [KB-8]."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -8,7 +8,7 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.source_rows import NewSource
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
-from tests.browser.browsing import Browser, aside, browser, new_session, say
+from tests.browser.browsing import Browser, aside, browser, live, new_session, say
 from tests.search.units import make_unit
 
 __all__ = ["browser"]
@@ -85,3 +85,32 @@ def test_a_save_that_is_refused_says_why_and_leaves_the_other_ways(
     asked.get_by_role("button", name="Fork").click()
     answered(asked.page)
     assert mounted(session) == "Winter"
+
+
+@pytest.mark.parametrize(("button", "kept_in"), [("Save", "Handbook"), ("Fork", "Handbook fork"), ("Discard", "")])
+def test_a_draft_is_settled_without_a_message(browser: Browser, session: Session, button: str, kept_in: str) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.get_by_role("button", name="Save, fork or discard").click()
+    dialog = page.get_by_role("dialog", name="The draft is not saved")
+    expect(dialog.get_by_text("Your message mounts")).to_be_hidden()
+    dialog.get_by_role("button", name=button, exact=True).click()
+    expect(dialog).to_be_hidden()
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()
+    expect(page.locator("#session-state")).to_contain_text("clean")
+    assert [base.name for base in KnowledgeBase.objects.all() if held(base, "pump")] == ([kept_in] if kept_in else [])
+    assert mounted(session) == (kept_in or "Handbook")
+    assert not session.turn_sequence
+
+
+def test_the_newest_revision_is_mounted_from_the_page(browser: Browser, winter: KnowledgeBase) -> None:
+    session = new_session(browser.project, base=winter)
+    aside(add_source, winter, "more", "More", [make_unit("b", "The valve leaks.")])
+    page = browser.open("session", session.session_id)
+    live(page)
+    state = page.locator("#session-state")
+    expect(state).to_contain_text("as of revision 1; its newest is 2")
+    page.get_by_role("button", name="Mount the newest").click()
+    expect(state).not_to_contain_text("its newest is")
+    expect(state).to_contain_text("1 in 1 source")
+    expect(page.get_by_label("Message", exact=True)).to_be_focused()

@@ -136,6 +136,13 @@ def test_damaged_or_empty_pdfs_are_refused(data: bytes) -> None:
     assert refused.value.code == "SOURCE_UNREADABLE"
 
 
+def test_a_damaged_pdf_is_called_so_without_the_library_s_words() -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_document(b"%PDF-1.4 x", "a.pdf")
+    assert str(refused.value) == "The PDF cannot be read, it is damaged."
+    assert refused.value.details["cause"].endswith("Error")
+
+
 @pytest.mark.parametrize(("data", "name"), [(b" \n", "a.txt"), (b"<script>x</script>", "a.html")])
 def test_no_text_is_no_source(data: bytes, name: str) -> None:
     with pytest.raises(InvalidInput):

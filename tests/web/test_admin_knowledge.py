@@ -53,6 +53,11 @@ def test_a_base_is_renamed(operators: Client, base: KnowledgeBase) -> None:
     assert LogEntry.objects.get().action_flag == CHANGE
 
 
+def test_a_base_leads_to_its_own_page(operators: Client, base: KnowledgeBase) -> None:
+    page = operators.get(reverse("admin:sessions_app_knowledgebase_change", args=[base.pk])).text
+    assert f'href="{reverse("knowledge-base", args=[base.kb_id])}"' in page
+
+
 def test_a_base_is_forked_and_nothing_is_mounted(
     operators: Client, session: Session, base: KnowledgeBase, listener: ListeningRetriever
 ) -> None:

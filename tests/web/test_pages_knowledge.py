@@ -108,6 +108,8 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     assert "more.md" in html
     assert reverse("session", args=[session.session_id]) in html
     assert "sees an earlier revision" in html
+    assert "source-add, 1 unit " in html
+    assert "create, 0 units " in html
 
 
 def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> None:
@@ -212,7 +214,7 @@ def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client
     check_html(html)
     assert "The &lt;b&gt;pump&lt;/b&gt; hums." in html
     assert 'href="?unit=top"' in html
-    assert "None in the 200 sessions" in html
+    assert "None in the sessions that mounted this base; the latest 200 are looked at." in html
     assert f'href="{address}?unit=b"' in admin.get(address, {"unit": "top"}).content.decode()
     for words in ('""', "%_", "?!"):
         assert "no word in that" in admin.get(address, {"q": words}).content.decode()

@@ -203,7 +203,13 @@ def test_what_is_being_written_is_completed(client: Client, project: Project, wr
     assert [text.replace("'", '"') for text in offered][:1] == ([] if first is None else [first])
 
 
-def test_the_palette_lists_sessions_and_turns(client: Client, session: Session) -> None:
+def test_the_palette_lists_bases_sessions_and_turns(client: Client, session: Session, project: Project) -> None:
+    named = [create_base(project, f"Pumps {number}") for number in range(6)]
+    html = client.get(reverse("search-palette"), {"q": " pumps "}).text
+    check_html(html)
+    assert html.count('data-href="/knowledge/') == 5
+    assert reverse("knowledge-base", args=[named[0].kb_id]) in html
+    assert "/knowledge/" not in client.get(reverse("search-palette")).text
     html = client.get(reverse("search-palette"), {"q": "question"}).text
     check_html(html)
     assert html.count('role="option"') == 4

@@ -8,15 +8,18 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.histories import append_messages
-from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.ratings import rate_turn
 from sessions_app.actions.sessions import create_session
+from sessions_app.actions.source_rows import NewSource
 from sessions_app.models import Message, Project, Session
 from sessions_app.queries.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
 from tests.configured_model import provider
 from tests.kernel.scripted import plugin
 from tests.llm.provider import Provider
+from tests.search.units import make_unit
 from tests.web.page_scene import (
     Install,
     add_turns,
@@ -309,6 +312,50 @@ def test_a_message_is_answered_without_javascript(live_project: Project) -> None
         assert response["Location"] == reverse("session", args=[session.session_id]) + "#latest"
     html = get(client, session)
     assert "My dog is called Rex." in html[html.index("What is my dog called?") :].partition("</li>")[0]
+
+
+def test_what_was_refused_need_not_be_typed_and_chosen_again(live_project: Project) -> None:
+    client = member_client(live_project, "editor")
+    session = create_session(live_project, base=create_base(live_project, "Handbook"))
+    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("u", "The pump hums.")]))
+    winter = create_base(live_project, "Winter")
+    response = client.post(
+        reverse("session-ask", args=[session.session_id]),
+        {"content": "Is <b> open?", "kb_id": winter.kb_id, "deliberation_level": "2"},
+    )
+    html = response.content.decode()
+    check_html(html)
+    assert response.status_code == 400
+    assert "WORKSPACE_DIRTY" in html
+    assert re.search(r"<textarea[^>]*>Is &lt;b&gt; open\?</textarea>", html)
+    assert f'<option value="{winter.kb_id}" selected>' in html
+    assert '<option value="2" selected>' in html
+    assert "selected>" not in get(client, session)
+
+
+def test_a_session_says_that_its_base_went_on(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    session = create_session(project, base=base)
+    client = member_client(project)
+    assert "its newest is" not in get(client, session)
+    add_source(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
+    html = get(client, session, "session-state")
+    assert "as of revision 1; its newest is 2" in html
+    assert "Mount the newest" in html
+    assert "Mount the newest" not in get(member_client(project, "viewer"), session, "session-state")
+    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("v", "The valve leaks.")]))
+    html = get(client, session, "session-state")
+    assert "its newest is 2" in html
+    assert "Mount the newest" not in html, "the draft is to be settled first"
+
+
+@pytest.mark.parametrize(("role", "is_offered"), [("editor", True), ("viewer", False)])
+def test_a_draft_is_settled_by_those_who_may(project: Project, role: str, is_offered: bool) -> None:
+    session = create_session(project, base=create_base(project, "Handbook"))
+    client = member_client(project, role)
+    assert "data-settle-draft" not in get(client, session)
+    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("u", "The pump hums.")]))
+    assert ("data-settle-draft" in get(client, session, "session-state")) == is_offered
 
 
 def test_choices_of_the_form_are_pins(live_project: Project, scripted_plugins: Install) -> None:

@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import UNDO_PERIOD
 from sessions_app.models import Project, Session
 from sessions_app.queries.pages import SESSIONS_SHOWN
@@ -124,6 +125,17 @@ def test_a_new_conversation_is_made_and_opened(client: Client, project: Project)
     session = Session.objects.get()
     assert response["Location"] == reverse("session", args=[session.session_id])
     assert session.project == project
+
+
+def test_a_conversation_begins_with_the_base_it_was_asked_for(client: Client, project: Project) -> None:
+    base, address = create_base(project, "Pumps"), reverse("session-create")
+    page = client.get(reverse("knowledge-base", args=[base.kb_id])).text
+    assert f'<input type="hidden" name="kb_id" value="{base.kb_id}">' in page
+    client.post(address, {"kb_id": base.kb_id})
+    assert Session.objects.get().mounted_kb == base
+    other = create_base(Project.objects.create(name="Other", slug="other"), "Valves")
+    assert "KB_NOT_FOUND" in client.post(address, {"kb_id": other.kb_id}, follow=True).text
+    assert Session.objects.count() == 1
 
 
 def test_a_name_can_be_given_and_taken_away(client: Client, project: Project) -> None:

@@ -200,16 +200,16 @@ def test_a_changed_skill_is_shown_field_by_field(project: Project, files: Path) 
 def test_a_session_shows_its_own_models_and_takes_the_projects_on_request(project: Project) -> None:
     """[O-46]"""
     session = create_session(project)
-    set_model_roles(project, {"roles": {"goal-fast": {"model": "newest"}}, "temperature": 0.7, "verbosity": "low"})
+    set_model_roles(project, {"roles": {"goal-fast": {"model": "m-newest"}}, "temperature": 0.7, "verbosity": "low"})
     client = member_client(project)
     address = f"/sessions/{session.session_id}"
     before = shown(client, address)
-    assert "newest" not in before
+    assert "m-newest" not in before
     assert "<dt>Temperature</dt><dd>0.1</dd>" in before
     assert member_client(project, "viewer").post(f"{address}/models").status_code == 403
     assert client.post(f"{address}/models").status_code == 302
     after = shown(client, address)
-    assert "<dt>goal-fast</dt><dd>newest</dd>" in after
+    assert "<dt>goal-fast</dt><dd>m-newest</dd>" in after
     assert "<dt>Temperature</dt><dd>0.7</dd>" in after
     assert session.events.filter(kind="model-config.changed").count() == 1
     assert "Take the project" not in shown(member_client(project, "viewer"), address)

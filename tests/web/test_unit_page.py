@@ -2,7 +2,7 @@
 
 import re
 from contextlib import suppress
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from django.test import Client
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.revisions import restore_revision
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
 from sessions_app.turns.call import TurnCall
@@ -59,6 +60,7 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     turn = talk(session, "Where do vehicles board?")
     client = member_client(live_project, "viewer")
     overview = client.get(reverse("turn-overview", args=[session.session_id, turn.request_id])).content.decode()
+    assert "<dt>Asked</dt><dd>Where do vehicles board?</dd>" in overview
     (address,) = set(re.findall(r'class="cite" href="([^"]+)"', overview))
     html = client.get(address, follow=True).content.decode()
     check_html(html)
@@ -68,6 +70,25 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     assert reverse("turn", args=[session.session_id, turn.request_id]) in html
     assert ">cited</span>" in html
     assert client.get(re.sub(r"\d+$", "9", address)).status_code == 404
+
+
+def test_a_unit_leads_to_its_source_and_to_the_turns_of_all_sessions(live_project: Project) -> None:
+    base = create_base(live_project, "Handbook")
+    load_source(base, Upload(name="ferry.md", data=HANDBOOK.encode(), source_id="ferry"))
+    base.refresh_from_db()
+    session = create_session(live_project, base=base)
+    unit_id = talk(session, "Where do vehicles board?").unit_events.get(step="cited").unit_id
+    client, address = member_client(live_project), reverse("knowledge-base", args=[base.kb_id])
+    html = unit_page(client, session, unit_id)
+    ways = [f"{address}?source=ferry", f"{address}?unit={quote(unit_id, safe='')}"]
+    for way in ways:
+        assert f'href="{way}"' in html
+        assert client.get(way).status_code == 200
+    assert 'href="?source=ferry">ferry.md</a>' in client.get(ways[1]).content.decode()
+    restore_revision(base, 1)
+    html = unit_page(client, session, unit_id)
+    assert "which no longer shows it" in html
+    assert not any(f'href="{way}"' in html for way in ways)
 
 
 def test_a_told_unit_leads_to_the_message_and_to_every_turn_that_met_it(live_project: Project) -> None:

@@ -1,7 +1,8 @@
 """The composer's runtime controls: what may be chosen for the next message, and what cannot be used now [UI-10]."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mrpvm import registry
@@ -32,6 +33,7 @@ class Control:
     hint: str
     open_choice: str
     choices: Sequence[Choice]
+    chosen: str = ""
 
 
 _PLUGIN_CONTROLS = (
@@ -44,11 +46,19 @@ _LEVELS = ("0: direct", "1: check", "2: compare", "3: deep")
 _GROUNDINGS = (("strict", "strict: evidence or no answer"), ("open", "open: a model may answer by itself"))
 
 
-def composer_context(project: "Project", session: "Session") -> dict[str, Any]:
-    """Give the composer's selectors; leaving one open pins nothing [UI-10]."""
+def composer_context(
+    project: "Project", session: "Session", written: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Give the composer's selectors; leaving one open pins nothing [UI-10].
+
+    Args:
+        written: what the fields hold already, by their names.
+    """
+    controls = [*_plugins(session), _level(session), _base(project, session), _grounding(session)]
     return {
         **completion_context(session),
-        "controls": [*_plugins(session), _level(session), _base(project, session), _grounding(session)],
+        "controls": [replace(control, chosen=written.get(control.name, "")) for control in controls],
+        "written": written,
         "has_model": is_configured(),
         "no_model": NO_MODEL,
     }

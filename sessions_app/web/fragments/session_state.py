@@ -51,7 +51,7 @@ def state_context(
         "models": models_of(session_config(session)),
         **units_context(session, None, unit_count),
         **registry_context(session, find, None, turn_count),
-        "mounts": mounts(session)[:MOUNTS_SHOWN],
+        "mounts": list(mounts(session)[:MOUNTS_SHOWN]),
         **frozen_context(session),
         **memory_context(session),
     }

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from sessions_app.queries.base_pages import shows_unit
 from sessions_app.queries.provenance import Provenance, life_of, provenance
+from sessions_app.search.knowledge import EffectiveView
 from sessions_app.web.fragments.place import find_place
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.words import STORES, why
@@ -54,11 +56,19 @@ def unit_context(session: "Session", unit_id: str, before: int | None) -> dict[s
             (title, *_moment(getattr(value, name))) for name, title in _MOMENTS if value and getattr(value, name)
         ],
         "place": _place(found),
+        "is_in_base": _is_in_base(found),
         "place_of": _place_words(found),
         "chapters": _chapters(steps),
         "older_before": older,
         "is_lost": value is None,
     }
+
+
+def _is_in_base(found: Provenance) -> bool:
+    """Tell whether the base shows the unit now: it may have been replaced since the session mounted the base."""
+    if found.base is None:
+        return False
+    return shows_unit(found.base, found.unit_id, EffectiveView.of_layer(found.base.head).hidden)
 
 
 def _moment(text: str) -> tuple[datetime | None, str]:

@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
+from sessions_app.queries.base_pages import listed_bases
 from sessions_app.queries.reach import stretch_of
 from sessions_app.queries.row_numbers import whole_number
 from sessions_app.web.access import Member, member_view
@@ -10,6 +11,7 @@ from sessions_app.web.fragments.search import completions, search_context
 from sessions_app.web.pages import page
 
 TEMPLATE = "search/index.html"
+BASES_IN_PALETTE = 5
 
 
 @require_safe
@@ -25,8 +27,11 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def palette(request: HttpRequest, member: Member) -> HttpResponse:
-    """Give sessions and turns as the command palette lists them."""
-    return page(request, f"{TEMPLATE}#palette", member, search_context(member.project, request.GET.get("q", "")))
+    """Give knowledge bases, sessions and turns as the command palette lists them."""
+    asked = request.GET.get("q", "")
+    named = asked.replace("\0", "").strip()
+    bases = listed_bases(member.project, named, BASES_IN_PALETTE) if named else []
+    return page(request, f"{TEMPLATE}#palette", member, {**search_context(member.project, asked), "bases": bases})
 
 
 @require_safe

@@ -1,5 +1,9 @@
 """One session: the conversation, its live state, and what can be done with the whole."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -29,7 +33,11 @@ from sessions_app.web.fragments.session_diagnostics import diagnostics_context
 from sessions_app.web.fragments.session_state import registry_context, state_context, units_context
 from sessions_app.web.pages import back_to, page, tell, tell_error
 
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
 TEMPLATE = "session/show.html"
+EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 @require_safe
@@ -41,13 +49,20 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """
     session = session_of(member.project, session_id)
     drop_chain(session)
+    return _shown(request, member, session)
+
+
+def _shown(
+    request: HttpRequest, member: Member, session: "Session", written: Mapping[str, str] = EMPTY, status: int = 200
+) -> HttpResponse:
+    """Give the page; `written` is what its composer already holds."""
     context = {
         **exchanges_context(session, whole_number(request.GET.get("before"))),
         **state_context(session, request.GET.get("find", "")),
-        **composer_context(member.project, session),
+        **composer_context(member.project, session, written),
         **(diagnostics_context(session) if "diagnostics" in request.GET else {}),
     }
-    return page(request, TEMPLATE, member, context, section="sessions")
+    return page(request, TEMPLATE, member, context, section="sessions", status=status)
 
 
 @require_safe
@@ -106,7 +121,10 @@ def composer(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
 @require_POST
 @member_view("editor")
 def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Run a turn for a browser without JavaScript and show the conversation with its end."""
+    """Run a turn for a browser without JavaScript and show the conversation with its end.
+
+    What was not answered need not be typed and chosen again.
+    """
     session = session_of(member.project, session_id)
     try:
         if not is_allowed(f"chats:user-{member.user.pk}", settings.MRPVM_CHATS_PER_MINUTE):
@@ -114,6 +132,8 @@ def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
         run_turn(session, _call(request, member))
     except MRPError as error:
         tell_error(request, error)
+        written = {name: value for name, value in request.POST.items() if isinstance(value, str)}
+        return _shown(request, member, session_of(member.project, session_id), written, status=400)
     return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "#latest")
 
 

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.sessions import create_session
+from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.sessions import ListQuery, filter_context, list_context
 from sessions_app.web.pages import page, tell_error
@@ -45,9 +46,10 @@ def rows(request: HttpRequest, member: Member) -> HttpResponse:
 @require_POST
 @member_view("editor")
 def create(request: HttpRequest, member: Member) -> HttpResponse:
-    """Make a session and go there."""
+    """Make a session and go there; it mounts the base `kb_id` if one is given."""
+    kb_id = request.POST.get("kb_id", "")
     try:
-        made = create_session(member.project)
+        made = create_session(member.project, base=knowledge_base(member.project, kb_id) if kb_id else None)
     except MRPError as error:
         tell_error(request, error)
         return HttpResponseRedirect(reverse("sessions"))
