@@ -130,6 +130,12 @@ def test_numbers_of_source_marks_and_steps_are_no_claims() -> None:
     assert reason("1. My dog [12]\n2. the pump [3]") == ""
 
 
+def test_a_number_at_the_start_of_a_line_is_no_step() -> None:
+    said = evidence(units=(unit("a", "2.5 litres of oil are needed."),))
+    assert reason("2.5 litres of oil are needed. [1]", said) == ""
+    assert "3.5" in reason("3.5 litres of oil are needed. [1]", said)
+
+
 def test_ungrounded_groups_may_say_more() -> None:
     assert reason("Paris has 20 districts.", grounded=False) == ""
 

@@ -13,7 +13,7 @@ from mrpvm.values import KnowledgeUnit
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:/]\d+)*(?![\w])")
 _NAME = re.compile(r"(?<![\w'\u2019-])[A-Z][\w'\u2019-]*")
-_LINE_LEAD = re.compile(r"^[^\S\n]*(?:[-*\u2022|]+|\d{1,3}[.)])[^\S\n]*", re.MULTILINE)
+_LINE_LEAD = re.compile(r"^[^\S\n]*(?:[-*\u2022|]+|\d{1,3}[.)](?!\S))[^\S\n]*", re.MULTILINE)
 _FRAME_WORDS = frozenset(("yes", "no", "noted", "subject", "statement", "answer", "value", "source", "sources", "step"))
 """Words of the answer's own scaffolding, which assert nothing."""
 
