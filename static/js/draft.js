@@ -1,5 +1,6 @@
 // What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is [KB-8].
-// A button beside the draft asks the same, without a message that waits for the answer.
+// A button beside the draft asks the same, without a message that waits for the answer; others mount the newest revision
+// of the base, and take a source out of the draft.
 import { csrfToken } from "./dom.js";
 import { toast } from "./ui.js";
 
@@ -20,7 +21,7 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
   async function act({ currentTarget: button }) {
     for (const other of buttons) other.disabled = true;
     const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
-    const refused = await post(button.dataset.draftUrl, body);
+    const refused = await send(button.dataset.draftUrl, body);
     for (const other of buttons) other.disabled = false;
     refusal.textContent = refused;
     if (!dialog.open) return refused && toast(refused, { failed: true }); // closed meanwhile: nothing is sent
@@ -40,13 +41,13 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
 }
 
 /** Do what a button stands for; gives why it was refused, empty if it was not. */
-async function post(url, body) {
+async function send(url, body, method = "POST") {
   try {
     const response = await fetch(url, {
-      method: "POST",
+      method,
       signal: AbortSignal.timeout(SILENT_MS),
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
-      body: JSON.stringify(body),
+      body: body && JSON.stringify(body),
     });
     return response.ok ? "" : (await response.json()).error.message;
   } catch {
@@ -65,10 +66,11 @@ document.addEventListener("click", async (event) => {
 });
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest?.("[data-mount-url]");
+  const button = event.target.closest?.("[data-mount-url], [data-unstage-url]");
   if (!button) return;
+  const { mountUrl, kbId, unstageUrl } = button.dataset;
   button.disabled = true;
-  const refused = await post(button.dataset.mountUrl, { kb_id: button.dataset.kbId });
+  const refused = await (mountUrl ? send(mountUrl, { kb_id: kbId }) : send(unstageUrl, null, "DELETE"));
   button.disabled = false;
   if (refused) toast(refused, { failed: true });
   else leaveButton();

@@ -15,6 +15,7 @@ const STAGES = {
 class Uploads {
   constructor(form) {
     this.form = form;
+    this.dialog = form.closest("dialog"); // then the page stays, and shows by itself what changed
     this.input = form.querySelector("input[type=file]");
     this.button = form.querySelector("button[type=submit]");
     this.bar = form.querySelector("progress");
@@ -33,6 +34,11 @@ class Uploads {
       if (!event.dataTransfer.types.includes("Files")) return;
       event.preventDefault();
       this.drop(event.dataTransfer.files);
+    });
+    this.dialog?.addEventListener("close", () => {
+      if (this.button.disabled) return; // files are still on their way
+      this.calm();
+      this.say("");
     });
     this.tell();
   }
@@ -77,10 +83,23 @@ class Uploads {
       if (refusal) refused.push(`${file.name}: ${refusal}`);
       else added.push({ name: file.name, unitCount });
     }
+    if (this.dialog) return this.finish(added, refused);
     if (!added.length) return this.fail(refused.join(" "));
     const { upload: address, units } = this.form.dataset;
     sessionStorage.setItem(KEPT, JSON.stringify({ address, units: Number(units), added, refused, replaced }));
     location.assign(location.pathname);
+  }
+
+  /** Leave the dialog as it was, and close it unless something was refused. */
+  finish(added, refused) {
+    this.form.reset();
+    this.disable(false);
+    this.form.classList.remove("is-busy");
+    this.say("");
+    if (added.length) toast(outcome({ added, replaced: "" }, added.reduce((sum, file) => sum + file.unitCount, 0)));
+    if (!refused.length) return this.dialog.close();
+    if (!this.dialog.open) return toast(refused.join(" "), { failed: true });
+    this.fail(refused.join(" "));
   }
 
   /** Tell what became of the files that the page before this one sent. */

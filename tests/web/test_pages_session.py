@@ -8,7 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.actions.drafts import stage_source
+from sessions_app.actions.drafts import remove_source, stage_source
 from sessions_app.actions.histories import append_messages
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.ratings import rate_turn
@@ -356,6 +356,25 @@ def test_a_draft_is_settled_by_those_who_may(project: Project, role: str, is_off
     assert "data-settle-draft" not in get(client, session)
     stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("u", "The pump hums.")]))
     assert ("data-settle-draft" in get(client, session, "session-state")) == is_offered
+
+
+def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    add_source(base, "old.md", "x", [make_unit("u", "The pump hums.")], source_id="old")
+    base.refresh_from_db()
+    session = create_session(project, base=base)
+    client = member_client(project)
+    assert "Sources of the draft" not in get(client, session, "session-state")
+    remove_source(session, "old")
+    stage_source(
+        session, NewSource(name="n.md", source_id="n", content="y", units=[make_unit("v", "The valve leaks.")])
+    )
+    html = get(client, session, "session-state")
+    assert "removed here; the base keeps it until a save" in html
+    assert "1 unit, in this session alone" in html
+    assert 'aria-label="Take n.md out of the draft"' in html
+    assert "Take old.md out" not in html
+    assert "out of the draft" not in get(member_client(project, "viewer"), session, "session-state")
 
 
 def test_choices_of_the_form_are_pins(live_project: Project, scripted_plugins: Install) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.filter_language import parse
-from sessions_app.queries.knowledge import unsaved
+from sessions_app.queries.knowledge import draft_sources, unsaved
 from sessions_app.queries.model_roles import session_config
 from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
 from sessions_app.queries.sessions import mounts
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 PREVIEW_CHARS = 120
+STAGED_SHOWN = 20
+"""Sources of a draft that its session's page lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,7 @@ def state_context(
     return {
         "session": session,
         "unsaved": unsaved(session) if session.is_dirty else None,
+        "staged": list(draft_sources(session)[:STAGED_SHOWN]) if session.is_dirty else [],
         "preferences": _preferences(session),
         "models": models_of(session_config(session)),
         **units_context(session, None, unit_count),
