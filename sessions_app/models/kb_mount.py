@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
+from sessions_app.models.mount_reasons import reason_in_words
 from sessions_app.models.session import Session
 
 
@@ -31,3 +32,8 @@ class KBMount(models.Model):
 
     def __str__(self) -> str:
         return f"{self.knowledge_base} in {self.session}"
+
+    @property
+    def why(self) -> str:
+        """Give the reason in words."""
+        return reason_in_words(self.reason)

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
+from sessions_app.models.mount_reasons import reason_in_words
 
 
 class KBRevision(models.Model):
@@ -33,3 +34,8 @@ class KBRevision(models.Model):
 
     def __str__(self) -> str:
         return f"revision {self.revision} of {self.knowledge_base}"
+
+    @property
+    def why(self) -> str:
+        """Give the reason in words."""
+        return reason_in_words(self.reason)

@@ -108,8 +108,8 @@ def test_a_base_shows_its_sources_and_who_uses_it(admin: Client, project: Projec
     assert "more.md" in html
     assert reverse("session", args=[session.session_id]) in html
     assert "sees an earlier revision" in html
-    assert "source-add, 1 unit " in html
-    assert "create, 0 units " in html
+    assert "a source changed, 1 unit " in html
+    assert "made, 0 units " in html
 
 
 def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> None:
