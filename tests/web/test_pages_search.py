@@ -248,3 +248,10 @@ def test_a_session_that_is_overdue_is_expired_and_not_active(client: Client, ses
     assert found_turns(client, "status:active") == set()
     Session.objects.update(expires_at=None)
     assert found_turns(client, "status:active") == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("text", ["", "sauna"])
+def test_who_finds_nothing_is_led_to_the_knowledge(client: Client, text: str) -> None:
+    assert f'What a <a href="{reverse("knowledge")}">knowledge base</a> holds is searched on its own page.' in ask(
+        client, text
+    )
