@@ -31,3 +31,20 @@ def test_a_particle_turns_a_verb_into_its_contrary(question: str, said: str | No
 def test_who_is_named_beside_a_thing_does_not_own_it() -> None:
     assert answer(OFFICE, "What is Ravi's phone number?") == "The key is kept by Ravi. His phone number is 0341 88 21."
     assert answer(OFFICE, "What is Elif's phone number?") is None
+
+
+SHOP = "The clinic treats dogs, cats and rabbits, but no birds. The shop sells milk but not cheese."
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Does the clinic treat rabbits?", "Yes. The clinic treats dogs, cats and rabbits, but no birds."),
+        ("Does the clinic treat birds?", None),
+        ("Does the clinic treat horses?", None),
+        ("Does the shop sell milk?", "Yes. The shop sells milk but not cheese."),
+        ("Does the shop sell cheese?", None),
+    ],
+)
+def test_what_is_left_out_behind_but_denies_nothing_before_it(question: str, said: str | None) -> None:
+    assert answer(SHOP, question) == said

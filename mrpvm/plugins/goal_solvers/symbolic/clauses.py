@@ -15,6 +15,7 @@ _RELATIVE = re.compile(
     r"^(?P<head>.*?(?<![\w'-])(?P<noun>(?:(?:the|a|an|his|her|its|their|my|our)\s+)?[\w'-]+(?:\s+[A-Z][\w'-]+)*)),"
     r"\s+(?:who|which)\s+(?P<more>[^,]+)(?:,\s*(?P<tail>.+))?$"
 )
+_EXCLUSION = re.compile(r"^(?P<kept>[^;]+?),?\s+but\s+(?:no|not)\s+(?P<out>[^,;]+?)[.!]*$", re.IGNORECASE)
 _TITLE = re.compile(r"[\"\u201c][^\"\u201c\u201d]{1,80}[\"\u201d]")
 _TIME_LINK = re.compile(r"\s(?:until|after|while)\s", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "they", "he", "she"))
@@ -22,8 +23,14 @@ _PRONOUNS = frozenset(("it", "they", "he", "she"))
 
 @lru_cache(maxsize=8_192)
 def clauses_of(text: str) -> tuple[Reading, ...]:
-    """Give the clauses of a sentence, none if it is one; one that goes on with a verb has the subject of the first."""
+    """Give the clauses of a sentence, none if it is one; one that goes on with a verb has the subject of the first.
+
+    What is told before "but no birds" is denied no more than without it.
+    """
     bare = text.rstrip()
+    exclusion = _EXCLUSION.match(bare)
+    if exclusion and not _has_verb(exclusion["out"]):
+        return clauses_of(exclusion["kept"]) or (read(exclusion["kept"]),)
     relative = _RELATIVE.match(bare.rstrip(".!"))
     if relative:
         noun = relative["noun"]
