@@ -19,7 +19,7 @@ class Sizes:
     rounds: int = 20
     turns_a_round: int = 25
     deep_turns: int = 1_000
-    pairs: int = 30
+    pairs: int = 100
     ingest_rounds: int = 3
     ingest_paragraphs: int = 2_471
     policy_rounds: int = 4

@@ -8,7 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import Answer, EvidenceEntry
@@ -30,8 +31,7 @@ _SOURCE_MARK = re.compile(r"\s*\[\d+\]")
 _SECTION = re.compile(r"\bSection\s+(\d+\.\d+)")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResolvedTerm:
+class ResolvedTerm(NamedTuple):  # each turn makes a hundred, which takes a dataclass three times as long
     """Something a turn made clear; `kind` is answer, party, date or definition."""
 
     term: str
@@ -81,7 +81,7 @@ class Memory:
     def as_record(self) -> dict[str, Any]:
         """Give what was remembered as stored data; its times and count have columns of their own."""
         return {
-            "terms": [[item.term, item.text, item.kind, item.turn_index] for item in self.resolved_terms],
+            "terms": [list(item) for item in self.resolved_terms],
             "documents": [[item.source_id, item.name, item.turn_index] for item in self.active_documents],
             "sections": list(self.active_sections),
         }
@@ -94,8 +94,7 @@ def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, 
         last_accessed_at=accessed_at,
         turn_count=turn_count,
         resolved_terms=tuple(
-            ResolvedTerm(term=term, text=text, kind=kind, turn_index=turn)
-            for term, text, kind, turn in record.get("terms", ())
+            ResolvedTerm(term, text, kind, turn) for term, text, kind, turn in record.get("terms", ())
         ),
         active_documents=tuple(
             ActiveDocument(source_id=source_id, name=name, turn_index=turn)
@@ -144,12 +143,18 @@ def told_terms(memory: Memory, message: str, shown: Iterable[str]) -> str:
     wanted, visible = set(unique_terms(message)), "\n".join(shown)
     told: list[str] = []
     for item in reversed(memory.resolved_terms):
-        named = set(unique_terms(item.term))
+        named = _named_by(item.term)
+        if not named or not named <= wanted or item.text in visible:
+            continue
         line = f"{item.term}: {_SOURCE_MARK.sub('', item.text)}"
-        is_new = bool(named) and named <= wanted and item.text not in visible
-        if is_new and len(told) < MOST_TOLD and sum(map(len, told)) + len(line) <= TOLD_CHARS:
+        if len(told) < MOST_TOLD and sum(map(len, told)) + len(line) <= TOLD_CHARS:
             told.append(line)
     return "\n".join(("Known from earlier turns:", *told)) if told else ""
+
+
+@lru_cache(maxsize=16_384)  # each turn asks for those of all that its session remembers, a hundred at most
+def _named_by(term: str) -> frozenset[str]:
+    return frozenset(unique_terms(term))
 
 
 def is_of_a_document(entry: EvidenceEntry) -> bool:

@@ -189,6 +189,7 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
 
 
 @lru_cache(maxsize=4096)
+@lru_cache(maxsize=4_096)  # what was chosen once is weighed again whenever the summary grows
 def _weights(sentence: str) -> Mapping[str, float]:
     """Give what the stems of a sentence's words are worth, those of facts more, and each fact of several words."""
     factor = _QUESTION_WEIGHT if sentence.endswith(QUESTION_MARKS) else 1.0

@@ -100,7 +100,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     """
     descriptor = call.plugin.descriptor
     execution_id = frame.execution_id(call.slot, call.attempt)
-    given = to_wire(call.given, brief=run.brief)
+    given = to_wire(call.given, forms=run.forms)
     run.execution_started(
         {
             "executionId": execution_id,
@@ -122,7 +122,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     metadata = run.metadata_of(execution_id, getattr(reply.value, "metadata", None) or CallMetadata())
     if call.warnings:
         metadata = replace(metadata, warnings=(*metadata.warnings, *call.warnings))
-    output = to_wire(reply.value, brief=run.brief)
+    output = to_wire(reply.value, forms=run.forms)
     record = StageRecord(
         stage=call.stage,
         plugin_id=descriptor.id,

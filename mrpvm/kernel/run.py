@@ -15,7 +15,7 @@ from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, EventName
 from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
-from mrpvm.wire import Brief, to_wire
+from mrpvm.wire import Forms, to_wire
 
 
 class TurnRun:
@@ -38,7 +38,7 @@ class TurnRun:
         self.effective_level = request.deliberation_level if request.limits.comparison_enabled else 0
         self.stop = StopFlag()
         self.has_streamed = False
-        self.brief = Brief(KnowledgeUnit)
+        self.forms = Forms(brief=KnowledgeUnit)
         self._knowledge = knowledge
         self._model = model
         self._emit = emit
@@ -113,7 +113,7 @@ class TurnRun:
             {"frameId": frame.id, "status": status, "closureReason": reason},
             frame.id,
             {
-                "output": to_wire(result, brief=self.brief),
+                "output": to_wire(result, forms=self.forms),
                 "meta": {
                     "closureReason": reason,
                     "depth": frame.depth,

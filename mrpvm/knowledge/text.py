@@ -80,6 +80,9 @@ def _content_words(text: str) -> Iterator[str]:
     for word in words(text):
         if word in STOP_WORDS:
             continue
+        if word.isascii() and word.isalnum():  # nearly every word: there is nothing to take apart
+            yield word
+            continue
         if not word.isascii() and UNSPACED.search(word):
             yield from _pieces(word)
             continue

@@ -146,7 +146,9 @@ class MemoryUsed(serializers.Serializer):
     turn_count = Int(required=False)
     active_documents = serializers.ListField(child=Str(), required=False)
     active_sections = serializers.ListField(child=Str(), required=False)
-    resolved_terms = serializers.ListField(child=Str(), required=False)
+    resolved_terms = serializers.ListField(
+        child=Str(), required=False, help_text="Those that this turn added; the session's memory gives all."
+    )
     expires_at = Time(required=False)
 
 

@@ -27,6 +27,10 @@ HIGHEST_PORT = 65_535
 _SERVING = "server"
 
 
+COLLECTED_AFTER_OBJECTS = 10_000
+"""A turn of a long session holds some thousands until it ends; by default they would be walked through meanwhile."""
+
+
 class CannotStart(Exception):
     """The server cannot start; the message is the one line for the operator."""
 
@@ -50,6 +54,7 @@ class Server(uvicorn.Server):
         # What is loaded by now lives as long as the process: no garbage collection needs to walk through it again.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(COLLECTED_AFTER_OBJECTS)
         self._on_started()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:

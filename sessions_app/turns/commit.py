@@ -8,6 +8,7 @@ from django.db import transaction
 
 from mrpvm.conversation.answers import preview, response_document
 from mrpvm.conversation.chain import extend_chain
+from mrpvm.conversation.session_memory import Memory
 from mrpvm.errors import TurnCancelled, TurnInterrupted
 from mrpvm.values import HistoryMessage, Selection, TurnOutcome
 from sessions_app import events
@@ -33,8 +34,13 @@ Status = ExplainabilityTurn.Status
 
 
 @transaction.atomic
-def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, trace: TraceWriter) -> None:
+def commit_turn(
+    turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, trace: TraceWriter, memory: Memory | None
+) -> None:
     """Store everything a successful turn leaves, at once [T-20].
+
+    Args:
+        memory: what earlier turns left, to which this one adds.
 
     Raises:
         TurnInterrupted: the slot is no longer this turn's [T-33].
@@ -55,7 +61,7 @@ def commit_turn(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, 
     turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     report_evidence(turn, outcome)
-    remember(turn, call, outcome)
+    remember(turn, call, outcome, memory)
     fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
     _add_messages(session, turn, call, outcome)

@@ -108,7 +108,7 @@ def _run_chat(
         report_chain(prepared.turn, prepared.chain)
     except Exception as defect:  # the trace cannot be written, say: the machine has no place of its own for that
         raise undone(prepared.turn, call, defect) from defect
-    error = outcome.error or _commit(prepared.turn, call, outcome, trace)
+    error = outcome.error or _commit(prepared, outcome, trace)
     if error is None:
         keep_chain(prepared.turn, prepared.chain)
     else:
@@ -191,17 +191,15 @@ def _bounded(outcome: TurnOutcome, call: TurnCall, trace: TraceWriter) -> tuple[
     return replace(outcome, answer_text=text), reason
 
 
-def _commit(
-    turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, trace: TraceWriter
-) -> Mapping[str, Any] | None:
+def _commit(prepared: Prepared, outcome: TurnOutcome, trace: TraceWriter) -> Mapping[str, Any] | None:
     """Commit; gives the error if that fails, so that every failure ends in the same place [T-32]."""
     try:
         with told_as_busy():
-            commit_turn(turn, call, outcome, trace)
+            commit_turn(prepared.turn, prepared.call, outcome, trace, prepared.memory)
     except MRPError as error:
         return error.as_record()
     except Exception as error:
-        logger.exception("the commit of turn %s failed", turn.request_id)
+        logger.exception("the commit of turn %s failed", prepared.turn.request_id)
         return MRPError(f"The turn could not be stored ({type(error).__name__}).").as_record()
     return None
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.text import Truncator
 
 from mrpvm.conversation.guardrails import denial
+from mrpvm.conversation.session_memory import Memory
 from mrpvm.conversation.system_prompt import system_prompt
 from mrpvm.errors import Conflict, InvalidInput, TooLarge
 from mrpvm.knowledge.port import TurnKnowledge
@@ -58,6 +59,7 @@ class Prepared:
     request: TurnRequest
     knowledge: TurnKnowledge
     models: ModelSource
+    memory: Memory | None
     chain: Chain | None = None
 
 
@@ -103,7 +105,8 @@ def prepare(session: Session, call: TurnCall, take_place: Callable[[], None] = l
     chain = chain_of(turn.session, call)
     try:
         call, asked_for_skill = consider_skills(turn, call, model)
-        request = freeze_request(turn, call, model)
+        memory = earlier_memory(turn, call)
+        request = freeze_request(turn, call, memory, model)
         if model.ended is not None:
             raise model.ended
         if asked_for_skill and turn.context_report is not None:
@@ -120,6 +123,7 @@ def prepare(session: Session, call: TurnCall, take_place: Callable[[], None] = l
             request=request,
             knowledge=knowledge,
             models=GuardedModels(models) if settings.MRPVM_GUARDRAILS else models,
+            memory=memory,
             chain=chain,
         )
     except Exception as defect:
@@ -198,16 +202,18 @@ def _insert_turn(
     return turn
 
 
-def freeze_request(turn: ExplainabilityTurn, call: TurnCall, model: PreparationModel | None = None) -> TurnRequest:
+def freeze_request(
+    turn: ExplainabilityTurn, call: TurnCall, memory: Memory | None, model: PreparationModel | None = None
+) -> TurnRequest:
     """Give everything a turn may look at, as it stands now [T-2]; reads only.
 
     Args:
+        memory: what earlier turns left.
         model: None for a turn that is only imagined, which asks none.
     """
     session, choices = turn.session, call.choices
     instructions = told_before(session, call.message, call.system_prompt, call.skill)
     flags = flags_of(session, call.flags)
-    memory = earlier_memory(turn, flags)
     context = conversation_context(turn, call, flags, instructions, memory, model)
     recall = recall_of(turn, call, flags, context.history, memory, model)
     return TurnRequest(

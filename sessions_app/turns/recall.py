@@ -90,9 +90,12 @@ def _asker(model: PreparationModel | None, report: dict[str, Any]) -> AskModel |
     return model_asker(model, lambda sent: report.setdefault("requests", []).extend(sent))
 
 
-def earlier_memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:
-    """Give what earlier turns left, None with the policy off; a session's first turn has none and asks for none."""
-    session = turn.session
+def earlier_memory(turn: ExplainabilityTurn, call: TurnCall) -> Memory | None:
+    """Give what earlier turns left, None with the policy off; a session's first turn has none and asks for none.
+
+    While a turn holds its slot nobody clears or adds to it: what was read in preparation still holds in the commit.
+    """
+    session, flags = turn.session, flags_of(turn.session, call.flags)
     if not flags.enable_session_memory:
         return None
     if turn.turn_index == 1 and session.forked_from_id is None:
@@ -107,16 +110,18 @@ def _prefers_documents(flags: Flags, message: str, said: Sequence[HistoryMessage
     return flags.document_bias == "always"
 
 
-def remember(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> None:
+def remember(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, known: Memory | None) -> None:
     """Store what a committed turn adds to the session's memory; must run inside the commit [K34, O-48].
 
-    Effects: the memory's row, and what it holds now in the unsaved turn's report.
+    Args:
+        known: what earlier turns left.
+
+    Effects: the memory's row; in the unsaved turn's report what it prefers from now on, and the terms that are new.
     """
     flags = flags_of(turn.session, call.flags)
     if not flags.enable_session_memory or outcome.answer is None:
         return
     now = timezone.now()
-    known = earlier_memory(turn, flags)
     try:
         memory = after_turn(
             known, turn_index=turn.turn_index, subject=subject_of(call.message), answer=outcome.answer, now=now
@@ -126,11 +131,12 @@ def remember(turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome) -> 
         report_of(turn)["warnings"].append(MEMORY_FAILED)
         return
     keep_memory(turn.session, memory, flags.session_memory_ttl_hours)
+    known_terms = set(known.resolved_terms) if known else set()
     report_of(turn).setdefault("memory", {}).update(
         turn_count=memory.turn_count,
         active_documents=list(memory.document_ids),
         active_sections=list(memory.active_sections),
-        resolved_terms=[item.term for item in memory.resolved_terms],
+        resolved_terms=[item.term for item in memory.resolved_terms if item not in known_terms],
         expires_at=memory.expires_at(flags.session_memory_ttl_hours).isoformat(),
     )
 

@@ -18,7 +18,8 @@ from sessions_app.models.plain_sql import insert_rows
 
 _COMPLETE = {"plugin.finished", "frame.closed"}
 """Events after which a node's payload is whole."""
-_COMPRESSION_LEVEL = 1
+_COMPRESSION_LEVEL, _COMPRESSION_MEMORY = 1, 5
+"""zlib's; of its memory a payload of some kilobytes needs little, and to prepare the rest took longer than the work."""
 
 
 class TraceWriter:
@@ -100,5 +101,11 @@ def detail_row(turn: ExplainabilityTurn, ref: str, parts: Mapping[str, Any]) -> 
         ref=ref,
         size=len(text),
         cut_bytes=len(text) - len(kept),
-        body=zlib.compress(kept, _COMPRESSION_LEVEL),
+        body=_compressed(kept),
     )
+
+
+def _compressed(data: bytes) -> bytes:
+    window_bits = max(9, min(15, len(data).bit_length()))
+    packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, window_bits, _COMPRESSION_MEMORY)
+    return packer.compress(data) + packer.flush()

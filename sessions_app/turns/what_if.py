@@ -32,6 +32,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.language_model import is_configured
 from sessions_app.turns.machine import SystemClock, workers
 from sessions_app.turns.prepare import check_call, freeze_request
+from sessions_app.turns.recall import earlier_memory
 from sessions_app.turns.running_turns import running_turns
 
 
@@ -92,7 +93,7 @@ def _predicted(session: Session, call: TurnCall, preferences: Selection | None, 
         user_message=call.message,
         deliberation_level=session.preferred_deliberation_level if level is None else level,
     )
-    request = freeze_request(turn, call)
+    request = freeze_request(turn, call, earlier_memory(turn, call))
     request = replace(
         request,
         preferences=preferences or request.preferences,

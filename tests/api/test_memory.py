@@ -127,6 +127,15 @@ def test_a_first_message_is_not_rewritten(editor: Caller) -> None:
     assert (told["skip_code"], told["terms"]) == ("no_history", [])
 
 
+def test_an_answer_names_the_terms_that_its_turn_added(editor: Caller) -> None:
+    """What is known longer is not repeated with every answer: it would grow with the session."""
+    session_id = editor.chat("My car is red. My bike is blue. What is my car?", **PINS).json()["session_id"]
+    second = editor.chat("What is my bike?", session_id, **PINS).json()["session_memory"]["resolved_terms"]
+    found = editor.get(f"/api/sessions/{session_id}/memory").json()["resolved_terms"]
+    assert second == [item["term"] for item in found if item["turn_index"] == 2]
+    assert len(found) > len(second) > 0
+
+
 def test_memory_is_read_and_cleared(
     editor: Caller, manuals: Project, caller: Callable[..., Caller], stranger: Caller
 ) -> None:
