@@ -20,6 +20,8 @@ SESSION_BOOST = 1.15
 IN_USE_BOOST = 1.15
 """What the lexical score of a unit gains whose document earlier turns used [K33]."""
 _ORIENTATION_ACTS = ("describe", "explain")
+FEW_RESULTS = 3
+"""Up to so many a unit that is likely an answer brings others along that are somewhat like the question."""
 _RERANKED_PER_RESULT = 3
 """Candidates for each result among which a diverse order is sought."""
 
@@ -30,12 +32,14 @@ type Step = Literal["offered", "selected", "pruned"]
 class SelectionPolicy:
     """A KB plugin's profile [BP-18]; it may lower an intent's number of results, never raise it [I-10].
 
+    Once a unit has reached `min_score`, others need `beside_best` until there are `FEW_RESULTS`, where it is lower.
     `is_diverse` reranks so that the results are not all of a kind [BP-26]; `chooses_level` takes summaries, sections
     or statements as the question asks, instead of statements wherever they were found [BP-30].
     """
 
     max_results: int
     min_score: float
+    beside_best: float | None = None
     is_diverse: bool = False
     chooses_level: bool = False
 
@@ -153,9 +157,12 @@ def choose(
         if candidate.unit.id in plain_ranks:
             before = plain_ranks[candidate.unit.id]
             notes = (*notes, f"document in use x{IN_USE_BOOST} once: rank {before} without it, {rank} with it")
+        least = _least_score(policy, len(ranking.kept))
+        if least <= score < policy.min_score:
+            notes = (*notes, f"below {policy.min_score:.2f}, but beside better ones")
         ranking.notes_of[candidate.unit.id] = notes
         ranking.add("offered", rank, score, candidate, candidate.matched)
-        reason = _reason_against(candidate, score, told, policy)
+        reason = _reason_against(candidate, score, told, least)
         if reason:
             ranking.add("pruned", rank, score, candidate, reason)
         else:
@@ -199,9 +206,15 @@ def _digest(unit: KnowledgeUnit) -> str:
     return unit.hash or content_hash(unit)
 
 
-def _reason_against(candidate: Candidate, score: float, told: Mapping[str, str], policy: SelectionPolicy) -> str:
-    if score < policy.min_score and candidate.store != "current-turn":
-        return f"score {score:.2f} below {policy.min_score:.2f}"
+def _least_score(policy: SelectionPolicy, kept_count: int) -> float:
+    if policy.beside_best is not None and 0 < kept_count < FEW_RESULTS:
+        return policy.beside_best
+    return policy.min_score
+
+
+def _reason_against(candidate: Candidate, score: float, told: Mapping[str, str], least: float) -> str:
+    if score < least and candidate.store != "current-turn":
+        return f"score {score:.2f} below {least:.2f}"
     twin = told.get(_digest(candidate.unit))
     return f"says the same as {twin}" if twin else ""
 

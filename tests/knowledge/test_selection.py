@@ -74,6 +74,20 @@ def test_weak_double_and_surplus_candidates_are_pruned_with_a_reason() -> None:
     }
 
 
+def test_a_good_unit_brings_the_next_two_along_that_are_somewhat_like_the_question() -> None:
+    policy = SelectionPolicy(max_results=9, min_score=0.3, beside_best=0.1)
+    weak = [candidate("b", 0.2), candidate("c", 0.15), candidate("d", 0.12), candidate("e", 0.05)]
+    found = choose([candidate("a", 0.31), *weak], PROFILE, policy)
+    assert [entry.unit.id for entry in found.entries] == ["a", "b", "c"]
+    assert "below 0.30, but beside better ones" in found.entries[1].notes
+    assert {row.unit_id: row.reason.split(";")[0] for row in found.ledger if row.step == "pruned"} == {
+        "d": "score 0.12 below 0.30",
+        "e": "score 0.05 below 0.30",
+    }
+    assert [entry.unit.id for entry in choose([candidate("a", 0.31), weak[-1]], PROFILE, policy).entries] == ["a"]
+    assert not choose(weak, PROFILE, policy).entries, "none of them is likely an answer"
+
+
 def test_what_was_taken_before_is_not_taken_again() -> None:
     taken = EvidenceEntry(unit=unit("turn", "Rex."), score=1.0, store="current-turn")
     same = Candidate(unit=replace(taken.unit, id="old"), store="session", scores={"bm25": 1.0})

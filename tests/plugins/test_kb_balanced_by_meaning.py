@@ -95,7 +95,7 @@ def test_a_unit_without_a_shared_word_is_found_and_says_why() -> None:
 
 def test_what_is_neither_alike_nor_shares_a_word_stays_out() -> None:
     found = find("Which vessel is there?", SynonymEncoder())
-    assert "below 0.15" in rows(found, "pruned")["puppy"]
+    assert "score 0.00 below 0.07" in rows(found, "pruned")["puppy"]
     assert {"dog-house", "puppy", "empty"} <= rows(found, "offered").keys()
 
 

@@ -21,7 +21,7 @@ from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_eviden
 from mrpvm.plugins.kb_retrievers.source_notes import note_source
 from mrpvm.values import KnowledgeUnit
 
-POLICY = SelectionPolicy(max_results=12, min_score=0.15, is_diverse=True, chooses_level=True)
+POLICY = SelectionPolicy(max_results=12, min_score=0.15, beside_best=0.07, is_diverse=True, chooses_level=True)
 """Takes more results than any intent asks for, so that the intent alone sets their number [BP-18, O-10]."""
 RANKED_BY = "ranked by shared words alone: no embedding backend is installed"
 
