@@ -89,7 +89,7 @@ def _personal(data: Mapping[str, Any]) -> list[Corpus]:
         Corpus(
             [_unit(name, text) for name, text in turn["statements"].items()],
             turn["statements"],
-            [_follow_up(turn)],
+            [_follow_up(turn, turn["id"].rpartition("_")[0])],
         )
         for turn in data["turns"]
     ]

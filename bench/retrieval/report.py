@@ -51,7 +51,10 @@ FIGURES: Mapping[str, tuple[Figure, ...]] = {
             {"kb-fast": (0.61, 0.67), "kb-balanced": (0.71, 0.76)},
         ),
     ),
-    "personal": (Figure("nDCG@3", lambda tally, of: tally.mean("nDCG@3"), {"kb-balanced": (0.70, 0.78)}),),
+    "personal": (
+        Figure("nDCG@3", lambda tally, of: tally.mean("nDCG@3"), {"kb-balanced": (0.70, 0.78)}),
+        Figure("nDCG@3, each conversation once", lambda tally, of: tally.macro("nDCG@3")),
+    ),
     "cranfield": (Figure("nDCG@10", lambda tally, of: tally.mean("nDCG@10"), {"kb-balanced": (0.43, 0.48)}),),
     "cisi": (Figure("nDCG@10", lambda tally, of: tally.mean("nDCG@10"), {"kb-balanced": (0.45, 0.49)}),),
 }
