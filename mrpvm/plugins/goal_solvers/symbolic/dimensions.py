@@ -3,6 +3,7 @@
 import re
 
 from mrpvm.knowledge.lexicon import word_class
+from mrpvm.plugins.goal_solvers.symbolic.units import UNITS, unit_of
 
 _DIMENSIONS = tuple(
     word_class(words)
@@ -19,9 +20,6 @@ _STATED_ONLY = {
     "tall": word_class("high height tall above measure measures rises reaches"),
 }
 """Measures that a bare length does not tell."""
-_LENGTH = re.compile(
-    r"[\d.,]*(?:m|km|cm|mm|ft|(?:kilo|centi|milli)?met(?:er|re)s?|feet|foot|miles?|inch(?:es)?|yards?)"
-)
 MEASURED_BY = {
     "height": "high", "width": "wide", "length": "long", "depth": "deep", "thickness": "thick", "weight": "heavy",
     "age": "old", "distance": "far", "size": "large", "speed": "fast", "temperature": "hot",
@@ -51,7 +49,7 @@ def tells(measure: str, tokens: tuple[str, ...], start: int, unit: int) -> bool:
     said = _said_by(tokens, start, unit)
     if said:
         return measure in said
-    if not _LENGTH.fullmatch(tokens[unit]) or measure not in _STATED_ONLY:
+    if unit_of(tokens[unit]) not in UNITS["length"] or measure not in _STATED_ONLY:
         return True
     return bool(_STATED_ONLY[measure] & set(tokens))
 
