@@ -234,7 +234,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
         (r"^what (?:does|do) (?P<thing>.+? costs?\b.*)$", _price),
         (r"^how much (?:is|are) (?P<thing>.+)$", _price),
         (r"^how much (?:does|do) (?P<thing>.+? pay\b.*)$", _paid),
-        (r"^how much (?:does|do) (?P<thing>.+?) weigh$", _weight),
+        (r"^(?:how much|what) (?:does|do) (?P<thing>.+?) weigh$", _weight),
         (rf"^how (?P<adjective>wide|broad|high|tall|deep|thick|long|heavy|old|hot|fast|large|big) (?P<be>{_IS}|can|may)"
          r" (?P<thing>.+?)(?: be)?$", _size),
         (r"^how long (?:is|are) (?P<thing>.+)$", _duration),
