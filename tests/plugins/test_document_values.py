@@ -136,7 +136,7 @@ def test_distances_hold_both_ways_and_weekdays_repeat(question: str, said: str |
 KENNEL = (
     "The kennel\n\nRex was in the yard for three days. The gecko is five hours old. The sledge goes 60 kilometres."
     " The van drives at 60 kilometres an hour. The logbook has 200 pages. The collar weighs 2 oz. The muzzle weighs"
-    " 12 lbs. The gate cost $5."
+    " 12 lbs. The gate cost $5. Give the dog a tag and a name of at most nine letters."
 )
 
 
@@ -150,6 +150,7 @@ KENNEL = (
         ("How fast does the sledge go?", None),
         ("How long is the logbook?", "The logbook has 200 pages."),
         ("How thick is the logbook?", None),
+        ("How long must the tag be?", None),
         ("How heavy is the collar?", "The collar weighs 2 oz."),
         ("How much does the muzzle weigh?", "The muzzle weighs 12 lbs."),
     ],

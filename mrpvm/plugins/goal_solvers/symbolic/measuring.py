@@ -14,6 +14,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.knowledge.verbs import verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY, tells
+from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import LIMITS
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, sense
 from mrpvm.plugins.goal_solvers.symbolic.units import LENGTHS, MONEY_SIGNS, SPANS, UNITS, unit_of
@@ -47,10 +48,15 @@ def measured_spans(question: Question, reading: Reading, used: set[int]) -> list
             continue
         if question.measure == "far" and not _is_distance_asked(question, reading, unit, used):
             continue
-        if question.measure and question.auxiliary in BE_FORMS and not _is_of_subject(reading, place, used):
+        if question.measure and _asks_what_is(question) and not _is_of_subject(reading, place, used):
             continue
         found.append((place, unit))
     return found
+
+
+def _asks_what_is(question: Question) -> bool:
+    """Tell whether a question asks what a thing is or has to be, not what it does: "how long must a name be"."""
+    return question.auxiliary in BE_FORMS or question.reading.tokens[-1:] == ("be",)
 
 
 def _passes(reading: Reading, place: int) -> bool:
@@ -98,13 +104,19 @@ def _is_of_subject(reading: Reading, place: int, used: set[int]) -> bool:
     value = reading.word_at(place)
     if _does_otherwise(reading, place, used):
         return False
-    if value is None or value.preposition in _OWN_VALUE:
+    if value is None:
         return True
-    if any(word.preposition == value.preposition and word.place in used for word in reading.words):
+    start, preposition = place, value.preposition
+    if place > 2 and reading.tokens[place - 2 : place] in LIMITS:  # "of at most nine letters"
+        start = place - 2
+        preposition = reading.tokens[start - 1] if reading.tokens[start - 1] in PREPOSITIONS else None
+    if preposition in _OWN_VALUE:
         return True
-    if value.preposition != "of":
+    if any(word.preposition == preposition and word.place in used for word in reading.words):
+        return True
+    if preposition != "of":
         return False
-    head = next((word for word in reversed(reading.words) if word.place < place and word.preposition != "of"), None)
+    head = next((word for word in reversed(reading.words) if word.place < start and word.preposition != "of"), None)
     return head is not None and (head.place in used or (head.text in MEASURED_BY and head.is_core))
 
 
