@@ -10,15 +10,16 @@ from mrpvm.errors import TooLarge
 from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS, ChunkingLimits
 from mrpvm.knowledge.text import sentence_spans
 
-_HEADING = re.compile(r"^#{1,3}[ \t]+(\S)([^\n]*)$", re.MULTILINE)
+_HEADING = re.compile(r"^(#{1,3})[ \t]+(\S)([^\n]*)$", re.MULTILINE)
 _BLANK = re.compile(r"\n[ \t]*\n")
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """A part of a source; `text` may begin with a heading or an overlap that `char_start`..`char_end` leave out [IN-8].
+    """A part of a source; `text` may begin with headings or an overlap that `char_start`..`char_end` leave out [IN-8].
 
+    The headings are that of its section, `section_title`, below those of the sections around it.
     `text` is at most 8000 characters [IN-7].
     """
 
@@ -30,6 +31,8 @@ class Chunk:
 
 
 type _Span = tuple[int, int]
+type _Heading = tuple[int, str]
+"""Its level and its title."""
 
 
 def chunk_source(
@@ -66,21 +69,22 @@ def _chunks(text: str, *, is_markdown: bool, limits: ChunkingLimits) -> Iterator
         yield from _merge_small(text, _split_span(text, whole, limits, "paragraph-block", "sentence-window"), limits)
         return
     sections = []
-    for start, end, title in _sections(text, headings):
+    for start, end, titles in _sections(text, headings):
         span = _trim(text, start, end)
         if span is not None:
-            sections.append((span, title))
+            sections.append((span, titles))
     yield from _merge_small(text, _section_chunks(text, sections, limits), limits)
 
 
-def _headings(text: str) -> list[tuple[int, int, str]]:
-    """Give start of line, end of line and title of every heading of level 1 to 3 outside code fences."""
+def _headings(text: str) -> list[tuple[int, int, _Heading]]:
+    """Give start of line, end of line, level and title of every heading of level 1 to 3 outside code fences."""
     fences = [match.start() for match in _FENCE.finditer(text)]
     found = []
     for match in _HEADING.finditer(text):
         is_inside = bisect_left(fences, match.start()) % 2 == 1
         if not is_inside:
-            found.append((match.start(), match.end(), match[1] + without_closing_marks(match[2])))
+            title = match[2] + without_closing_marks(match[3])
+            found.append((match.start(), match.end(), (len(match[1]), title)))
     return found
 
 
@@ -89,17 +93,23 @@ def without_closing_marks(title: str) -> str:
     return title.rstrip().rstrip("#").rstrip()
 
 
-def _sections(text: str, headings: list[tuple[int, int, str]]) -> Iterator[tuple[int, int, str | None]]:
+def _sections(text: str, headings: list[tuple[int, int, _Heading]]) -> Iterator[tuple[int, int, tuple[_Heading, ...]]]:
+    """Give start and end of each section, with its heading below those of the sections around it."""
     if headings[0][0] > 0:
-        yield 0, headings[0][0], None
+        yield 0, headings[0][0], ()
     ends = [start for start, _, _ in headings[1:]] + [len(text)]
-    for (_, line_end, title), end in zip(headings, ends, strict=True):
-        yield line_end, end, title
+    above: tuple[_Heading, ...] = ()
+    for (_, line_end, heading), end in zip(headings, ends, strict=True):
+        above = (*(outer for outer in above if outer[0] < heading[0]), heading)
+        yield line_end, end, above
 
 
-def _section_chunks(text: str, sections: Iterable[tuple[_Span, str | None]], limits: ChunkingLimits) -> Iterator[Chunk]:
-    for span, title in sections:
-        prefix = _prefix(title)
+def _section_chunks(
+    text: str, sections: Iterable[tuple[_Span, tuple[_Heading, ...]]], limits: ChunkingLimits
+) -> Iterator[Chunk]:
+    for span, headings in sections:
+        title = headings[-1][1] if headings else None
+        prefix = "".join(f"{'#' * level} {heading[:200]}\n\n" for level, heading in headings)
         if span[1] - span[0] + len(prefix) <= limits.target_max_chars:
             kind = "markdown-section" if title else "markdown-body"
             yield _chunk(text, span, kind, title, prefix)
@@ -107,10 +117,6 @@ def _section_chunks(text: str, sections: Iterable[tuple[_Span, str | None]], lim
         room = replace(limits, target_max_chars=max(1, limits.target_max_chars - len(prefix)))
         for part in _split_span(text, span, room, "markdown-paragraph", "markdown-sentence-window"):
             yield replace(part, text=prefix + part.text, section_title=title)
-
-
-def _prefix(title: str | None) -> str:
-    return f"# {title[:200]}\n\n" if title else ""
 
 
 def _split_span(

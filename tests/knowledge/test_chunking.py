@@ -79,6 +79,18 @@ def test_markdown_sections_carry_their_heading() -> None:
     assert own_text(text, chunks[2]) == "It shuts.\n\n#### deep\nStill valve."
 
 
+def test_sections_carry_the_headings_around_their_own() -> None:
+    text = "# Router\n\n## Data\nWeight: 1 g\n### Radio\nRange: 3 m\n## Use\nPlug it in.\n# Switch\nIt clicks."
+    chunks = chunk_source(text, is_markdown=True)
+    assert [(chunk.section_title, chunk.text) for chunk in chunks] == [
+        ("Data", "# Router\n\n## Data\n\nWeight: 1 g"),
+        ("Radio", "# Router\n\n## Data\n\n### Radio\n\nRange: 3 m"),
+        ("Use", "# Router\n\n## Use\n\nPlug it in."),
+        ("Switch", "# Switch\n\nIt clicks."),
+    ]
+    assert own_text(text, chunks[1]) == "Range: 3 m"
+
+
 def test_a_hash_in_a_code_fence_is_no_heading() -> None:
     text = "# Real\nRun:\n```\n# comment\n```\nDone."
     assert [chunk.section_title for chunk in chunk_source(text, is_markdown=True)] == ["Real"]

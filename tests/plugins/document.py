@@ -5,10 +5,10 @@ import re
 from bench.evaluation.session import EvaluatedSession
 
 
-def answer(document: str, question: str) -> str | None:
+def answer(document: str, question: str, name: str = "document.txt") -> str | None:
     """Give the answer without its citations, None where there is none."""
     with EvaluatedSession() as session:
-        session.load(document, "document.txt")
+        session.load(document, name)
         outcome = session.say(question)
     assert outcome.answer is not None
     [group] = outcome.answer.groups

@@ -175,3 +175,34 @@ DESK = (
 )
 def test_an_address_is_found_by_what_it_is_for(question: str, said: str | None) -> None:
     assert answer(DESK, question) == said
+
+
+HANDBOOK = (
+    "# Anna's handbook of devices\n\n## Router X100\n\n### Data\n\nWeight: 640 g\nWidth: 20 cm\n\n## Switch S5\n\n"
+    "### Technical data\n\n- Weight: 900 g\n- Ports: 8\n\n## Hall\n\n### Doors\n\nHeight: 2 m\n\n## Notes\n\n"
+    "Age: 3 years\n"
+)
+
+
+@pytest.mark.parametrize("name", ["handbook.md", "handbook.txt"])
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How heavy is the router?", "Weight: 640 g."),
+        ("What does the router weigh?", "Weight: 640 g."),
+        ("How much does the switch weigh?", "Weight: 900 g."),
+        ("How wide is the X100?", "Width: 20 cm."),
+        ("How many ports does the switch have?", "Ports: 8."),
+        ("How high are the doors?", "Height: 2 m."),
+        ("How many ports does the router have?", None),
+        ("How wide is the switch?", None),
+        ("How heavy is the X200?", None),
+        ("How heavy is the handbook?", None),
+        ("How heavy is the hall?", None),
+        ("How high is the hall?", None),
+        ("How old is Anna?", None),
+        ("How old are the devices?", None),
+    ],
+)
+def test_a_label_tells_of_what_the_headings_around_its_own_name(question: str, said: str | None, name: str) -> None:
+    assert answer(HANDBOOK, question, name) == said

@@ -131,3 +131,29 @@ LIBRARY = (
 )
 def test_distances_hold_both_ways_and_weekdays_repeat(question: str, said: str | None) -> None:
     assert answer(LIBRARY, question) == said
+
+
+KENNEL = (
+    "The kennel\n\nRex was in the yard for three days. The gecko is five hours old. The sledge goes 60 kilometres."
+    " The van drives at 60 kilometres an hour. The logbook has 200 pages. The collar weighs 2 oz. The muzzle weighs"
+    " 12 lbs. The gate cost $5. Give the dog a tag and a name of at most nine letters."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How old is the gecko?", "The gecko is five hours old."),
+        ("How old was Rex?", None),
+        ("How old is the gate?", None),
+        ("How fast does the van drive?", "The van drives at 60 kilometres an hour."),
+        ("How fast does the sledge go?", None),
+        ("How long is the logbook?", "The logbook has 200 pages."),
+        ("How thick is the logbook?", None),
+        ("How long must the tag be?", None),
+        ("How heavy is the collar?", "The collar weighs 2 oz."),
+        ("How much does the muzzle weigh?", "The muzzle weighs 12 lbs."),
+    ],
+)
+def test_one_unit_tells_the_same_however_it_is_asked_for(question: str, said: str | None) -> None:
+    assert answer(KENNEL, question) == said

@@ -8,6 +8,7 @@ from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.gaps import filled
 
 
 def text_of(parsed: Parsed, phrase: Phrase | None) -> str:
@@ -88,3 +89,8 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     assert all(item.verb for item in parsed.clauses)
     for late in (False, True):
         asked_by(text, prefers_late_verb=late)
+    assert filled(filled(text)) == filled(text)
+
+
+def test_a_number_before_a_last_and_is_read() -> None:
+    assert [item.verb_text for item in parse("Ida saw 7 and").clauses] == ["saw"]

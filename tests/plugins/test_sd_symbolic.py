@@ -181,6 +181,18 @@ def test_normalising_leaves_out_questions_and_headings() -> None:
     assert normalise("# Pump\n\nThe pump is old.\nWhy is it old?", section_title="Pump") == ["The pump is old."]
 
 
+def test_a_label_is_about_what_the_headings_around_its_own_name() -> None:
+    router = "# Devices\n\n## Router X100\n\n### Data\n\nWeight: 640 g\n\nThe case is black."
+    text = f"{router}\n\n## Switch\n\n- Ports: 8\n- Fans: 2"
+    chunk = ChunkInput(text=text, source_id="s", source_name="a.md", chunk_id="s::chunk-000")
+    found = admit(detector.normalise(chunk, call_context()).context_document or "", "context").kus.values()
+    assert [(unit.topic, unit.section_title) for unit in found] == [
+        ("Devices: Router X100", "Data"),
+        ("case", "Data"),
+        ("Devices", "Switch"),
+    ]
+
+
 def test_normalising_a_chunk_without_statements_gives_no_document() -> None:
     assert normalise("Why?") == []
 

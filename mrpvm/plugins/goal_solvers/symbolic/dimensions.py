@@ -3,14 +3,13 @@
 import re
 
 from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.measures import MEASURES
+from mrpvm.plugins.goal_solvers.symbolic.units import UNITS, unit_of
 
-_DIMENSIONS = tuple(
-    word_class(words)
-    for words in (
-        "high tall height", "long length", "wide broad width breadth", "deep depth", "thick thickness", "old age",
-        "heavy weight", "far away distant distance from off", "late early behind ahead apart advance",
-    )
-)  # fmt: skip
+_DIMENSIONS = (
+    *(frozenset((noun, *others)) for noun, others in MEASURES.items()),
+    word_class("late early behind ahead apart advance"),
+)
 _STATED_ONLY = {
     "wide": word_class("wide width broad breadth across"),
     "deep": word_class("deep depth"),
@@ -19,13 +18,7 @@ _STATED_ONLY = {
     "tall": word_class("high height tall above measure measures rises reaches"),
 }
 """Measures that a bare length does not tell."""
-_LENGTH = re.compile(
-    r"[\d.,]*(?:m|km|cm|mm|ft|(?:kilo|centi|milli)?met(?:er|re)s?|feet|foot|miles?|inch(?:es)?|yards?)"
-)
-MEASURED_BY = {
-    "height": "high", "width": "wide", "length": "long", "depth": "deep", "thickness": "thick", "weight": "heavy",
-    "age": "old", "distance": "far", "size": "large", "speed": "fast", "temperature": "hot",
-}  # fmt: skip
+MEASURED_BY = {noun: others[0] for noun, others in MEASURES.items()}
 """Nouns for what a value measures, and the word that "how" asks for it with."""
 
 
@@ -51,7 +44,7 @@ def tells(measure: str, tokens: tuple[str, ...], start: int, unit: int) -> bool:
     said = _said_by(tokens, start, unit)
     if said:
         return measure in said
-    if not _LENGTH.fullmatch(tokens[unit]) or measure not in _STATED_ONLY:
+    if unit_of(tokens[unit]) not in UNITS["length"] or measure not in _STATED_ONLY:
         return True
     return bool(_STATED_ONLY[measure] & set(tokens))
 

@@ -8,6 +8,7 @@ from mrpvm.knowledge.lexicon import MONTHS, PREPOSITIONS, TIME_WORDS, WEEKDAYS, 
 from mrpvm.knowledge.pragmatics import expand_is, strip_lead
 from mrpvm.plugins.goal_solvers.symbolic.addresses import CONTACTS
 from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
+from mrpvm.plugins.goal_solvers.symbolic.units import LABEL_UNITS, MONEY, MONEY_SIGNS, UNITS
 
 _CANONICAL = (
     (re.compile(r"\b(?:e-?mail|mail)(?: addresse?s?)?\b", re.I), "email"),
@@ -20,9 +21,9 @@ _CANONICAL = (
     (re.compile(r"\bmin\b\.?(?! *$)", re.I), "minimum"),
 )
 _NUMBER = r"\d[\d.,\u2019']*"
+_SIGN = f"[{''.join(MONEY_SIGNS)}]"
 _CURRENCY = re.compile(
-    rf"[$\u20ac\u00a3\u00a5]\s?{_NUMBER}|{_NUMBER}\s?(?:[$\u20ac\u00a3\u00a5]|(?:euros?|dollars?|francs?|pounds?|cents?"
-    r"|crowns?|kron\w+|yen|rupees?|zloty|chf|usd|eur|gbp)\b)|\bfree\b",
+    rf"{_SIGN}\s?{_NUMBER}|{_NUMBER}\s?(?:{_SIGN}|(?:{'|'.join(MONEY - MONEY_SIGNS)})\b)|\bfree\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(
@@ -43,16 +44,13 @@ _PERSON = re.compile(
     r"(?: (?:[A-Z][\w'\u2019.&-]*|of|and|de|van|von|der|the))*(?:,.*)?$"
 )
 _SIZES = {
-    "wide": ("width", r"mm|cm|m|km|in|inch(?:es)?|feet|foot|ft|met(?:er|re)s?|(?:centi|milli)met(?:er|re)s?|miles?"),
-    "heavy": ("weight mass", r"g|kg|mg|t|grams?|kilos?|kilograms?|tons?|tonnes?|pounds?|lbs?|ounces?|oz"),
-    "old": ("age", r"years?|months?|weeks?|days?"),
-    "hot": ("temperature", r"degrees?|[\u00b0]?\s?[cfk]|celsius|fahrenheit"),
-    "fast": ("speed", r"\w+/\w+|mph|rpm|knots?|\w+ per \w+"),
-    "large": ("size", r"[kmgt]i?b|(?:kilo|mega|giga|tera)?bytes?|m|cm|mm|km|m2|hectares?|pixels?|pages?|square \w+"),
+    "wide": ("width", "length"), "broad": ("width", "length"), "high": ("height", "length"),
+    "tall": ("height", "length"), "deep": ("depth", "length"), "thick": ("thickness", "length"),
+    "long": ("length", "length"), "heavy": ("weight mass", "weight"), "old": ("age", "age"),
+    "hot": ("temperature", "temperature"), "fast": ("speed", "speed"), "large": ("size", "size"),
+    "big": ("size", "size"),
 }  # fmt: skip
-_LENGTHS = {"wide": "width", "broad": "width", "high": "height", "tall": "height", "deep": "depth",
-            "thick": "thickness", "long": "length"}  # fmt: skip
-_SAME_ADJECTIVE = {"big": "large"}
+"""The nouns that a label may name a size with, and the kind of its value."""
 
 
 def _senses(listing: str) -> frozenset[str]:
@@ -157,27 +155,24 @@ def _paid(match: re.Match[str]) -> LabelQuestion:
 
 
 def _size(match: re.Match[str]) -> LabelQuestion | None:
-    adjective = match["adjective"].lower()
-    noun = _LENGTHS.get(adjective)
-    nouns, units = _SIZES["wide" if noun else _SAME_ADJECTIVE.get(adjective, adjective)]
-    fits = _measured(units)
+    nouns, kind = _SIZES[match["adjective"].lower()]
     things = _things(match["thing"])
     if match["be"].lower() in ("can", "may"):
-        return LabelQuestion(things=things, said_by=LIMITS, optional=_senses(noun or nouns), fits=fits)
-    return LabelQuestion(things=things, said_by=_senses(noun or nouns), fits=fits)
+        return LabelQuestion(things=things, said_by=LIMITS, optional=_senses(nouns), fits=_measured(kind))
+    return LabelQuestion(things=things, said_by=_senses(nouns), fits=_measured(kind))
 
 
 def _duration(match: re.Match[str]) -> LabelQuestion:
-    units = r"seconds?|minutes?|min|hours?|h|days?|weeks?|months?|years?"
-    return LabelQuestion(things=_things(match["thing"]), optional=_senses("duration"), fits=_measured(units))
+    return LabelQuestion(things=_things(match["thing"]), optional=_senses("duration"), fits=_measured("duration"))
 
 
 def _weight(match: re.Match[str]) -> LabelQuestion:
-    nouns, units = _SIZES["heavy"]
-    return LabelQuestion(things=_things(match["thing"]), said_by=_senses(nouns), fits=_measured(units))
+    nouns, kind = _SIZES["heavy"]
+    return LabelQuestion(things=_things(match["thing"]), said_by=_senses(nouns), fits=_measured(kind))
 
 
-def _measured(units: str) -> Callable[[str], bool]:
+def _measured(kind: str) -> Callable[[str], bool]:
+    units = "|".join((*UNITS[kind], *LABEL_UNITS.get(kind, ())))
     pattern = re.compile(rf"{_NUMBER}\s?(?:{units})(?:\b|$)", re.IGNORECASE)
     return lambda value: bool(pattern.search(value))
 
@@ -239,7 +234,7 @@ _FORMS: tuple[tuple[re.Pattern[str], _Build], ...] = tuple(
         (r"^what (?:does|do) (?P<thing>.+? costs?\b.*)$", _price),
         (r"^how much (?:is|are) (?P<thing>.+)$", _price),
         (r"^how much (?:does|do) (?P<thing>.+? pay\b.*)$", _paid),
-        (r"^how much (?:does|do) (?P<thing>.+?) weigh$", _weight),
+        (r"^(?:how much|what) (?:does|do) (?P<thing>.+?) weigh$", _weight),
         (rf"^how (?P<adjective>wide|broad|high|tall|deep|thick|long|heavy|old|hot|fast|large|big) (?P<be>{_IS}|can|may)"
          r" (?P<thing>.+?)(?: be)?$", _size),
         (r"^how long (?:is|are) (?P<thing>.+)$", _duration),

@@ -14,6 +14,7 @@ from mrpvm.plugins.goal_solvers.symbolic.addresses import reached_at
 from mrpvm.plugins.goal_solvers.symbolic.label_questions import LIMITS, LabelQuestion, canonical, label_questions
 from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+from mrpvm.values import KnowledgeUnit
 
 _LINE = re.compile(r"^[*_ ]{0,3}(?P<label>[^\W\d_][^:|.!?;\n]{0,60}?)[*_]{0,3}:[*_]{0,3}\s+[*_]{0,3}(?P<value>\S.*)$")
 _LABEL_WORDS_MAX = 6
@@ -32,7 +33,8 @@ _PLAIN_HEADINGS = frozenset(
 class Labelled:
     """A value with its label.
 
-    `lead` introduces the list it stands in, `heading` stands above both, `title` above the whole source.
+    `lead` introduces the list it stands in, `heading` stands above both, `title` is what the source or the part of it
+    around the heading is about.
     """
 
     statement: Statement
@@ -80,7 +82,7 @@ def _split(text: str) -> tuple[str, str] | None:
 
 
 def _lines(statements: Sequence[Statement]) -> Iterator[Labelled]:
-    titles = {item.entry.unit.source_id: read(canonical(item.text)).senses for item in statements if _is_title(item)}
+    titles = {item.entry.unit.source_id: _thing_of(item.text) for item in statements if _is_title(item)}
     for item in statements:
         unit = item.entry.unit
         parts = _split(item.text) if unit.unit_type != UTTERANCE else None
@@ -93,10 +95,22 @@ def _lines(statements: Sequence[Statement]) -> Iterator[Labelled]:
             label=label.senses,
             lead=read(canonical(item.lead or "")).senses,
             heading=frozenset() if heading <= _PLAIN_HEADINGS else heading,
-            title=titles.get(unit.source_id, frozenset()),
+            title=_topic_of(unit) or titles.get(unit.source_id, frozenset()),
             ending=label.tokens[-1],
             value=parts[1],
         )
+
+
+def _topic_of(unit: KnowledgeUnit) -> frozenset[str]:
+    """Give what the headings around a label's own tell it to be about, of several the innermost that names a thing."""
+    parts = [_thing_of(part) for part in unit.topic.split(": ")]
+    named = (part for part in reversed(parts) if not part <= _PLAIN_HEADINGS | read(canonical(unit.text)).senses)
+    return next(named, frozenset())
+
+
+def _thing_of(title: str) -> frozenset[str]:
+    """Give the words of the thing that a title names: not whose it is, nor where or about what."""
+    return frozenset(word.sense for word in read(canonical(title)).words if word.is_core and not word.is_owner)
 
 
 def _is_title(statement: Statement) -> bool:

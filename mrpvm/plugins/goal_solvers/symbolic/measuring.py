@@ -14,21 +14,14 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.knowledge.verbs import verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY, tells
+from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import LIMITS
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, sense
+from mrpvm.plugins.goal_solvers.symbolic.units import LENGTHS, MONEY_SIGNS, SPANS, UNITS, unit_of
 
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|%|[a-z]{1,3})?")
-_UNITS: dict[str, str] = {
-    "length": r"m|km|cm|mm|met(?:er|re)s?|(?:kilo|centi|milli)met(?:er|re)s?|feet|foot|ft|miles?|inch(?:es)?|yards?",
-    "weight": r"kg|g|grams?|kilos?|kilograms?|tons?|tonnes?|pounds?|lbs?|ounces?",
-    "age": r"years?|months?|weeks?|days?|old",
-    "speed": r"km/h|mph|rpm|revolutions?|knots|m/s|kilomet(?:er|re)s?|miles?",
-    "temperature": r"degrees?|celsius|fahrenheit|c|f|k",
-    "amount": r"[kmgt]i?b|bytes?|k?w|watts?|volts?|v|amps?|milliamps?"
-    r"|euros?|dollars?|francs?|pounds?|cents?|chf|usd|eur|%|percent|lit(?:er|re)s?|kg|grams?|kilos?|tons?",
-}  # fmt: skip
-_UNITS["length-or-time"] = _UNITS["length"] + r"|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
-_UNITS["size"] = _UNITS["length"] + r"|hectares?|acres?|ha|[kmgt]i?b|bytes?|(?:kilo|mega|giga|tera)bytes?"
+_KINDS = {"length-or-time": ("length", "duration"), "amount": ("measure", "size")}
+"""The kinds of value that tell what a question asks for, where its own name is none."""
 _LATER = frozenset(("later", "ago", "earlier", "before", "after"))
 _COST = sense("cost")
 
@@ -46,8 +39,8 @@ def measured_spans(question: Question, reading: Reading, used: set[int]) -> list
     """Give the places of the numbers of the kind asked for, each with the place of its unit."""
     found = []
     for place in numbers(reading, used):
-        if question.attribute == "age" and _LATER & set(reading.tokens[place + 1 : place + 3]):
-            continue  # "two years later"
+        if question.attribute == "age" and _passes(reading, place):
+            continue
         if place and reading.tokens[place - 1] in ("every", "each", "per"):
             continue  # how often, not how long
         unit = _unit_of(question, reading, place)
@@ -55,28 +48,38 @@ def measured_spans(question: Question, reading: Reading, used: set[int]) -> list
             continue
         if question.measure == "far" and not _is_distance_asked(question, reading, unit, used):
             continue
-        if question.measure and question.auxiliary in BE_FORMS and not _is_of_subject(reading, place, used):
+        if question.measure and _asks_what_is(question) and not _is_of_subject(reading, place, used):
             continue
         found.append((place, unit))
     return found
 
 
+def _asks_what_is(question: Question) -> bool:
+    """Tell whether a question asks what a thing is or has to be, not what it does: "how long must a name be"."""
+    return question.auxiliary in BE_FORMS or question.reading.tokens[-1:] == ("be",)
+
+
+def _passes(reading: Reading, place: int) -> bool:
+    """Tell whether a time is no age: "two years later", "was there for two years"."""
+    return bool(_LATER & set(reading.tokens[place + 1 : place + 3])) or reading.tokens[place - 1] == "for"
+
+
 def _unit_of(question: Question, reading: Reading, place: int) -> int | None:
     """Give the place of the unit that a number counts, if it is one of the kind asked for."""
     tokens, attribute = reading.tokens, question.attribute or ""
-    unit = re.compile(_UNITS.get(attribute, r"\w+"))
-    following, second = (*tokens[place + 1 : place + 3], "", "")[:2]
+    units = frozenset[str]().union(*(UNITS[kind] for kind in _KINDS.get(attribute, (attribute,))))
+    following, second, third = (*tokens[place + 1 : place + 4], "", "", "")[:3]
     if following in ("square", "cubic"):
-        return place + 2 if attribute == "size" and re.fullmatch(_UNITS["length"], second) else None
-    is_price = attribute == "amount" and _COST in question.senses
-    if unit.fullmatch(following) or (is_price and following.isalpha() and following not in PREPOSITIONS):
+        return place + 2 if attribute == "size" and second in LENGTHS else None
+    if attribute == "speed" and following in LENGTHS and second in ("per", "an", "a") and third in SPANS:
         return place + 1
-    glued = re.sub(r"^[\d.,:]+", "", tokens[place])
-    if glued and unit.fullmatch(glued):
+    is_price = attribute == "amount" and _COST in question.senses
+    if following in units or (is_price and following.isalpha() and following not in PREPOSITIONS):
+        return place + 1
+    sign = tokens[place - 1] if place and tokens[place - 1] in MONEY_SIGNS else ""
+    if unit_of(tokens[place]) in units or sign in units:
         return place
-    if place and tokens[place - 1] in ("$", "\u20ac", "\u00a3") and attribute not in _EXTENTS:
-        return place
-    return place if attribute == "age" and place == len(tokens) - 1 else None
+    return place if attribute == "age" and place == len(tokens) - 1 and not sign else None
 
 
 def _is_distance_asked(question: Question, reading: Reading, unit: int, used: set[int]) -> bool:
@@ -101,13 +104,19 @@ def _is_of_subject(reading: Reading, place: int, used: set[int]) -> bool:
     value = reading.word_at(place)
     if _does_otherwise(reading, place, used):
         return False
-    if value is None or value.preposition in _OWN_VALUE:
+    if value is None:
         return True
-    if any(word.preposition == value.preposition and word.place in used for word in reading.words):
+    start, preposition = place, value.preposition
+    if place > 2 and reading.tokens[place - 2 : place] in LIMITS:  # "of at most nine letters"
+        start = place - 2
+        preposition = reading.tokens[start - 1] if reading.tokens[start - 1] in PREPOSITIONS else None
+    if preposition in _OWN_VALUE:
         return True
-    if value.preposition != "of":
+    if any(word.preposition == preposition and word.place in used for word in reading.words):
+        return True
+    if preposition != "of":
         return False
-    head = next((word for word in reversed(reading.words) if word.place < place and word.preposition != "of"), None)
+    head = next((word for word in reversed(reading.words) if word.place < start and word.preposition != "of"), None)
     return head is not None and (head.place in used or (head.text in MEASURED_BY and head.is_core))
 
 
@@ -145,4 +154,3 @@ _EXTENT_VERBS = frozenset(
     )
 )
 _OWN_VALUE = frozenset((None, "at", "for", "to", "over", "under", "about", "around", "with", "within"))
-_EXTENTS = frozenset(("length", "length-or-time", "weight", "age", "speed", "temperature", "size"))

@@ -9,6 +9,7 @@ from mrpvm.knowledge.pragmatics import asks_reader, is_task_request
 from mrpvm.knowledge.small_talk import is_assent
 from mrpvm.knowledge.text import QUESTION_MARKS, sentences, words
 from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
+from mrpvm.plugins.goal_solvers.symbolic.gaps import filled
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
 from mrpvm.plugins.goal_solvers.symbolic.references import References
 from mrpvm.plugins.goal_solvers.symbolic.voices import Voiced, voiced
@@ -109,7 +110,7 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
     parts = [part for part in parts if part.text.rstrip(".") != unit.title]
     for position, part in enumerate(parts):
         said = voiced(part.text)
-        plain = in_third_person(said.said, part.speaker) if part.speaker else said.said
+        plain = filled(in_third_person(said.said, part.speaker) if part.speaker else said.said)
         resolved = references.resolve(plain, _quoted(part))
         whole = resolved.said if not said.is_claim else part.text
         yield Statement(

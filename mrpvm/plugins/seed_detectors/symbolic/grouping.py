@@ -88,16 +88,21 @@ def _joins(group: Sequence[str], sentence: str) -> bool:
     return _opens_as_reference(sentence) or bool(_names(group[-1]) & _names(sentence))
 
 
-def _draft(group: Sequence[str], inherited_topic: str, heading: str | None) -> UnitDraft:
+def _titled(line: str, statement: Statement) -> str | None:
+    """Give what a label tells of: the thing that the section is about in which it stands."""
+    return cut_at_word(statement.title, _TOPIC_CHARS) if statement.title and is_labelled(line) else None
+
+
+def _draft(group: Sequence[str], inherited_topic: str, last: Statement) -> UnitDraft:
     text = " ".join(group)
     opens_with_pronoun = words(group[0])[:1] and words(group[0])[0] in REFERRING_PRONOUNS
     topic = inherited_topic if opens_with_pronoun and inherited_topic else topic_of(group[0])
     return UnitDraft(
         ku_type="atomic" if len(group) == 1 else "composite",
         role=role_of(text),
-        topic=topic,
+        topic=_titled(group[0], last) or topic,
         text=text,
-        section_title=heading,
+        section_title=last.heading,
     )
 
 
@@ -109,7 +114,7 @@ def group_statements(statements: Iterable[Statement], section_title: str | None 
 
     def close() -> None:
         if group and last:
-            drafts.append(_draft(group, drafts[-1].topic if drafts else section_title or "", last.heading))
+            drafts.append(_draft(group, drafts[-1].topic if drafts else section_title or "", last))
             group.clear()
 
     for statement in statements:
@@ -132,11 +137,11 @@ def _single(statement: Statement) -> UnitDraft | None:
     if statement.is_procedure:
         return _procedure(statement)
     if statement.is_list or statement.speaker:
-        lead = text.partition("\n")[0].rstrip(":")
+        lead = text.partition("\n")[0].removeprefix("- ")
         return UnitDraft(
             ku_type="composite",
             role=role_of(text),
-            topic=statement.speaker or cut_at_word(lead.removeprefix("- "), _TOPIC_CHARS),
+            topic=statement.speaker or _titled(lead, statement) or cut_at_word(lead.rstrip(":"), _TOPIC_CHARS),
             text=text,
             section_title=statement.heading,
             unit_type=UTTERANCE if statement.speaker else None,

@@ -20,7 +20,7 @@ from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
-_HEADING = re.compile(r"^\s{0,3}#{1,6}\s+(?P<title>.*)$")
+_HEADING = re.compile(r"^\s{0,3}(?P<marks>#{1,6})\s+(?P<title>.*)$")
 _NUMBERED = re.compile(r"^\s*(?:\(?\d{1,2}[.)]|Q\d{1,2}\s*[:.)])\s")
 _INLINE_NUMBER = re.compile(r"(?:(?<=\s)|(?<=^))\(?(\d{1,2})[.)]\s+(?=\S)")
 _LIST_LEAD = re.compile(
@@ -49,8 +49,8 @@ class Request:
 class Statement:
     """Something the message tells.
 
-    `block` numbers its paragraph, `heading` stands above it, `is_procedure` marks a numbered list of steps, `speaker`
-    says it in a dialogue.
+    `block` numbers its paragraph, `heading` stands above it, `title` is of the headings around that one, `is_procedure`
+    marks a numbered list of steps, `speaker` says it in a dialogue.
     """
 
     text: str
@@ -59,6 +59,7 @@ class Statement:
     is_list: bool = False
     speaker: str | None = None
     heading: str | None = None
+    title: str | None = None
 
 
 @dataclass(slots=True)
@@ -123,6 +124,7 @@ class Segmenter:
         self.result = Segmentation()
         self.block = 0
         self._heading: str | None = None
+        self._marked: tuple[tuple[int, str], ...] = ()  # the headings with marks that one is in, with their levels
         self._speakers: frozenset[str] = frozenset()
         self._asked: Utterance | None = None
         self._prose: list[str] = []
@@ -163,6 +165,9 @@ class Segmenter:
         elif heading:
             self._flush_prose()  # a heading names a section and states nothing
             self._heading = without_closing_marks(heading["title"]) or None
+            level = len(heading["marks"])
+            outer = (above for above in self._marked if above[0] < level)
+            self._marked = (*outer, *([(level, self._heading)] if self._heading else []))
         elif text.strip():
             self._prose.append(text)
         else:
@@ -185,7 +190,15 @@ class Segmenter:
         self, text: str, *, is_procedure: bool = False, is_list: bool = False, speaker: str | None = None
     ) -> None:
         self.result.statements.append(
-            Statement(text, self.block, is_procedure, is_list, speaker=speaker, heading=self._heading)
+            Statement(
+                text,
+                self.block,
+                is_procedure,
+                is_list,
+                speaker=speaker,
+                heading=self._heading,
+                title=": ".join(title for _, title in self._marked[:-1]) or None,
+            )
         )
 
     def _take_list(self, items: list[Line]) -> None:

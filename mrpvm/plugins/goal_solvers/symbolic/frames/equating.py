@@ -12,7 +12,6 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     PLACE_PREPOSITIONS,
-    UNITS,
     colours,
     counts,
     is_measure,
@@ -25,6 +24,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     times,
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.units import UNITS
 
 MOVING = frozenset(("to", "from", "into", "onto", "through", "across", "off", "toward", "towards", "by", "over"))
 """Prepositions that tell the way, not the place."""

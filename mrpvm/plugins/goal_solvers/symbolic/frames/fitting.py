@@ -18,7 +18,6 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
-    UNITS,
     advances,
     colours,
     counts,
@@ -35,6 +34,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.times import limits
+from mrpvm.plugins.goal_solvers.symbolic.units import UNITS
 
 _CALL = sense("call")
 _DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")

@@ -215,15 +215,6 @@ class Lookahead:
             alike = alike and (takes or goes_on or is_adverb(behind) or self.top.is_order or behind in ("to", ","))
         return alike and not is_auxiliary(behind)
 
-    def _is_gapped(self, place: int) -> bool:
-        """Tell whether a subject follows whose verb is left out: "books for a month and films for a week"."""
-        if not self.top.modifiers or not self.phrases.opens(place) or self.top.verb == BE:
-            return False
-        end = self.phrases.read(place, self.is_verb).end + 1
-        word, last = self.top.modifiers[-1]
-        alike = end < len(self.tokens) and self.tokens[end] == word and word not in ("of", "in", "with")
-        return alike and last.end < self.place and is_number(self.tokens[last.start])
-
     def _is_limit(self, term: str) -> bool:
         """Tell whether "up to", "at least" or "more than" stands before a number: it governs nothing."""
         pair = (term, self._at(1))

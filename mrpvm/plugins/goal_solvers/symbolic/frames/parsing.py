@@ -210,13 +210,6 @@ class Parser(Building):
         if term == "but" and self._at(1) == "not" and self._at(2) in PREPOSITIONS:
             self.place += 2  # "on paper but not on glass"
             self.joins = False
-        elif self.top.verb and self._is_gapped(following):
-            gapped = self.top
-            self._new_main()
-            self.top.verb, self.top.verb_text, self.top.verb_place = gapped.verb, gapped.verb_text, gapped.verb_place
-            self.top.auxiliaries, self.top.is_passive = gapped.auxiliaries, gapped.is_passive
-            self.top.subject = self.phrases.read(following, self.is_verb)
-            self.last, self.place = self.top.subject, self.top.subject.end + 1
         elif self.top.verb and self._is_joined_verb(following, ahead):
             self._share_subject(following, ahead)
         elif (self.top.verb and self._clause_follows(following)) or term == "but":

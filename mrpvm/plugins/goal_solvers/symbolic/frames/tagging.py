@@ -96,7 +96,7 @@ def is_nominal(token: str) -> bool:
 
 def is_number(token: str) -> bool:
     """Tell whether a word is a number."""
-    if token[0].isdigit() or token in NUMBER_WORDS:
+    if token[:1].isdigit() or token in NUMBER_WORDS:
         return True
     return "-" in token and all(part in NUMBER_WORDS for part in token.split("-"))
 

@@ -1,6 +1,5 @@
 """Values in a clause: places, times, durations, counts and amounts among its phrases."""
 
-import re
 from collections.abc import Iterable
 
 from mrpvm.knowledge.lexicon import COLOURS, MONTHS, TIME_WORDS, WEEKDAYS, word_class
@@ -8,43 +7,14 @@ from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_nominal, is_number
 from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits
+from mrpvm.plugins.goal_solvers.symbolic.units import MONEY, MONEY_SIGNS, SPANS, UNITS, unit_of
 
-_SPANS = word_class("second seconds minute minutes hour hours day days week weeks month months year years decade "
-                    "decades century centuries night nights")  # fmt: skip
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
 PLACE_PREPOSITIONS = word_class(
     "in at on near under behind inside beside below above beneath between along outside around into to from through "
     "across within beyond over off toward towards by onto opposite"
 )
 PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
-_CURRENCY = word_class(
-    "euro euros dollar dollars pound pounds cent cents franc francs crown crowns yen usd eur chf gbp pence penny "
-    "shilling shillings guinea guineas florin florins mark marks rupee rupees free"
-)
-_LENGTHS = word_class(
-    "m km cm mm metre metres meter meters kilometre kilometres kilometer kilometers centimetre centimetres feet foot "
-    "ft mile miles inch inches yard yards millimetres characters pages letters words"
-)
-_WEIGHTS = word_class("kg g gram grams kilo kilos kilogram kilograms ton tons tonne tonnes pound pounds ounce ounces")
-_RATES = word_class("degrees celsius percent per km/h mph w watts volts v litres liters l kwh")
-_AREAS = word_class("square hectare hectares acre acres ha")
-_BYTES = word_class("byte bytes kb mb gb tb kib mib gib tib kilobytes megabytes gigabytes terabytes")
-UNITS = {
-    "duration": _SPANS,
-    "age": _SPANS,
-    "length": _LENGTHS,
-    "weight": _WEIGHTS,
-    "cost": _CURRENCY,
-    "size": _LENGTHS | _AREAS | _BYTES,
-    "speed": word_class("km/h mph rpm m/s knots"),
-    "temperature": word_class("degrees celsius fahrenheit"),
-    "torque": word_class("nm newton-metres newton-meters lb-ft"),
-    "pressure": word_class("bar mbar pascal pascals pa kpa hpa psi"),
-    "voltage": word_class("v kv mv volt volts"),
-    "power": word_class("w kw mw watt watts kilowatt kilowatts megawatt megawatts"),
-    "angle": word_class("degree degrees"),
-    "measure": _LENGTHS | _WEIGHTS | _RATES | _CURRENCY | _AREAS,
-}
 _PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
 _EVERY = _PERIODICAL | word_class("every each per once twice")
 _WEEKLY = {f"{day}s" for day in WEEKDAYS}
@@ -70,21 +40,21 @@ def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
     if phrase.head_text in TIME_WORDS:
         return phrase.head_text not in ("second", "seconds", "minute", "minutes") or preposition in ("in", "after")
     bare_hour = preposition in ("at", "by", "until", "from", "before", "after", "past") and has_number(tokens)
-    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in _CURRENCY for token in tokens)
+    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in MONEY for token in tokens)
 
 
 def is_span(phrase: Phrase, parsed: Parsed) -> bool:
     """Tell whether a phrase is a length of time."""
     tokens = tokens_of(phrase, parsed)
-    return any(token in _SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
+    return any(token in SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
 
 
 def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
     """Tell whether a phrase is a number with a unit of a kind."""
     tokens = parsed.tokens[phrase.start : phrase.end + 2]
     units = UNITS[kind]
-    glued = any(re.fullmatch(r"\d[\d.,]*(?:kg|g|km|cm|mm|m|l|w|v|%)", token) for token in tokens)
-    signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in ("$", "\u20ac", "\u00a3")
+    glued = any(token[0].isdigit() and unit_of(token) in units for token in tokens)
+    signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in MONEY_SIGNS & units
     number = has_number(tokens[:-1] or tokens)
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
 
@@ -135,7 +105,7 @@ def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
         for word, phrase in phrases_of(clause)
         if is_span(phrase, parsed)
         and word not in ("per", "after", "before", "every")
-        and _tells(measure, phrase, _SPANS, parsed)
+        and _tells(measure, phrase, SPANS, parsed)
     ]
 
 

@@ -1,0 +1,69 @@
+"""What a sentence leaves out behind "and": "soup every day and fish on Fridays" tells no day of the fish but its own.
+
+Only where both things have a time or number of their own is it clear what is left out: the verb, and with it all but
+the thing that the new one takes the place of.
+"""
+
+from collections.abc import Sequence
+
+from mrpvm.knowledge.lexicon import DETERMINERS, PREPOSITIONS
+from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import BE
+from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import MAY, parse
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
+from mrpvm.plugins.goal_solvers.symbolic.times import names_time
+
+
+def filled(text: str) -> str:
+    """Give a sentence with what it leaves out behind its one "and", as it is where that leaves out nothing."""
+    if " and " not in text:
+        return text
+    parsed = parse(text)
+    tokens, said = parsed.tokens, parsed.surfaces
+    if tokens.count("and") != 1 or len(parsed.clauses) != 1 or not all(word[0].isalnum() for word in tokens):
+        return text
+    joint, clause = tokens.index("and"), parsed.clauses[0]
+    first, second = _values_at_end(tokens[:joint]), joint + 1 + _values_at_end(tokens[joint + 1 :])
+    named = tokens[joint + 1 : second]
+    has_values = first < joint and second < len(tokens)
+    if not has_values or not named or named[0] in PREPOSITIONS or _is_time(named[-1]) or clause.verb_place >= first:
+        return text
+    hole = _place_of(clause, tokens, first, is_thing=named[0] in DETERMINERS or said[second - 1][0].isupper())
+    if hole is None:
+        return text
+    before, behind = hole
+    again = (*said[:before], *said[joint + 1 : second], *said[behind:first], *said[second:])
+    return f"{' '.join(said[:joint])}; {' '.join(again)}."
+
+
+def _place_of(clause: Clause, tokens: Sequence[str], end: int, *, is_thing: bool) -> tuple[int, int] | None:
+    """Give what of the clause the new thing stands for, and what is not said of it: from where, up to where."""
+    objects = [phrase for phrase in clause.objects if phrase.end < end]
+    subject = clause.subject
+    is_so = clause.verb == BE and tokens[0] != "there"
+    if is_so and is_thing and len(objects) == 1 and not (objects[0].determiner or objects[0].is_name):
+        objects = []  # "the pool is open": what is open is another thing, not another way to be
+    elif is_so and objects:
+        return None
+    if len(objects) == 1:
+        return objects[0].start, end
+    placed = any(phrase.start < end and word for word, phrase in clause.modifiers)
+    if objects or subject is None or placed:
+        return None
+    return (subject.start, subject.end + 1) if not subject.others and subject.end < clause.verb_place else None
+
+
+def _values_at_end(tokens: Sequence[str]) -> int:
+    """Give where the times and numbers begin that a row of words ends with, its length where it ends with none."""
+    start = len(tokens)
+    for place in range(len(tokens) - 1, -1, -1):
+        if tokens[place] in PREPOSITIONS or tokens[place] in ("every", "each"):
+            phrase = [token for token in tokens[place + 1 : start] if token not in DETERMINERS]
+            if not phrase or not (is_number(phrase[0]) or all(map(_is_time, phrase))):
+                break
+            start = place
+    return start
+
+
+def _is_time(token: str) -> bool:
+    return token == MAY or names_time(token) or names_time(token.removesuffix("s"))
