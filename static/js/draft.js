@@ -1,6 +1,6 @@
 // What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is [KB-8].
-// A button beside the draft asks the same, without a message that waits for the answer; others mount the newest revision
-// of the base, and take a source out of the draft.
+// A link beside the draft asks the same, without a message that waits for the answer; buttons mount the newest revision
+// of the base, and take a source out of the draft. What is a form here is sent as one where no script runs.
 import { csrfToken } from "./dom.js";
 import { toastRefusal } from "./ui.js";
 
@@ -18,7 +18,9 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
   const done = new AbortController();
   let isSettled = false;
 
-  async function act({ currentTarget: button }) {
+  async function act(event) {
+    event.preventDefault();
+    const button = event.currentTarget;
     for (const other of buttons) other.disabled = true;
     const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
     const refused = await send(button.dataset.draftUrl, body);
@@ -59,15 +61,17 @@ async function send(url, body, method = "POST") {
 const leaveButton = () => document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true });
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest?.("[data-settle-draft]");
-  if (!button) return;
+  const link = event.target.closest?.("[data-settle-draft]");
+  if (!link) return;
+  event.preventDefault();
   const dialog = document.getElementById("unsaved-draft");
-  if (await settleDraft(dialog, button.dataset.settleDraft, { hasMessage: false })) leaveButton();
+  if (await settleDraft(dialog, link.dataset.settleDraft, { hasMessage: false })) leaveButton();
 });
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest?.("[data-mount-url], [data-unstage-url]");
   if (!button) return;
+  event.preventDefault();
   const { mountUrl, kbId, unstageUrl } = button.dataset;
   button.disabled = true;
   const refused = await (mountUrl ? send(mountUrl, { kb_id: kbId }) : send(unstageUrl, null, "DELETE"));

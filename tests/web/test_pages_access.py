@@ -19,7 +19,10 @@ OF_TURN = (
     "turn-choice", "turn-what-if",
 )  # fmt: skip
 FILES = ("turn-export", "turn-picture")
-WRITES = ("session-ask", "session-rename", "session-delete", "session-restore")
+WRITES = (
+    "session-ask", "session-rename", "session-delete", "session-restore",
+    "session-kb-mount", "session-kb-save", "session-kb-fork",
+)  # fmt: skip
 
 
 def addresses(project: Project) -> list[str]:
