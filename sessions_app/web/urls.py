@@ -71,6 +71,7 @@ urlpatterns = [
     path(f"{_TURN}/rate", ratings.rate, name="turn-rate"),
     path("knowledge", knowledge.index, name="knowledge"),
     path("knowledge/<id:kb_id>", knowledge.show, name="knowledge-base"),
+    path("knowledge/<id:kb_id>/news", knowledge.news, name="knowledge-news"),
     path("knowledge/<id:kb_id>/tree", knowledge.tree, name="knowledge-tree"),
     path("knowledge/<id:kb_id>/upload", knowledge.upload, name="knowledge-upload"),
     path("knowledge/<id:kb_id>/restore", knowledge.restore, name="knowledge-restore"),
