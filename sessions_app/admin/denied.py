@@ -35,8 +35,8 @@ def missing(request: HttpRequest, permissions: Sequence[str]) -> str:
     if not lacked:
         return ""
     names = " and ".join(f"“{_in_words(app_label, codename)}”" for app_label, _, codename in lacked)
-    many = "s" if len(lacked) > 1 else ""
-    return f"This needs the permission{many} {names}. A superuser can give your account more, under Users in the admin."
+    many, them = ("s", "them") if len(lacked) > 1 else ("", "it")
+    return f"This needs the permission{many} {names}. A superuser can give you {them}, under Users in the admin."
 
 
 def _in_words(app_label: str, codename: str) -> str:

@@ -165,3 +165,21 @@ def test_pages_can_be_read_and_used_without_javascript(plain_browser: Browser, a
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("is back.")).to_be_visible()
+
+
+def test_memory_is_cleared_by_keys_after_a_question(browser: Browser, plain_browser: Browser) -> None:
+    for reader in (browser, plain_browser):
+        session = new_session(browser.project)
+        answer(session, "My dog is called Rex.")
+        page = reader.page
+        page.goto(reader.url + reverse("session", args=[session.session_id]))
+        memory = page.locator("#session-memory")
+        sure = memory.get_by_role("button", name="Yes, clear for good")
+        expect(sure).to_be_hidden()
+        memory.get_by_text("Clear memory", exact=True).press("Enter")
+        expect(memory).to_contain_text("forgotten for good")
+        page.keyboard.press("Tab")
+        expect(sure).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("The session's memory is empty now")).to_be_visible()
+        expect(sure).to_have_count(0)
