@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from sessions_app.api.health import health, ready
 
+handler403 = "sessions_app.admin.denied.denied"
 handler500 = "sessions_app.web.failures.server_error"
 urlpatterns = [
     path("health", health, name="health"),

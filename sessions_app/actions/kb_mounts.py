@@ -79,7 +79,8 @@ def mount_base(
     once more for the other one, much of it in short transactions. Costs the same for every size of base.
 
     Args:
-        reason: why, in the words of [PL-43]: `load-api`, `mount-api`, `chat`, `mount-admin`, `unmount-admin`.
+        reason: why, in the words of [PL-43]: `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,
+            `unmount-admin`.
         discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount [KB-8].
         wait_ms: how long to wait for a running turn [O-19].
 

@@ -19,7 +19,7 @@ def go_to_login(request: HttpRequest, extra_context: dict[str, Any] | None = Non
         PermissionDenied: the user is logged in and is no operator: to log in again would not help.
     """
     if request.user.is_authenticated:
-        raise PermissionDenied("This account may not use the administration.")
+        raise PermissionDenied("This account may not use the administration: it needs the “staff status”.")
     target = request.GET.get(REDIRECT_FIELD_NAME, "")
     if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
         target = reverse("admin:index")

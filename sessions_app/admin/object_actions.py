@@ -21,6 +21,7 @@ from django.utils.safestring import SafeString
 from mrpvm.errors import MRPError
 from sessions_app.admin.action_forms import ActionForm, Done
 from sessions_app.admin.cells import change_address, row_link, shortened
+from sessions_app.admin.denied import missing, permission_to
 from sessions_app.admin.read_only import ReadOnlyAdmin
 
 
@@ -102,8 +103,10 @@ class ActionAdmin(ReadOnlyAdmin):
         Raises:
             PermissionDenied: there is none, or it is not for this user.
         """
-        if self.add_action is None or not self.add_action.is_allowed(request):
+        if self.add_action is None:
             raise PermissionDenied
+        if not self.add_action.is_allowed(request):
+            raise PermissionDenied(missing(request, self.add_action.permissions))
         return self._run(request, self.add_action, None)
 
     def object_action_view(self, request: HttpRequest, object_id: str, action: type[ActionForm]) -> HttpResponse:
@@ -113,8 +116,9 @@ class ActionAdmin(ReadOnlyAdmin):
             PermissionDenied: it, or seeing such rows, is not for this user.
             Http404: there is no such row.
         """
-        if not (self.has_view_permission(request) and action.is_allowed(request)):
-            raise PermissionDenied
+        view = () if self.has_view_permission(request) else (permission_to("view", self.model),)
+        if view or not action.is_allowed(request):
+            raise PermissionDenied(missing(request, (*view, *action.permissions)))
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404

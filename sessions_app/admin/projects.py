@@ -1,7 +1,7 @@
 """Projects, who belongs to them, and the links that log users in."""
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -35,6 +35,7 @@ class ProjectAdmin(ActionAdmin):
 class MembershipAdmin(ActionAdmin):
     """Who may do what in a project [O-25]."""
 
+    permitted = ("view", "delete")
     add_action = AddMember
     object_actions = (ChangeRole,)
     list_display = ("user", "project", "role")
@@ -42,10 +43,6 @@ class MembershipAdmin(ActionAdmin):
     list_select_related = ("user", "project")
     search_fields = ("user__username", "project__name")
     fields = ("user", "project", "role")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Allow what the user may."""
-        return request.user.has_perm("sessions_app.delete_membership")
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         """Take the role away."""
@@ -61,6 +58,7 @@ class MembershipAdmin(ActionAdmin):
 class LoginLinkAdmin(ReadOnlyAdmin):
     """When users were given a link, never the link [O-26]. Deleting one, or its user, ends it."""
 
+    permitted = ("view", "delete")  # a user who has a link could not be deleted otherwise
     list_display = ("id", "user", "created_at", "expires_at", "used_at", "can_be_used")
     list_filter = (("used_at", admin.EmptyFieldListFilter),)
     list_select_related = ("user",)
@@ -69,10 +67,6 @@ class LoginLinkAdmin(ReadOnlyAdmin):
     date_hierarchy = "created_at"
     ordering = ("-created_at", "-id")
     fields = ("user", "created_at", "expires_at", "used_at", "can_be_used")
-
-    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Allow what the user may: without it nobody with a link could be deleted."""
-        return request.user.has_perm("sessions_app.delete_loginlink")
 
     def delete_model(self, request: HttpRequest, obj: LoginLink) -> None:
         """End the link."""

@@ -44,6 +44,7 @@ _BELONGING = tuple((model, "session") for model in (Message, ExplainabilityTurn,
 class SessionAdmin(ActionAdmin):
     """Sessions: mount, unmount, save and fork in them, name, delete and bring them back."""
 
+    permitted = ("view", "delete")
     add_action = CreateSession
     object_actions = (MountBase, UnmountBase, SaveSessionBase, ForkSessionBase, RenameSession, RestoreSession)
     listed_actions = (MountBase, ForkSessionBase)
@@ -146,7 +147,7 @@ class SessionAdmin(ActionAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Session | None = None) -> bool:  # type: ignore[override]
         """Allow what the user may, once."""
         is_there = obj is None or obj.deleted_at is None
-        return is_there and request.user.has_perm("sessions_app.delete_session")
+        return is_there and super().has_delete_permission(request, obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[list[Any], dict[str, int], set[str], list]:
         """Give the sessions alone: what belongs to them stays until they are purged."""

@@ -11,6 +11,7 @@ _WORDS = {
     "session-fork": "when the session was forked",
     "chat": "mounted with a message",
     "mount-api": "mounted",
+    "mount-page": "mounted on the session's page",
     "mount-admin": "mounted in the admin",
     "unmount-admin": "another base was unmounted in the admin",
 }

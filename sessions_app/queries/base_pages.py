@@ -77,6 +77,11 @@ def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
     return knowledge_bases(base.project).filter(parent=base)
 
 
+def newest_fork(base: KnowledgeBase) -> KnowledgeBase | None:
+    """Give the base that was made last from this one, if any was."""
+    return forks_of(base).order_by("-pk").first()
+
+
 def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
     """Give how many `sessions` saved what they learned into the base, and how many `units` that were [KB-11]."""
     journals = newest_sources(base.head).filter(kind=KnowledgeSource.Kind.JOURNAL)

@@ -43,7 +43,7 @@ class Member:
             PermissionDenied: with the reason, for the page that shows it.
         """
         if not is_at_least(self.role, needed):
-            raise PermissionDenied(f"Your role here is {self.role}; this needs {needed}.")
+            raise PermissionDenied(f"Your role here is {self.role}; this needs the role {needed}.")
 
 
 type MemberView[**P] = Callable[Concatenate[HttpRequest, Member, P], HttpResponse]

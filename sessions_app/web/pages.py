@@ -52,5 +52,5 @@ def tell(request: HttpRequest, text: str, *, undo_url: str = "") -> None:
 
 
 def tell_error(request: HttpRequest, error: MRPError) -> None:
-    """Show why something was refused on the next page."""
-    messages.error(request, f"{error.code}: {error.message}")
+    """Show why something was refused on the next page; the code stands after the sentence, to be searched for."""
+    messages.error(request, error.message, extra_tags=error.code)

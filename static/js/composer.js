@@ -4,7 +4,7 @@ import { csrfToken, onElements } from "./dom.js";
 import { settleDraft } from "./draft.js";
 import { dispatch } from "./live.js";
 import { readEvents } from "./sse.js";
-import { toast } from "./ui.js";
+import { toast, toastRefusal } from "./ui.js";
 
 const SESSION_KEY = "mrpvm.session";
 const NEAR_PX = 80;
@@ -166,10 +166,9 @@ class Composer {
   }
 
   fail(error, content) {
-    const code = error.code ? `${error.code}: ` : "";
     this.giveBack(content);
     if (error.code === "WORKSPACE_DIRTY") this.settle();
-    else toast(`${code}${error.message ?? "The turn failed."}`, { failed: true });
+    else toastRefusal({ message: "The turn failed.", ...error });
     // What became a turn is shown by the conversation itself.
     if (this.requestId) this.answer.finish();
     else this.answer.clear();

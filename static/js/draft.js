@@ -1,8 +1,8 @@
 // What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is [KB-8].
-// A button beside the draft asks the same, without a message that waits for the answer; others mount the newest revision
-// of the base, and take a source out of the draft.
+// A link beside the draft asks the same, without a message that waits for the answer; buttons mount the newest revision
+// of the base, and take a source out of the draft. What is a form here is sent as one where no script runs.
 import { csrfToken } from "./dom.js";
-import { toast } from "./ui.js";
+import { toastRefusal } from "./ui.js";
 
 const SILENT_MS = 120_000; // a save writes what the session learned, however much that is
 
@@ -18,13 +18,15 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
   const done = new AbortController();
   let isSettled = false;
 
-  async function act({ currentTarget: button }) {
+  async function act(event) {
+    event.preventDefault();
+    const button = event.currentTarget;
     for (const other of buttons) other.disabled = true;
     const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
     const refused = await send(button.dataset.draftUrl, body);
     for (const other of buttons) other.disabled = false;
-    refusal.textContent = refused;
-    if (!dialog.open) return refused && toast(refused, { failed: true }); // closed meanwhile: nothing is sent
+    refusal.textContent = refused?.message ?? "";
+    if (!dialog.open) return refused && toastRefusal(refused); // closed meanwhile: nothing is sent
     isSettled = !refused;
     if (isSettled) dialog.close();
   }
@@ -40,7 +42,7 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
   });
 }
 
-/** Do what a button stands for; gives why it was refused, empty if it was not. */
+/** Do what a button stands for; gives the error if it was refused, else null. */
 async function send(url, body, method = "POST") {
   try {
     const response = await fetch(url, {
@@ -49,9 +51,9 @@ async function send(url, body, method = "POST") {
       headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
       body: body && JSON.stringify(body),
     });
-    return response.ok ? "" : (await response.json()).error.message;
+    return response.ok ? null : (await response.json()).error;
   } catch {
-    return "No answer came. Look whether the draft is still unsaved, then try again.";
+    return { message: "No answer came. Look whether the draft is still unsaved, then try again." };
   }
 }
 
@@ -59,19 +61,21 @@ async function send(url, body, method = "POST") {
 const leaveButton = () => document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true });
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest?.("[data-settle-draft]");
-  if (!button) return;
+  const link = event.target.closest?.("[data-settle-draft]");
+  if (!link) return;
+  event.preventDefault();
   const dialog = document.getElementById("unsaved-draft");
-  if (await settleDraft(dialog, button.dataset.settleDraft, { hasMessage: false })) leaveButton();
+  if (await settleDraft(dialog, link.dataset.settleDraft, { hasMessage: false })) leaveButton();
 });
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest?.("[data-mount-url], [data-unstage-url]");
   if (!button) return;
+  event.preventDefault();
   const { mountUrl, kbId, unstageUrl } = button.dataset;
   button.disabled = true;
   const refused = await (mountUrl ? send(mountUrl, { kb_id: kbId }) : send(unstageUrl, null, "DELETE"));
   button.disabled = false;
-  if (refused) toast(refused, { failed: true });
+  if (refused) toastRefusal(refused);
   else leaveButton();
 });

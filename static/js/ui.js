@@ -113,12 +113,14 @@ onElements("[role=tablist]", (list) => {
 /**
  * Show a short message.
  * @param {string} message
- * @param {{undoUrl?: string, undoLabel?: string, failed?: boolean}} options
+ * @param {{undoUrl?: string, undoLabel?: string, failed?: boolean, code?: string}} options
  */
-export function toast(message, { undoUrl, undoLabel = "Undo", failed = false } = {}) {
+export function toast(message, { undoUrl, undoLabel = "Undo", failed = false, code } = {}) {
   const region = document.getElementById("toasts");
   if (!region) return;
-  const box = build("div", { class: failed ? "toast status-error" : "toast" }, build("span", { class: "toast__text", text: message }));
+  const text = build("span", { class: "toast__text", text: message });
+  if (code) text.append(" ", build("code", { class: "small", text: code }));
+  const box = build("div", { class: failed ? "toast status-error" : "toast" }, text);
   if (undoUrl) {
     const undo = build("button", { class: "button button--small", type: "button", text: undoLabel });
     undo.addEventListener("click", () => undoAction(undoUrl, box));
@@ -154,13 +156,17 @@ async function undoAction(url, box) {
 
 // A response's header `HX-Trigger: {"toast": {"message": "...", "undoUrl": "..."}}` ends here.
 document.addEventListener("toast", (event) => {
-  const { message, value, undoUrl, undoLabel, failed } = event.detail ?? {};
-  toast(message ?? value ?? "", { undoUrl, undoLabel, failed });
+  const { message, value, ...options } = event.detail ?? {};
+  toast(message ?? value ?? "", options);
 });
+
+/** Say why something was refused, given the `error` of an API answer: the sentence first, the code to search for it. */
+export const toastRefusal = ({ message, code }) => toast(message, { failed: true, code });
 
 // A message that was rendered into the page: <div data-toast="..." data-undo-url="...">.
 onElements("[data-toast]", (element) => {
-  toast(element.dataset.toast, { undoUrl: element.dataset.undoUrl, failed: element.dataset.failed === "true" });
+  const { toast: message, undoUrl, failed, code } = element.dataset;
+  toast(message, { undoUrl, failed: failed === "true", code });
   element.remove();
 });
 

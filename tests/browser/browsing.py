@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.db import connections
 from django.urls import reverse
+from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import Page, expect
 
 from mrpvm import registry
@@ -82,6 +83,15 @@ def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
     yield found
     heard = found.policy_breaches() + found.complaints
     assert found.is_measured or not heard, heard
+
+
+@pytest.fixture
+def plain_browser(browser: Browser) -> Iterator[Browser]:
+    """Give the same login in a browser that runs no scripts."""
+    chromium: Chromium = browser.page.context.browser  # type: ignore[assignment]
+    context = chromium.new_context(java_script_enabled=False, storage_state=browser.page.context.storage_state())
+    yield Browser(context.new_page(), browser.url, browser.project)
+    context.close()
 
 
 def ready(page: Page) -> Page:

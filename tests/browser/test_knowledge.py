@@ -216,3 +216,16 @@ def test_long_names_stay_in_their_place_and_texts_run_their_own_way(browser: Bro
     page = browser.open("knowledge-base", base.kb_id, query="?unit=u")
     first, dot = page.get_by_role("article").locator("p").first.evaluate(LETTER)
     assert dot < first
+
+
+def test_an_open_page_says_that_somebody_changed_the_base(opened: Page, base: KnowledgeBase) -> None:
+    search = opened.get_by_role("searchbox")
+    search.fill("half a que")
+    aside(add_source, base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
+    news = opened.locator("#base-news")
+    expect(news).to_contain_text("Revision 2 now: a source changed.", timeout=15_000)
+    expect(search).to_have_value("half a que")
+    expect(search).to_be_focused()
+    news.get_by_role("link", name="Show it").click()
+    expect(opened.get_by_role("link", name="pumps")).to_be_visible()
+    expect(news).not_to_contain_text("Revision")

@@ -1,20 +1,18 @@
 """Every page in a real browser: both themes, a phone, no complaint, nothing a screen reader stumbles over."""
 
 import re
-from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import expect
 
 from sessions_app.actions.api_keys import create_key
 from sessions_app.actions.forks import fork_base
 from tests.browser.barriers import problems
-from tests.browser.browsing import Browser, answer, browser, new_session, ready
+from tests.browser.browsing import Browser, answer, browser, new_session, plain_browser, ready
 
-__all__ = ["browser"]
+__all__ = ["browser", "plain_browser"]
 
 TURN_PARTS = {
     "timeline": "view=timeline",
@@ -150,29 +148,38 @@ def test_the_keys_of_a_page_are_listed(browser: Browser) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-@pytest.fixture
-def plain_page(browser: Browser, page: object) -> Iterator[Browser]:
-    """Give the same login in a browser that runs no scripts."""
-    chromium: Chromium = browser.page.context.browser  # type: ignore[assignment]
-    context = chromium.new_context(java_script_enabled=False, storage_state=browser.page.context.storage_state())
-    yield Browser(context.new_page(), browser.url, browser.project)
-    context.close()
-
-
-def test_pages_can_be_read_and_used_without_javascript(plain_page: Browser, addresses: dict[str, str]) -> None:
-    page = plain_page.page
+def test_pages_can_be_read_and_used_without_javascript(plain_browser: Browser, addresses: dict[str, str]) -> None:
+    page = plain_browser.page
     for name, address in addresses.items():
-        response = page.goto(plain_page.url + address)
+        response = page.goto(plain_browser.url + address)
         assert response is not None
         assert response.status == 200, name
-    page.goto(plain_page.url + addresses["turn"])
+    page.goto(plain_browser.url + addresses["turn"])
     expect(page.locator("svg.graph .node").first).to_be_visible()
     page.get_by_role("treeitem", name=re.compile("^Symbolic Goal Solver")).first.get_by_role("link").click()
     expect(page.get_by_role("heading", name="Symbolic Goal Solver")).to_be_visible()
-    page.goto(plain_page.url + addresses["session"])
+    page.goto(plain_browser.url + addresses["session"])
     page.get_by_label("Message", exact=True).fill("What is my dog called?")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".exchange").last).to_contain_text("My dog is called Rex.")
     page.get_by_role("button", name="Delete").click()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("is back.")).to_be_visible()
+
+
+def test_memory_is_cleared_by_keys_after_a_question(browser: Browser, plain_browser: Browser) -> None:
+    for reader in (browser, plain_browser):
+        session = new_session(browser.project)
+        answer(session, "My dog is called Rex.")
+        page = reader.page
+        page.goto(reader.url + reverse("session", args=[session.session_id]))
+        memory = page.locator("#session-memory")
+        sure = memory.get_by_role("button", name="Yes, clear for good")
+        expect(sure).to_be_hidden()
+        memory.get_by_text("Clear memory", exact=True).press("Enter")
+        expect(memory).to_contain_text("forgotten for good")
+        page.keyboard.press("Tab")
+        expect(sure).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("The session's memory is empty now")).to_be_visible()
+        expect(sure).to_have_count(0)

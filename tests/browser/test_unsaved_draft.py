@@ -1,6 +1,7 @@
 """Mounts and drafts: another base over an unsaved draft is asked about, then the message is sent [KB-8]."""
 
 import pytest
+from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
 from sessions_app.actions.drafts import stage_source
@@ -8,10 +9,10 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.source_rows import NewSource
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
-from tests.browser.browsing import Browser, aside, browser, live, new_session, say
+from tests.browser.browsing import Browser, aside, browser, live, new_session, plain_browser, say
 from tests.search.units import make_unit
 
-__all__ = ["browser"]
+__all__ = ["browser", "plain_browser"]
 
 QUESTION = "What depends on the valve?"
 
@@ -91,7 +92,7 @@ def test_a_save_that_is_refused_says_why_and_leaves_the_other_ways(
 def test_a_draft_is_settled_without_a_message(browser: Browser, session: Session, button: str, kept_in: str) -> None:
     page = browser.open("session", session.session_id)
     live(page)
-    page.get_by_role("button", name="Save, fork or discard").click()
+    page.get_by_role("link", name="Save, fork or discard").click()
     dialog = page.get_by_role("dialog", name="The draft is not saved")
     expect(dialog.get_by_text("Your message mounts")).to_be_hidden()
     dialog.get_by_role("button", name=button, exact=True).click()
@@ -114,3 +115,33 @@ def test_the_newest_revision_is_mounted_from_the_page(browser: Browser, winter: 
     expect(state).not_to_contain_text("its newest is")
     expect(state).to_contain_text("1 in 1 source")
     expect(page.get_by_label("Message", exact=True)).to_be_focused()
+
+
+@pytest.mark.parametrize(("button", "kept_in"), [("Save", "Handbook"), ("Fork", "Handbook fork"), ("Discard", "")])
+def test_a_draft_is_settled_by_keys_where_no_script_runs(
+    plain_browser: Browser, session: Session, button: str, kept_in: str
+) -> None:
+    page = plain_browser.page
+    page.goto(plain_browser.url + reverse("session", args=[session.session_id]))
+    way, dialog = page.get_by_role("link", name="Save, fork or discard"), page.locator("#unsaved-draft")
+    expect(dialog).to_be_hidden()
+    way.press("Enter")
+    dialog.get_by_role("link", name="Cancel").press("Enter")
+    expect(dialog).to_be_hidden()
+    way.press("Enter")
+    expect(dialog.get_by_text("Your message mounts")).to_be_hidden()
+    dialog.get_by_role("button", name=button, exact=True).press("Enter")
+    expect(page.locator("#session-state")).to_contain_text("clean")
+    expect(page.locator(".notice--said")).not_to_be_empty()
+    assert [base.name for base in KnowledgeBase.objects.all() if held(base, "pump")] == ([kept_in] if kept_in else [])
+    assert mounted(session) == (kept_in or "Handbook")
+
+
+def test_the_newest_revision_is_mounted_where_no_script_runs(plain_browser: Browser, winter: KnowledgeBase) -> None:
+    session = new_session(plain_browser.project, base=winter)
+    aside(add_source, winter, "more", "More", [make_unit("b", "The valve leaks.")])
+    page = plain_browser.page
+    page.goto(plain_browser.url + reverse("session", args=[session.session_id]))
+    page.get_by_role("button", name="Mount the newest").click()
+    expect(page.locator("#session-state")).not_to_contain_text("its newest is")
+    expect(page.get_by_text("The session sees revision 2 of “Winter” now.")).to_be_visible()

@@ -69,6 +69,35 @@ def test_an_action_needs_each_of_its_permissions(
     assert address in client.get(page).text
 
 
+@pytest.mark.parametrize(
+    ("held", "name", "arguments", "named"),
+    [
+        ((), "session_changelist", (), "Can view session"),
+        ((), "session_change", ("1",), "Can view session"),
+        ((), "session_change", ("no such row",), "Can view session"),
+        (("view_kbmount",), "kbmount_add", (), "Can change session” and “Can add KB mount"),
+        (("view_kbmount", "change_session"), "kbmount_add", (), "Can add KB mount"),
+        (("view_session",), "session_delete", ("1",), "Can delete session"),
+        (("view_session", "add_kbmount"), "session_mount", ("1",), "Can change session"),
+        (("change_session", "add_kbmount"), "knowledgebase_rename", ("1",), "Can view knowledge base"),
+    ],
+)
+def test_a_refusal_names_what_is_missing(
+    staff: Callable[..., Client], held: tuple[str, ...], name: str, arguments: tuple[str, ...], named: str
+) -> None:
+    page = staff(*held).get(reverse(f"admin:sessions_app_{name}", args=arguments))
+    assert page.status_code == 403
+    assert named in page.text
+
+
+def test_a_refusal_names_no_permission_that_would_not_help(operators: Client, staff: Callable[..., Client]) -> None:
+    for client in (operators, staff("view_message")):
+        page = client.get(reverse("admin:sessions_app_message_add"))
+        assert page.status_code == 403
+        assert "This is not allowed here." in page.text
+        assert "permission" not in page.text
+
+
 def test_an_action_needs_the_permission_to_see_the_row(staff: Callable[..., Client], base: KnowledgeBase) -> None:
     client = staff("add_knowledgebase", "view_kbmount")
     address = reverse("admin:sessions_app_knowledgebase_fork", args=[base.pk])
@@ -124,6 +153,7 @@ def test_whoever_is_no_operator_is_refused(client: Client, db: None) -> None:
     client.force_login(User.objects.create_user("visitor"))
     page = client.get(reverse("admin:sessions_app_session_changelist"), follow=True)
     assert page.status_code == 403
+    assert "it needs the “staff status”" in page.text
 
 
 def test_a_key_is_shown_once_and_works(operators: Client, operator: User, project: Project) -> None:

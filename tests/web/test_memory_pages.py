@@ -84,6 +84,16 @@ def test_memory_that_has_expired_is_not_shown(project: Project, hours: int) -> N
     assert "Section 2.01" not in page(member_client(project), "session", session.session_id)
 
 
+def test_the_button_asks_first_and_says_what_is_lost(project: Project) -> None:
+    session = remembering(project)
+    html = page(member_client(project), "session", session.session_id)
+    form = html.index(f'action="{reverse("session-memory-clear", args=[session.session_id])}"')
+    asked = html[html.rindex("<details", 0, form) : html.index("</details>", form)]
+    assert asked.index("</summary>") < asked.index("<form")
+    assert "forgotten for good" in asked
+    assert "Yes, clear for good" in asked
+
+
 def test_memory_is_cleared_by_its_button(project: Project) -> None:
     session = remembering(project)
     address = reverse("session-memory-clear", args=[session.session_id])

@@ -19,7 +19,10 @@ OF_TURN = (
     "turn-choice", "turn-what-if",
 )  # fmt: skip
 FILES = ("turn-export", "turn-picture")
-WRITES = ("session-ask", "session-rename", "session-delete", "session-restore")
+WRITES = (
+    "session-ask", "session-rename", "session-delete", "session-restore",
+    "session-kb-mount", "session-kb-save", "session-kb-fork",
+)  # fmt: skip
 
 
 def addresses(project: Project) -> list[str]:
@@ -35,6 +38,7 @@ def addresses(project: Project) -> list[str]:
         reverse("turn-requests", args=[*of_turn, "frame-0"]),
         f"{reverse('unit', args=[session.session_id])}?id=unit-{session.pk}-1",
         reverse("knowledge-base", args=[session.mounted_kb.kb_id]),
+        reverse("knowledge-news", args=[session.mounted_kb.kb_id]),
     ]
 
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -167,10 +168,10 @@ def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> 
     assert 'aria-label="Restore revision 3"' not in html
     restore = reverse("knowledge-restore", args=[base.kb_id])
     late = admin.post(restore, {"revision": 1, "expected": 2}, follow=True).content.decode()
-    shown = re.search(r'<div class="notice notice--said[^>]*>', late)
+    shown = re.search(r'<div class="notice notice--said[^>]*>[^<]*<code[^>]*>', late)
     assert shown
-    assert "is at revision 3 now; nothing was restored" in shown[0]
-    assert 'data-failed="true"' in shown[0]
+    sentence = "&#x27;Handbook&#x27; is at revision 3 now; nothing was restored."
+    assert f'data-toast="{sentence}" data-failed="true" data-code="KB_REVISION_CONFLICT">{sentence} <code' in shown[0]
     html = admin.post(restore, {"revision": 2, "expected": 3}, follow=True).content.decode()
     assert "Revision 2 is back, as revision 4." in html
     assert admin.post(restore, {}, follow=True).status_code == 200
@@ -359,3 +360,28 @@ def test_a_compacted_base_is_no_newer_for_its_sessions(admin: Client, project: P
     assert compact_base(base)
     html = admin.get(reverse("knowledge-base", args=[base.kb_id])).content.decode()
     assert "sees the newest revision" in html
+
+
+def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project) -> None:
+    base = create_base(project, "Handbook")
+    opened = admin.get(address_of(base)).content.decode()
+    poll = re.search('id="base-news"[^>]*data-poll-url="([^"]*)"', opened)
+    assert poll
+    again = poll[1].replace("&amp;", "&")
+    assert "Show it" not in opened
+    assert admin.get(again).status_code == 204
+    add_source(base, "pumps", "Pumps", [make_unit("a", "The pump hums.")])
+    html = admin.get(again).content.decode()
+    check_html(html)
+    assert "Revision 2 now: a source changed." in html
+    assert "Forked" not in html
+    base.refresh_from_db()
+    save_session_kb(create_session(project, base=base), actor=User.objects.get(username="boss"))
+    fork_base(base, "<b>Winter</b>")
+    html = admin.get(again).content.decode()
+    assert "Revision 3 now: saved from a session, boss." in html
+    assert "Forked as “&lt;b&gt;Winter&lt;/b&gt;”." in html
+    fresh = re.search('id="base-news"[^>]*data-poll-url="([^"]*)"', admin.get(address_of(base)).content.decode())
+    assert fresh
+    assert admin.get(fresh[1].replace("&amp;", "&")).status_code == 204
+    assert admin_of_another_project().get(again).status_code == 404

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from mrpvm.contracts import ScoredUnit
 from sessions_app.queries.base_pages import (
@@ -10,6 +11,7 @@ from sessions_app.queries.base_pages import (
     family_of,
     forks_of,
     mounting_sessions,
+    newest_fork,
     roots_of,
     saved_conversations,
     source_of_base,
@@ -58,8 +60,10 @@ def base_context(
     family = family_of(base, generations=GENERATIONS_SHOWN, forks=FORKS_SHOWN, revisions=DOTS_SHOWN)
     kept = list(revisions(base)[: REVISIONS_SHOWN + 1])
     mounting = mounting_sessions(base, SESSIONS_SHOWN + 1)
+    fork = newest_fork(base)
     return {
         "base": base,
+        "seen": _seen(base.revision, fork.pk if fork else 0),
         "is_outdated": outdated_layers(base.head.chain).exists(),
         "forks": forks_of(base)[:FORKS_NAMED],
         "forks_unnamed": max(0, family.fork_count - FORKS_NAMED),
@@ -75,6 +79,27 @@ def base_context(
         **(_ranked if by_rank else _holding)(base, asked[:ASKED_CHARS]),
         **_looked_at(base, unit_id),
         **_tree(base, source_id),
+    }
+
+
+def _seen(revision: int, fork_pk: int) -> str:
+    return urlencode({"revision": revision, "fork": fork_pk})
+
+
+def news_context(base: "KnowledgeBase", revision: int, fork_pk: int) -> dict[str, Any] | None:
+    """Give what became of the base after a page showed this revision, and a fork with this key as the newest one.
+
+    None if the page still shows the base as it is.
+    """
+    fork = newest_fork(base)
+    is_forked = fork is not None and fork.pk > fork_pk
+    if base.revision <= revision and not is_forked:
+        return None
+    return {
+        "base": base,
+        "seen": _seen(revision, fork_pk),
+        "newest": revisions(base).first() if base.revision > revision else None,
+        "fork": fork if is_forked else None,
     }
 
 

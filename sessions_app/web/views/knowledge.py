@@ -13,7 +13,7 @@ from sessions_app.queries.row_numbers import whole_number
 from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.knowledge import list_context
-from sessions_app.web.fragments.knowledge_base import base_context, tree_context
+from sessions_app.web.fragments.knowledge_base import base_context, news_context, tree_context
 from sessions_app.web.pages import page, tell, tell_error
 
 
@@ -50,6 +50,15 @@ def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     older_than = whole_number(request.GET.get("older"))
     context = base_context(base, asked, unit_id, source_id, by_rank=by_rank, older_than=older_than)
     return page(request, "knowledge/show.html", member, context, section="knowledge")
+
+
+@require_safe
+@member_view()
+def news(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Say what became of the base since a page showed it; 204 while there is nothing to say."""
+    revision, fork_pk = (whole_number(request.GET.get(name)) or 0 for name in ("revision", "fork"))
+    context = news_context(knowledge_base(member.project, kb_id), revision, fork_pk)
+    return HttpResponse(status=204) if context is None else page(request, "knowledge/news.html", member, context)
 
 
 @require_safe
