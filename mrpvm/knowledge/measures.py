@@ -21,9 +21,11 @@ MEASURES: Mapping[str, tuple[str, ...]] = {
 }
 """The noun of each measure with its other words, first the one that "how" asks for it with."""
 _NOUNS = word_class("breadth weigh") | MEASURES.keys()
+_ADJECTIVES = frozenset[str]().union(*MEASURES.values()) - _NOUNS - word_class("away from off")
 _ASKED = re.compile(
-    rf"(?:^|\bhow )(?P<how>{'|'.join(word for words in MEASURES.values() for word in words)})\b"
-    rf"|\b(?P<noun>{'|'.join(_NOUNS)})\b",
+    rf"(?:\bhow |^(?=\w+ (?:away )?(?:is|are|was|were|does|do|did|can|may|must|should|will)\b))"
+    rf"(?P<how>{'|'.join(sorted(_ADJECTIVES))})\b"
+    rf"|\b(?P<noun>{'|'.join(sorted(_NOUNS))})\b",
     re.IGNORECASE,
 )
 
