@@ -3,7 +3,7 @@
 import textwrap
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mrpvm.plugins.seed_detectors.symbolic.source_text import statements_of
@@ -141,7 +141,17 @@ _SENTENCES = st.lists(_WORDS, min_size=6, max_size=14).map(lambda chosen: f"The 
 
 
 @settings(deadline=None)
-@given(st.lists(st.lists(_SENTENCES, min_size=2, max_size=6), min_size=1, max_size=3), st.integers(30, 110))
+@given(
+    paragraphs=st.lists(st.lists(_SENTENCES, min_size=3, max_size=6), min_size=1, max_size=3),
+    width=st.integers(30, 110),
+)
+@example(
+    paragraphs=[
+        ["The hall the the the the the the works."],
+        ["The hall the the check Northern the the the works."] * 2,
+    ],
+    width=30,
+)
 def test_the_width_of_the_lines_changes_nothing(paragraphs: list[list[str]], width: int) -> None:
     wrapped = "\n\n".join(textwrap.fill(" ".join(sentences), width) for sentences in paragraphs)
     assert stated(wrapped) == [sentence for sentences in paragraphs for sentence in sentences]
@@ -156,6 +166,9 @@ def test_the_width_of_the_lines_changes_nothing(paragraphs: list[list[str]], wid
         ("Roses\n\nViolets\n\nTulips", [None, None, None]),
         ("She stopped\nand the dog slept there.", [None, None]),
         ("# Manual\n\nLimits\nThe end is near.", ["Manual", "Manual"]),
+        ("Manual\n\nHours of the desk at large\nThe desk opens at nine.", [None, None, "Hours of the desk at large"]),
+        ("Manual\n\nHours of work\nThe office opens at nine.\nIt is closed.", [None] * 2 + ["Hours of work"] * 2),
+        ("Manual\n\nThe office of this town\nOpens at nine o'clock sharp.\nIt closes at ten in winter.", [None] * 3),
     ],
 )
 def test_a_line_heads_what_stands_below_it(text: str, headings: list[str | None]) -> None:

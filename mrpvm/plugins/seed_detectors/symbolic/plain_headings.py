@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise, takewhile
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES
 from mrpvm.knowledge.text import QUESTION_MARKS, words
@@ -41,7 +42,8 @@ def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
         is_attached = bool(bare[place + 1])
         below = next((other for other in bare[place + 1 :] if other), "")
         asks = is_attached and _asks(line) and not below.endswith(QUESTION_MARKS) and not is_labelled(below)
-        if asks or (place > first and _is_title(line) and _opens_text(below)):
+        is_title = place > first and _is_title(line) and _opens_text(below)
+        if asks or (is_title and not _is_filled(list(takewhile(bool, bare[place:])))):
             found[place] = PlainHeading(line, is_of_paragraph=is_attached)
     return found
 
@@ -65,6 +67,17 @@ def _asks(line: str) -> bool:
 def _is_title(line: str) -> bool:
     is_short = len(line) <= _TITLE_CHARS and len(line.split()) <= _TITLE_WORDS
     return is_short and _TITLE.match(line) is not None and not lines_of(line)[0].is_item
+
+
+def _is_filled(paragraph: Sequence[str]) -> bool:
+    """Tell whether no line had room for the next one's first word: such lines are one text, broken to a width.
+
+    Two lines tell no width: a heading and one sentence look the same.
+    """
+    width = max(map(len, paragraph))
+    return len(paragraph) > 2 and all(
+        len(line) + 1 + len(following.partition(" ")[0]) > width for line, following in pairwise(paragraph)
+    )
 
 
 def _opens_text(below: str) -> bool:
