@@ -42,8 +42,7 @@ def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
         is_attached = bool(bare[place + 1])
         below = next((other for other in bare[place + 1 :] if other), "")
         asks = is_attached and _asks(line) and not below.endswith(QUESTION_MARKS) and not is_labelled(below)
-        is_title = place > first and _is_title(line) and _opens_text(below)
-        if asks or (is_title and not _is_filled(list(takewhile(bool, bare[place:])))):
+        if asks or (place > first and _is_title(line) and _heads(list(takewhile(bool, bare[place:])), below)):
             found[place] = PlainHeading(line, is_of_paragraph=is_attached)
     return found
 
@@ -69,6 +68,15 @@ def _is_title(line: str) -> bool:
     return is_short and _TITLE.match(line) is not None and not lines_of(line)[0].is_item
 
 
+def _heads(paragraph: Sequence[str], below: str) -> bool:
+    """Tell whether a paragraph's first line can head what stands below it."""
+    if not below:
+        return False
+    if is_labelled(below) or lines_of(below)[0].is_item or below.startswith("|"):
+        return True
+    return bool(_SENTENCE.match(below)) and not _is_filled(paragraph)
+
+
 def _is_filled(paragraph: Sequence[str]) -> bool:
     """Tell whether no line had room for the next one's first word: such lines are one text, broken to a width.
 
@@ -78,9 +86,3 @@ def _is_filled(paragraph: Sequence[str]) -> bool:
     return len(paragraph) > 2 and all(
         len(line) + 1 + len(following.partition(" ")[0]) > width for line, following in pairwise(paragraph)
     )
-
-
-def _opens_text(below: str) -> bool:
-    if not below:
-        return False
-    return is_labelled(below) or lines_of(below)[0].is_item or below.startswith("|") or bool(_SENTENCE.match(below))
