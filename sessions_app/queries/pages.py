@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Prefetch, Q, QuerySet
 
@@ -41,10 +41,12 @@ class Entry(NamedTuple):
 class Conversation:
     """A window of the conversation: turns with their messages, messages without a turn among them, oldest first.
 
-    `older_before` is the turn index to ask for what came before, None at the beginning.
+    `older_before` is the turn index to ask for what came before, None at the beginning. `unanswered` are the response
+    documents of the turns that found no answer, by the turns' keys.
     """
 
     entries: list[Entry]
+    unanswered: dict[int, dict[str, Any]]
     imported_left_out: bool
     older_before: int | None
 
@@ -62,9 +64,18 @@ def conversation(session: Session, before: int | None = None, count: int | None 
     imported = _without_turn(session, shown if has_older else None, before)
     return Conversation(
         entries=_in_order(shown, imported[:IMPORTED_SHOWN][::-1]),
+        unanswered=_unanswered(shown),
         imported_left_out=len(imported) > IMPORTED_SHOWN,
         older_before=shown[0].turn_index if has_older else None,
     )
+
+
+def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
+    open_ones = [turn.pk for turn in turns if turn.answer_status == ExplainabilityTurn.AnswerStatus.NO_CONTEXT]
+    if not open_ones:
+        return {}
+    found = ExplainabilityTurn.objects.filter(pk__in=open_ones).values_list("pk", "response_document")
+    return {pk: document for pk, document in found if document}
 
 
 def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, before: int | None) -> list[Message]:

@@ -2,7 +2,7 @@
 
 import json
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -226,3 +226,14 @@ def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
             )
         )
     )
+
+
+def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Give the units that a response document's groups without an answer found, the best score first [R-2, R-7].
+
+    Statements only, each once: what a section or a source says as a whole repeats them.
+    """
+    groups = [group for group in (document or {}).get("groups", ()) if group["status"] == "no-context"]
+    entries = [entry for group in groups for entry in (*group["sessionSources"], *group["kbSources"])]
+    entries.sort(key=lambda entry: -entry["score"])
+    return list({entry["unitId"]: entry["unit"] for entry in entries if not entry["unit"].get("childUnitIds")}.values())

@@ -1,6 +1,6 @@
 """The conversation as the session page shows it: exchanges, each with its turn, failed ones among them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -8,13 +8,14 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions_app.queries.pages import conversation
+from sessions_app.web.fragments.closest import Statement, closest
 from sessions_app.web.graph.status import Tone, tone_of
 from sessions_app.web.prose import prose
 from sessions_app.web.words import ending, why
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, Message, Session, TurnRating
-    from sessions_app.queries.pages import Entry
+    from sessions_app.queries.pages import Conversation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Exchange:
     tone: Tone
     reason: str
     rating: "TurnRating | None"
+    closest: tuple[Statement, ...]
 
 
 def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
@@ -46,18 +48,18 @@ def exchanges_context(session: "Session", before: int | None, count: int | None 
     window = conversation(session, before, count)
     return {
         "session": session,
-        "entries": list(_entries(session, window.entries)),
+        "entries": list(_entries(session, window)),
         "imported_left_out": window.imported_left_out,
         "older_before": window.older_before,
         "is_window_moved": before is not None,
     }
 
 
-def _entries(session: "Session", window: Iterable["Entry"]) -> Iterator[Answer | Exchange]:
-    for messages, turn in window:
+def _entries(session: "Session", window: "Conversation") -> Iterator[Answer | Exchange]:
+    for messages, turn in window.entries:
         yield from (_answer(message, "") for message in messages)
         if turn is not None:
-            yield _exchange(session, turn)
+            yield _exchange(session, turn, window.unanswered.get(turn.pk))
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
@@ -72,7 +74,7 @@ def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
     return getattr(turn, "rating", None)
 
 
-def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
+def _exchange(session: "Session", turn: "ExplainabilityTurn", unanswered: dict[str, Any] | None) -> Exchange:
     sources_url = reverse("turn", args=[session.session_id, turn.request_id]) + "/sources/"
     error = turn.error or {}
     return Exchange(
@@ -82,6 +84,7 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn") -> Exchange:
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
         rating=rating_of(turn),
+        closest=tuple(closest(session.session_id, unanswered)),
     )
 
 

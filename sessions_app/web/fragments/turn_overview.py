@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 
 from sessions_app.queries.turns import answer_of
+from sessions_app.web.fragments.closest import closest
 from sessions_app.web.prose import prose
 
 if TYPE_CHECKING:
@@ -12,7 +13,10 @@ if TYPE_CHECKING:
 
 
 def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the plugins and settings of the turn, and its answer with marks that lead to their units [UI-8]."""
+    """Give the plugins and settings of the turn, and its answer with marks that lead to their units [UI-8].
+
+    Where something found no answer, it gives what came closest.
+    """
     answer = answer_of(turn)
     turn_url = reverse("turn", args=[turn.session.session_id, turn.request_id])
     return {
@@ -25,4 +29,5 @@ def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
             ("Goal solver", turn.goal_solver_plugin),
         ],
         "answer": prose(answer, f"{turn_url}/sources/") if answer else "",
+        "closest": closest(turn.session.session_id, turn.response_document),
     }

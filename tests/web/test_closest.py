@@ -1,0 +1,84 @@
+"""A question without an answer shows which statements came closest, on the session's page and on the turn's."""
+
+import re
+from html import unescape
+
+from django.test import Client
+from django.urls import reverse
+
+from sessions_app.actions.drafts import stage_source
+from sessions_app.actions.sessions import create_session
+from sessions_app.actions.source_rows import NewSource
+from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.queries.turns import unanswered_evidence
+from sessions_app.web.fragments.closest import CLOSEST_SHOWN
+from tests.search.units import make_unit
+from tests.web.page_scene import check_html, counted_queries, live_project, member_client
+
+__all__ = ["live_project"]
+
+HOSTILE = "The <b>lilac</b> pump hums in the cellar."
+_LINK = re.compile(r'<ul class="closest">.*?</ul>', re.DOTALL)
+
+
+def session_with_pumps(project: Project) -> Session:
+    session = create_session(project)
+    claims = [HOSTILE, *(f"The lilac pump number {number} stands in the yard." for number in range(5))]
+    units = [make_unit(f"u/{place}", claim, source_name="pumps.md") for place, claim in enumerate(claims)]
+    stage_source(session, NewSource(name="pumps.md", source_id="pumps", content="x", units=units))
+    return session
+
+
+def asked(client: Client, session: Session, *questions: str) -> ExplainabilityTurn:
+    for question in questions:
+        client.post(reverse("session-ask", args=[session.session_id]), {"content": question})
+    return session.turns.order_by("-turn_index")[0]
+
+
+def lists_of(client: Client, address: str) -> list[str]:
+    html = client.get(address).content.decode()
+    check_html(html)
+    return _LINK.findall(html)
+
+
+def test_the_closest_statements_lead_to_their_units(live_project: Project) -> None:
+    client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
+    turn = asked(client, session, "Why was the lilac pump in the cellar painted?")
+    assert turn.answer_status == "no-context"
+    (shown,) = lists_of(client, reverse("session", args=[session.session_id]))
+    assert lists_of(client, reverse("turn-overview", args=[session.session_id, turn.request_id])) == [shown]
+    assert "&lt;b&gt;lilac" in shown
+    assert "pumps.md" in shown
+    addresses = [unescape(found) for found in re.findall(r'href="([^"]*)"', shown)]
+    assert len(addresses) == CLOSEST_SHOWN
+    assert "lilac pump" in client.get(addresses[-1]).content.decode()
+
+
+def test_an_answer_shows_none_and_many_questions_cost_no_more(live_project: Project) -> None:
+    client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
+    page = reverse("session", args=[session.session_id])
+    assert asked(client, session, "How tall is the cathedral?").answer_status == "no-context"
+    assert asked(client, session, "Where does the lilac pump number 3 stand?").answer_status == "answered"
+    assert lists_of(client, page) == []
+    counts = []
+    for questions in (["Why was the lilac pump painted?"], ["Who painted the lilac pump?"] * 4):
+        asked(client, session, *questions)
+        with counted_queries() as queries:
+            assert lists_of(client, page)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_only_statements_of_groups_without_an_answer_are_given() -> None:
+    def entry(unit_id: str, score: float, **more: object) -> dict[str, object]:
+        return {"unitId": unit_id, "score": score, "unit": {"id": unit_id, **more}}
+
+    answered = {"status": "answered", "sessionSources": [entry("a", 1.0)], "kbSources": []}
+    unanswered = {
+        "status": "no-context",
+        "sessionSources": [entry("b", 0.4)],
+        "kbSources": [entry("c", 0.6), entry("whole", 0.9, childUnitIds=["b", "c"]), entry("b", 0.4)],
+    }
+    found = unanswered_evidence({"groups": [answered, unanswered]})
+    assert [unit["id"] for unit in found] == ["c", "b"]
+    assert unanswered_evidence(None) == []
