@@ -51,9 +51,9 @@ NUMBER_WORDS = word_class(
 TIME_WORDS = (
     word_class(
         "today yesterday tomorrow tonight morning afternoon evening night midnight noon dawn dusk sunrise sunset "
-        "spring summer autumn winter weekend daily weekly monthly yearly annually hourly now later soon earlier second "
-        "seconds minute minutes hour hours day days week weeks month months year years decade decades century "
-        "centuries o'clock am pm"
+        "spring summer autumn winter weekend weekends daily weekly monthly yearly annually hourly now later soon "
+        "earlier second seconds minute minutes hour hours day days week weeks month months year years decade decades "
+        "century centuries o'clock am pm"
     )
     | MONTHS
     | WEEKDAYS
@@ -119,7 +119,8 @@ small little tiny|child kid|repair fix mend|build construct erect|employ hire|he
 get obtain receive|own possess|make produce manufacture|show display|quick fast rapid|happy glad|sick ill
 car automobile|colour color|centre center|end finish conclude|choose select|hide conceal|allow permit
 forbid prohibit ban|doctor physician|error mistake|stop halt cease|shut close|cause trigger|need require
-contain hold|keep store|job occupation profession|clinic hospital
+contain hold|keep store|job occupation profession|clinic hospital|bicycle bike|photo photograph
+television tv|refrigerator fridge|lift elevator
 """
 SYNONYMS: dict[str, str] = {
     word: group.split()[0]

@@ -9,6 +9,8 @@ from mrpvm.knowledge.instructions import is_session_wide
 from mrpvm.knowledge.text import collapse, terms
 from mrpvm.values import KnowledgeUnit
 
+CHAT_TURN = "chat-turn"
+"""The source type of what was said in a conversation [KU-7]."""
 _SAID = ("topic", "title", "claim", "procedure", "condition", "text_body", "subject", "relation", "object")
 
 
@@ -78,7 +80,7 @@ def with_turn_identity(
             unit,
             id=turn_unit_id(request_id, first_number + place),
             source_id="session",
-            source_type="chat-turn",
+            source_type=CHAT_TURN,
             chunk_id=turn_chunk_id(request_id),
             chunk_index=None,
             unit_index=first_number + place,

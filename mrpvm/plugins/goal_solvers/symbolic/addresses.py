@@ -21,6 +21,12 @@ _REACHING = frozenset(
     )
 )
 """Words that only say that somebody is reached."""
+_CALL = re.compile(
+    r"^(?:(?:in|for|with|in case of) (?P<case>[^,]{1,80}), )?(?:please )?(?:call|phone|ring|contact|reach) "
+    r"(?P<who>.{1,80}?) (?:on|at|under)$",
+    re.IGNORECASE,
+)
+"""An order to call somebody, up to the number."""
 
 
 def reached_at(kind: str, things: frozenset[str], statements: Sequence[Statement]) -> Statement | None:
@@ -28,7 +34,7 @@ def reached_at(kind: str, things: frozenset[str], statements: Sequence[Statement
 
     Args:
         kind: one of `CONTACTS`.
-        things: what the address is for; the sentence speaks of nothing else.
+        things: what the address is for; the sentence speaks of nothing else, or tells to call there for that.
     """
     pattern = CONTACTS[kind]
     found: dict[str, Statement] = {}
@@ -37,9 +43,24 @@ def reached_at(kind: str, things: frozenset[str], statements: Sequence[Statement
         if len(addresses) != 1:
             continue
         said = read(_without_addresses(item.plain))
-        if not said.is_negated and things and things == said.senses - _REACHING:
+        goes_there = things == said.senses - _REACHING or _is_called(things, item.plain, pattern)
+        if not said.is_negated and things and goes_there:
             found[addresses[0]] = item
     return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _is_called(things: frozenset[str], text: str, pattern: re.Pattern[str]) -> bool:
+    """Tell whether a sentence says to call the one asked about, or to call in the case asked about."""
+    address = pattern.search(text)
+    order = _CALL.match(text[: address.start()].rstrip()) if address else None
+    if order is None:
+        return False
+    parts = [order["case"] or "", *order["who"].split(",")]
+    senses = [read(part).senses - _REACHING for part in parts]
+    return any(things == part for part in senses) or any(
+        things <= senses[0] or (part.strip().istitle() and things <= said)
+        for part, said in zip(parts[1:], senses[1:], strict=True)
+    )
 
 
 def _without_addresses(text: str) -> str:

@@ -17,6 +17,7 @@ from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled, labelled_ans
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
 from mrpvm.plugins.goal_solvers.symbolic.paraphrases import paraphrases
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
+from mrpvm.plugins.goal_solvers.symbolic.readers import readers_wordings
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
 from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
 from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
@@ -99,8 +100,8 @@ class _Answerer:
         by_voice = asked.is_attributed
         statements = without_corrected(statements_of(evidence.entries))
         self.statements = _said_by(asked.voice, statements) if by_voice else statements
-        self.asked = asked.said if by_voice else evidence.intent.target
-        self.question = _resolved(analyse(asked.said if by_voice else evidence.intent.target), evidence.intent.context)
+        self.original = self.asked = asked.said if by_voice else evidence.intent.target
+        self.question = _resolved(analyse(self.original), evidence.intent.context)
 
     def run(self) -> Rendered | None:
         """Give the answer, or None when the evidence does not hold one."""
@@ -108,7 +109,18 @@ class _Answerer:
             return None
         if self.question.has_open_pronoun:
             return self._framed(replied(self.asked, self.statements))
-        return self._answer() or self._by_place() or self._in_other_words()
+        return self._answer() or self._by_place() or self._in_other_words() or self._as_reader()
+
+    def _as_reader(self) -> Rendered | None:
+        """Give what a document tells whoever reads it, if nothing is known of who asks."""
+        for wording, statements in list(readers_wordings(self.original, self.statements)):
+            self.asked, self.question, self.statements = wording, analyse(wording), statements
+            # A label names nobody, so the reader's own thing is not the one beside it.
+            by_place = None if "your" in wording.lower().split() else self._by_place()
+            found = self._answer() or by_place or self._in_other_words()
+            if found:
+                return found
+        return None
 
     def _answer(self) -> Rendered | None:
         found = self._by_words() or self._framed(framed_answer(self.asked, self.statements))

@@ -52,6 +52,9 @@ def definition(question: Question, statements: Sequence[Statement]) -> list[Stat
 
 def _has_owners(question: Question, statement: Statement) -> bool:
     """Tell whether whose the thing is asked of owns something in the statement, and is not just named beside it."""
+    own = {word.sense: word.owner for word in question.required if word.is_owned_head}
+    if any(word.owner and word.owner != own.get(word.sense, word.owner) for word in statement.reading.words):
+        return False
     owners = {word.sense for word in question.required if word.is_owner}
     return owners <= {word.sense for word in statement.reading.words if word.is_owner or word.preposition == "of"}
 

@@ -133,7 +133,7 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
     placed = [
         word
         for word in free
-        if (word.preposition in _LOCATIVE and not _is_time_in(reading, word) and not _is_hour(reading, word))
+        if (word.preposition in _LOCATIVE and not _opens_time(reading, word) and not _is_hour(reading, word))
         or word.text in _PLACE_ADVERBS
     ]
     return _phrases(reading, sorted(placed, key=lambda word: word.place))
@@ -149,6 +149,16 @@ def _is_time_in(reading: Reading, word: Word) -> bool:
     """Tell whether a word is a time where it stands: in "the second frame" it counts."""
     ordinal = word.text == "second" and reading.tokens[word.place - 1 : word.place] == ("the",)
     return _is_time(word.text) and not ordinal
+
+
+def _opens_time(reading: Reading, word: Word) -> bool:
+    """Tell whether a word is, or stands before, a time behind its preposition: "in the first two weeks"."""
+    phrase: Word | None = word
+    while phrase is not None and phrase.preposition == word.preposition:
+        if _is_time_in(reading, phrase):
+            return True
+        phrase = reading.word_at(phrase.place + 1)
+    return False
 
 
 def _is_hour(reading: Reading, word: Word) -> bool:

@@ -4,9 +4,10 @@ Only where both things have a time or number of their own is it clear what is le
 the thing that the new one takes the place of.
 """
 
+import re
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import DETERMINERS, PREPOSITIONS
+from mrpvm.knowledge.lexicon import DETERMINERS, NUMBER_WORDS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import BE
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import MAY, parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
@@ -15,7 +16,13 @@ from mrpvm.plugins.goal_solvers.symbolic.times import names_time
 
 
 def filled(text: str) -> str:
-    """Give a sentence with what it leaves out behind its one "and", as it is where that leaves out nothing."""
+    """Give a sentence with what it leaves out behind its one "and", as it is where that leaves out nothing.
+
+    A list of values leaves out the verb too: "a check-up costs 95 francs, a cleaning 140 francs".
+    """
+    listed = _values_listed(text)
+    if listed:
+        return listed
     if " and " not in text:
         return text
     parsed = parse(text)
@@ -34,6 +41,28 @@ def filled(text: str) -> str:
     before, behind = hole
     again = (*said[:before], *said[joint + 1 : second], *said[behind:first], *said[second:])
     return f"{' '.join(said[:joint])}; {' '.join(again)}."
+
+
+_NUMBER = rf"(?:\d[\d.,]*|{'|'.join(sorted(NUMBER_WORDS))})"
+_AMOUNT = (
+    r"(?:(?:about|around|only|another|up to|at least) )?(?:[$\u20ac\u00a3] ?)?"
+    rf"{_NUMBER}(?: ?[%$\u20ac\u00a3]| [\w/-]+){{1,3}}"
+)
+_FIRST_VALUE = re.compile(rf"^(?P<told>.+? (?P<verb>costs?|weighs?|takes?|lasts?|measures?) {_AMOUNT})$", re.IGNORECASE)
+_FURTHER_VALUE = re.compile(
+    rf"^(?P<thing>(?:(?:an?|the) )?[a-z-]+(?: [a-z-]+){{0,2}}?) (?P<value>{_AMOUNT})$", re.IGNORECASE
+)
+_BETWEEN = re.compile(r", (?:and )?| and ")
+
+
+def _values_listed(text: str) -> str:
+    first, *rest = _BETWEEN.split(text.rstrip("."))
+    head = _FIRST_VALUE.match(first) if rest else None
+    further = [_FURTHER_VALUE.match(part) for part in rest]
+    if head is None or not all(further):
+        return ""
+    told = [head["told"], *(f"{found['thing']} {head['verb']} {found['value']}" for found in further if found)]
+    return f"{'; '.join(told)}."
 
 
 def _place_of(clause: Clause, tokens: Sequence[str], end: int, *, is_thing: bool) -> tuple[int, int] | None:

@@ -17,6 +17,8 @@ from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 from mrpvm.values import KnowledgeUnit
 
 _LINE = re.compile(r"^[*_ ]{0,3}(?P<label>[^\W\d_][^:|.!?;\n]{0,60}?)[*_]{0,3}:[*_]{0,3}\s+[*_]{0,3}(?P<value>\S.*)$")
+_OWN_CONTACT = re.compile(r"\b(?:my|our) (?:phone|telephone|mobile|e-?mail|number|address|website)\b", re.IGNORECASE)
+"""Whoever asks so does not mean what a document gives: that is the number of whom it tells of."""
 _LABEL_WORDS_MAX = 6
 _TITLE_WORDS_MAX = 10
 _PLAIN_HEADINGS = frozenset(
@@ -51,6 +53,8 @@ def labelled_answer(text: str, statements: Sequence[Statement]) -> Statement | N
 
     An address may stand in a sentence as well, which then says what it is for.
     """
+    if _OWN_CONTACT.search(text):
+        statements = [item for item in statements if not item.is_of_document]
     lines = list(_lines(statements))
     for question in label_questions(text):
         found = [line for line in lines if _answers(question, line)]

@@ -38,6 +38,7 @@ _SAME_PLACE = (
 )
 _LOOSE = frozenset(("to", "for", "of", "by"))
 _UNREAL = frozenset(("would", "might"))
+POSSIBLE = frozenset(("can", "could", "may", "might"))
 _DUTIES = frozenset(("must", "shall", "should"))
 _NOT_YET = frozenset(("may", "can", "will", "shall"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are"))
@@ -266,6 +267,9 @@ def _inside_relative(question: Question, reading: Reading, paired: dict[Word, Wo
 
 def _linked(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
     """Tell whether a question that only says "is" meets a statement that says what the thing is."""
+    is_possible = bool(POSSIBLE & set(reading.tokens)) and not reading.is_passive
+    if question.kind is Kind.WHERE and is_possible and reading.senses & _LOCATION_SENSES - question.senses:
+        return False  # where one can park is not where the car is
     if question.kind is Kind.WHERE and question.is_copular:
         placed = any(token in BE_FORMS for token in reading.tokens) or bool(reading.senses & _LOCATION_SENSES)
         return placed and _is_subject(reading, paired)

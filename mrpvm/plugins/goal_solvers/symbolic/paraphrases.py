@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from mrpvm.plugins.goal_solvers.symbolic.converses import converses
+from mrpvm.plugins.goal_solvers.symbolic.services import service_wordings
 
 _OWNERS = {"my": "I", "our": "we", "your": "you", "his": "he", "her": "she", "their": "they"}
 _PLURAL = frozenset(("I", "we", "you", "they"))
@@ -47,6 +48,7 @@ def paraphrases(question: str) -> Iterator[str]:
     if allowed := _ALLOWED.match(bare):
         yield f"may {allowed['who']} {allowed['what']}?"
     yield from converses(bare)
+    yield from service_wordings(bare)
 
 
 def _allowances(rest: list[str]) -> Iterator[str]:

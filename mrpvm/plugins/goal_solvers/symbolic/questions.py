@@ -313,11 +313,16 @@ def _names_value(last: Word, reading: Reading) -> bool:
     return last.text in ATTRIBUTES and last.is_core and reading.tokens[last.place - 1] not in DETERMINERS
 
 
+_EMPTY_IT = re.compile(r"it (?:(?:cost|take|possible|allowed|permitted|necessary|required|forbidden) )?to\b")
+"""What "it" begins that stands for the deed behind it."""
+
+
 def _has_open_pronoun(reading: Reading) -> bool:
     """Tell whether a pronoun has nothing before it in the question that it could stand for."""
     content = {word.place for word in reading.words if not word.is_pronoun}
     for place, token in enumerate(reading.tokens):
         pointing = token in ("this", "that", "these", "those") and place + 1 in content
+        pointing = pointing or _EMPTY_IT.match(" ".join(reading.tokens[place:])) is not None
         if token in REFERRING_PRONOUNS and not pointing and not any(before < place for before in content):
             return True
     return False

@@ -20,6 +20,7 @@ from mrpvm.knowledge.lexicon import (
     SPEAKERS,
     STOP_WORDS,
     SYNONYMS,
+    word_class,
 )
 from mrpvm.knowledge.text import stem
 from mrpvm.plugins.goal_solvers.symbolic.times import opens_time
@@ -50,6 +51,16 @@ def sense(word: str) -> str:
 _S_FORMS = {"goes": "go", "undergoes": "undergo"}
 _SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
 _ATTITUDES = frozenset(stem(verb) for verb in ATTITUDE_VERBS)
+
+
+MEANS = frozenset(
+    sense(word)
+    for word in word_class(
+        "phone email post mail card cheque transfer bus train car bicycle boat ship plane ferry taxi hand foot fax "
+        "letter courier"
+    )
+)
+"""Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
 
 
 def is_past(word: str) -> bool:
@@ -288,7 +299,8 @@ class _Reader:
         if self.passive is None or self._preposition != "by" or place < self.passive[1]:
             return False
         by = max(at for at in range(place) if self.tokens[at] == "by")
-        return not opens_time(self.tokens, by)
+        is_means = sense(self.tokens[by + 1]) in MEANS and self.surfaces[by + 1].islower()
+        return not is_means and not opens_time(self.tokens, by)
 
     def _rank(self, place: int) -> int:
         if self.passive is None:

@@ -41,6 +41,13 @@ _MAIN_FIRST = re.compile(
     r"^(?P<main>.+?),?\s+(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+(?P<condition>.+)$",
     re.IGNORECASE,
 )
+_WHOEVER = re.compile(
+    r"^(?:whoever|(?:any|every)(?:one|body) who|(?:(?:all|any|every) )?(?:guest|visitor|member|customer|user|person|"
+    r"participant|passenger|student|employee|people|those)s? who) (?P<condition>.+?),? "
+    r"(?P<main>(?:is|are|will|must|may|can|cannot|has to|have to|gets?|pays?|loses?|receives?)\b.+)$",
+    re.IGNORECASE,
+)
+"""Whom something holds for, which says under which condition it holds for anybody."""
 _LINK = re.compile(r"^(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+", re.IGNORECASE)
 ANSWER_MAX = 2
 """Statements that give a reason or an outcome."""
@@ -99,6 +106,8 @@ def _conditionals(text: str) -> Iterable[tuple[Reading, Reading, str]]:
         if match:
             joined_by = text[: match.start("condition")].split()[-1]
             yield read(f"{joined_by} {match['condition']}"), read(match["main"]), joined_by
+    if whoever := _WHOEVER.match(text):
+        yield read(f"if I {whoever['condition']}"), read(whoever["main"]), "if"
 
 
 def _kind(link: str) -> str:

@@ -8,6 +8,7 @@ from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utteranc
 from mrpvm.knowledge.pragmatics import asks_reader, is_task_request
 from mrpvm.knowledge.small_talk import is_assent
 from mrpvm.knowledge.text import QUESTION_MARKS, sentences, words
+from mrpvm.knowledge.units import CHAT_TURN
 from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
 from mrpvm.plugins.goal_solvers.symbolic.gaps import filled
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
@@ -58,6 +59,11 @@ class Statement:
     def unit_id(self) -> str:
         """Give the id of the unit that says it."""
         return self.entry.unit.id
+
+    @property
+    def is_of_document(self) -> bool:
+        """Tell whether a document says it: to its readers, not to somebody in a conversation."""
+        return self.speaker is None and self.entry.unit.source_type not in (None, CHAT_TURN)
 
     @property
     def order(self) -> tuple[str, str, int, int, int, str, int]:

@@ -175,6 +175,10 @@ def _described_alike(asked: Phrase, told: Phrase) -> bool:
     """Tell whether a phrase is asked for as it was told: who is "the old head" is no "new head", a deputy no head."""
     if told.is_name:
         return True
+    if asked.owner and not told.owner and not asked.owner <= told.senses and told.senses - asked.senses:
+        return False  # "the harbour manager" is not known to be the manager of the town
+    if asked.owner_pronoun and told.owner_pronoun and asked.owner_pronoun != told.owner_pronoun:
+        return False
     return asked.senses <= told.senses | told.owner | asked.owner and not _ALTERING & (told.senses - asked.senses)
 
 

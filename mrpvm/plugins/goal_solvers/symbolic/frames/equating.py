@@ -23,6 +23,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     spans,
     times,
 )
+from mrpvm.plugins.goal_solvers.symbolic.matching import POSSIBLE
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.units import UNITS
 
@@ -30,7 +31,7 @@ MOVING = frozenset(("to", "from", "into", "onto", "through", "across", "off", "t
 """Prepositions that tell the way, not the place."""
 _PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
 _MADE_UP = frozenset(sense(word) for word in ("contain", "include", "consist", "comprise"))
-_BE, _CALL, _CONTAIN = sense("be"), sense("call"), sense("contain")
+_BE, _CALL, _CONTAIN, _HAVE = sense("be"), sense("call"), sense("contain"), sense("have")
 LOCATED = frozenset(
     sense(word)
     for word in word_class(
@@ -192,6 +193,8 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     made_up = clause.verb in _MADE_UP and asked.wants == "count" and inside and not question.objects
     if made_up and asked.noun and subject and same(inside[0], subject, told, discourse):
         return counts(clause, asked.noun, told.parsed)
+    if asked.wants == "count" and asked.noun and not (question.objects or question.modifiers):
+        return _counted_with(asked.noun, clause, told)
     if clause.verb != _BE or clause.is_passive or subject is None:
         return ()
     if not (question.objects or question.modifiers) or not same_modifiers(asked, clause, told, discourse):
@@ -205,6 +208,11 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
     if asked.noun is not None and asked.noun.head not in meant.senses and not _is_compared(asked.noun, clause):
         return ()
     return [] if meant.pronoun in PRONOUNS else [told.parsed.text_of(subject)]
+
+
+def _counted_with(noun: Phrase, clause: Clause, told: Told) -> Sequence[str]:
+    """Give how many of a thing something has, is or comes with: "a house with 42 beds in nine rooms"."""
+    return counts(clause, noun, told.parsed) if clause.verb in (_BE, _HAVE) and not clause.is_passive else ()
 
 
 def _is_compared(noun: Phrase, clause: Clause) -> bool:
@@ -317,6 +325,8 @@ def _all(clause: Clause) -> Sequence[tuple[str, Phrase]]:
 
 def _placed(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     parsed = told.parsed
+    if clause.verb in LOCATED and clause.auxiliaries & POSSIBLE and not clause.is_passive:
+        return ()  # where one can park is not where the car is
     for phrase in (*([clause.subject] if clause.subject else []), *clause.objects, *(i for _, i in clause.modifiers)):
         if same(thing, phrase, told, discourse):
             beside = [

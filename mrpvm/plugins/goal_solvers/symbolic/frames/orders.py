@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic
+from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import same_patients, same_verb
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 
 STEPS_MAX = 7
@@ -15,6 +17,9 @@ _PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last":
 _PLACE = re.compile(
     rf"\b(?:what|which)\b.*?\b(?P<place>{'|'.join(_PLACES)})\s+step\b(?:\s+(?:of|in|to|for|when)\s+(?P<task>.+))?",
     re.IGNORECASE,
+)
+_PURPOSE = re.compile(
+    r"^(?:in order )?to (?P<task>[^,;.]+), (?:first |please |just )?(?P<order>[a-z]+)\b", re.IGNORECASE
 )
 _FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do", "be"))
 
@@ -64,6 +69,8 @@ def _units(discourse: Discourse) -> Iterator[list[Told]]:
 
 def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
     for place, told in enumerate(discourse.told):
+        if any(_is_task(asked.clause, clause, told, discourse) for clause in _purposes(told)):
+            return [told, *_following(told, discourse.told[place + 1 :])]
         for clause in told.parsed.clauses:
             purpose = (
                 clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
@@ -74,6 +81,14 @@ def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
             if (purpose or reached) and _is_task(asked.clause, clause, told, discourse):
                 return [told, *_following(told, discourse.told[place + 1 :])]
     return []
+
+
+def _purposes(told: Told) -> tuple[Clause, ...]:
+    """Give the clause of what an order serves that stands before it: "to print a label, open the order"."""
+    purpose = _PURPOSE.match(told.statement.plain)
+    if purpose is None or "base" not in verb_forms(purpose["order"].lower()):
+        return ()
+    return parse(f"You {purpose['task']}.").clauses[:1]
 
 
 def _is_duty(clause: Clause) -> bool:

@@ -6,7 +6,9 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, is_nobody, same
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES, verb_forms
+from mrpvm.plugins.goal_solvers.symbolic.frames.values import is_time
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.times import names_time
 
 _FACTIVE = frozenset(
     sense(word) for word in word_class("report find show confirm agree discover notice point know mean learn see prove")
@@ -145,13 +147,18 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
     return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
 
 
+_ANYBODY = frozenset(sense(word) for word in word_class("guest visitor customer user participant passenger"))
+"""Whom a document speaks to: behind a capital they are no name."""
+
+
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
     """Tell whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
     if said is None or is_nobody(said):
         return True
     if said.pronoun:
         return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
-    return not said.is_name and (
+    is_name = said.is_name and not (said.start == 0 and said.head in _ANYBODY and said.head_text.endswith("s"))
+    return not is_name and (
         said.determiner in ("a", "an", "any", "every", "each")
         or (not said.determiner and not said.owner_pronoun and said.is_plural)
     )
@@ -215,6 +222,9 @@ def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse
             ):
                 return True
         clause = clause.outer if clause.link in ("to", "rel", "ing", "so", "because", "when") else None
+    is_time_asked = names_time(wanted.head_text.removesuffix("s"))
+    if is_time_asked and any(is_time(phrase, other, told.parsed) for other, phrase in said.modifiers):
+        return False  # the time of the sentence before does not hold beside its own
     return bool(wanted.senses) and wanted.senses <= told.around and word in ("in", "at", "during", "of", "on", "for")
 
 

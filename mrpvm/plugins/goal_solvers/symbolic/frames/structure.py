@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mrpvm.knowledge.lexicon import PERSON_WORDS
-from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import MEANS, sense
 from mrpvm.plugins.goal_solvers.symbolic.times import names_time
 
 
@@ -80,7 +80,8 @@ class Clause:
         """Give who does it: the subject, or what stands behind "by" in a passive."""
         if not self.is_passive:
             return self.subject
-        return next((item for word, item in self.modifiers if word == "by" and not names_time(item.head_text)), None)
+        behind = (item for word, item in self.modifiers if word == "by" and not names_time(item.head_text))
+        return next((item for item in behind if item.determiner or item.is_name or item.head not in MEANS), None)
 
     @property
     def patient(self) -> tuple[Phrase, ...]:

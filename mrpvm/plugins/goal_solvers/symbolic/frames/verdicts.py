@@ -18,7 +18,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
-_BE = sense("be")
+_BE, _HAVE = sense("be"), sense("have")
 _PERMITTING = {sense("allow"), sense("forbid")}
 _PARTIAL = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
 _PERMISSION = frozenset(("may", "can"))
@@ -119,6 +119,8 @@ def _same_tense(question: Clause, clause: Clause) -> bool:
 def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
     question = asked.clause
     subject = question.subject
+    if subject is None and clause.verb == _HAVE:
+        return _is_there(asked, clause, told, discourse, agrees=agrees)
     if subject is None or clause.verb != _BE or clause.is_passive or clause.subject is None:
         return None
     if not same(subject, clause.subject, told, discourse) or not same_modifiers(asked, clause, told, discourse):
@@ -133,3 +135,12 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
         if not met:
             return None
     return agrees
+
+
+def _is_there(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
+    """Tell whether there is what somebody has: "is there a pool" and "the house has no pool"."""
+    things, owner = asked.clause.objects, clause.subject
+    if owner is not None and owner.is_plural and owner.determiner:
+        return None  # what the neighbours have is not here
+    had = things and all(any(same(thing, item, told, discourse) for item in clause.objects) for thing in things)
+    return agrees if had and same_modifiers(asked, clause, told, discourse) else None
