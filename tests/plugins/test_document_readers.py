@@ -21,7 +21,10 @@ INN = (
     "A towel costs 2 euros, a robe 5 euros and a bathrobe 8 euros. "
     "To light the stove, open the flap and turn the wheel. Rooms are booked by phone. "
     "The path is limited to 20 walkers per hour. The porter answers within three minutes. "
-    "Swimming is not allowed. The neighbours have a tennis court.\n"
+    "Swimming is not allowed. Dogs are not admitted, except guide dogs. Scanning is free. "
+    "Lost lamps have to be paid for. Anyone who lives in the valley can become a friend of the inn. "
+    "You can reach us by email at inn@lake.example. On Sundays a choir sings in the hall. "
+    "The neighbours have a tennis court.\n"
 )
 
 
@@ -73,6 +76,14 @@ def test_who_asks_is_you_in_a_document_and_who_is_asked_is_we(question: str, sai
         ("What is the limit of the path?", "The path is limited to 20 walkers per hour."),
         ("How quickly does the porter answer?", "The porter answers within three minutes."),
         ("Is it allowed to swim?", "No. Swimming is not allowed."),
+        ("Are dogs allowed?", "No. Dogs are not admitted, except guide dogs."),
+        ("Can I bring my dog?", "No. Dogs are not admitted, except guide dogs."),
+        ("How much does scanning cost?", "Scanning is free."),
+        ("What is your email address?", "You can reach us by email at inn@lake.example."),
+        ("Are cats allowed?", None),
+        ("Can I bring my guide dog?", None),
+        ("How much does copying cost?", None),
+        ("What is my email address?", None),
         ("When can I sign in?", None),
         ("Where can I buy blankets?", None),
         ("Can I get a pillow?", None),
@@ -104,6 +115,15 @@ def test_services_are_asked_for_in_the_words_of_guests(question: str, said: str 
         ("How do I light the stove?", "To light the stove, open the flap and turn the wheel."),
         ("How do I book a room?", "Rooms are booked by phone."),
         ("Who is the lake warden?", "The lake warden is Lea Furrer."),
+        ("What happens if I lose a lamp?", "Lost lamps have to be paid for."),
+        ("What happens on Sundays?", "On Sundays a choir sings in the hall."),
+        (
+            "Who can become a friend of the inn?",
+            "Anyone who lives in the valley can become a friend of the inn.",
+        ),
+        ("What happens if I find a lamp?", None),
+        ("What happens on Mondays?", None),
+        ("Who can become a porter?", None),
         ("What happens if I break a window?", None),
         ("What happens if I smoke on the roof?", None),
         ("What is the phone number for a fire?", None),

@@ -123,6 +123,15 @@ def test_the_same_graph_gives_the_same_picture_whatever_the_order_of_its_edges(
     assert laid_out(stored)[1].boxes == laid_out(shuffled)[1].boxes
 
 
+def test_a_frame_that_two_executions_open_stands_behind_the_first_whatever_the_order_of_the_edges() -> None:
+    executions = [execution("exec-0.1~1"), execution("exec-0.1.1~1", "frame-0.1"), execution("exec-0.2~1")]
+    opened = [edge("exec-0.1~1", "frame-0.1", "child-frame"), edge("exec-0.2~1", "frame-0.1", "child-frame")]
+    frames = [frame("frame-0"), frame("frame-0.1", "frame-0")]
+    for edges in (opened, opened[::-1]):
+        structure, _ = laid_out(graph(frames, executions, edges))
+        assert structure.frames["frame-0"].items == ("exec-0.1~1", "frame-0.1", "exec-0.2~1")
+
+
 @given(graphs(), st.data())
 def test_a_collapsed_graph_counts_what_it_hides(stored: dict[str, Any], data: st.DataObject) -> None:
     whole = read_structure(stored)

@@ -108,7 +108,10 @@ def read_structure(stored: Mapping[str, Any]) -> GraphStructure:
     root_id = _root_id(stored, raw_frames)
     parents = _parents(raw_frames, root_id)
     executions = _executions(stored.get("pluginExecutions", ()), raw_frames, root_id)
-    openers = {str(raw["to"]): str(raw["from"]) for raw in stored.get("edges", ()) if raw["kind"] == "child-frame"}
+    openers: dict[str, set[str]] = {}
+    for raw in stored.get("edges", ()):
+        if raw["kind"] == "child-frame":
+            openers.setdefault(str(raw["to"]), set()).add(str(raw["from"]))
     items = _items(parents, executions, openers)
     marks = _marks(stored.get("controlNodes", ()), raw_frames, root_id)
     frames = {
@@ -229,9 +232,9 @@ def _executions(
 
 
 def _items(
-    parents: Mapping[str, str | None], executions: Mapping[str, Execution], openers: Mapping[str, str]
+    parents: Mapping[str, str | None], executions: Mapping[str, Execution], openers: Mapping[str, Set[str]]
 ) -> dict[str, tuple[str, ...]]:
-    """List what each frame holds in call order: a frame follows the execution that opened it.
+    """List what each frame holds in call order: a frame follows the execution that opened it, the first of several.
 
     A frame whose opener is not recorded beside it stands where the first execution inside it was called.
     """
@@ -248,8 +251,12 @@ def _items(
         held[execution.frame_id].append((execution.order, 0, (), execution.id))
     for frame_id, parent in parents.items():
         if parent is not None:
-            opener = executions.get(openers.get(frame_id, ""))
-            place = opener.order if opener and opener.frame_id == parent else first[frame_id]
+            beside = [
+                executions[opener].order
+                for opener in openers.get(frame_id, ())
+                if opener in executions and executions[opener].frame_id == parent
+            ]
+            place = min(beside, default=first[frame_id])
             held[parent].append((place, 1, id_path(frame_id), frame_id))
     return {frame_id: tuple(entry[-1] for entry in sorted(entries)) for frame_id, entries in held.items()}
 

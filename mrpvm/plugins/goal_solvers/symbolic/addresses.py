@@ -13,7 +13,7 @@ CONTACTS = {
     sense("website"): re.compile(r"\bhttps?://[^\s,;]+[\w/]|\bwww\.[^\s,;]+\w"),
 }
 """What an address of each kind looks like."""
-_REACHING = frozenset(
+_REACHING = frozenset({"you"}) | frozenset(
     sense(word)
     for word in word_class(
         "write send contact call ring reach mail email phone message question request enquiry inquiry query address "

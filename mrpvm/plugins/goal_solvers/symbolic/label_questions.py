@@ -129,6 +129,8 @@ def _contact(match: re.Match[str]) -> LabelQuestion | None:
     """Give the question for a number or address: what the value looks like says which kind it is."""
     things = _things(match["thing"])
     kind = next(iter(things & CONTACTS.keys()), None)
+    if kind is not None and things == {kind} and match["thing"].lower().startswith("your "):
+        things |= {"we"}
     if kind is None or things == {kind}:
         return None
     return LabelQuestion(things=things - {kind}, contact=kind, fits=lambda value: bool(CONTACTS[kind].search(value)))

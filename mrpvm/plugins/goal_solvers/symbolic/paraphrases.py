@@ -46,7 +46,7 @@ def paraphrases(question: str) -> Iterator[str]:
     if may := _MAY.match(bare):
         yield from _allowances(may["what"].split())
     if allowed := _ALLOWED.match(bare):
-        yield f"may {allowed['who']} {allowed['what']}?"
+        yield f"may {'I' if allowed['who'].lower() == 'it' else allowed['who']} {allowed['what']}?"
     yield from converses(bare)
     yield from service_wordings(bare)
 

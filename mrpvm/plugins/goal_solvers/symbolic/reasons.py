@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
+from mrpvm.knowledge.verbs import base_of_past
 from mrpvm.plugins.goal_solvers.symbolic.matching import pair, truth_holds
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, read
@@ -48,6 +49,12 @@ _WHOEVER = re.compile(
     re.IGNORECASE,
 )
 """Whom something holds for, which says under which condition it holds for anybody."""
+_DONE_TO = re.compile(
+    r"^(?P<done>[a-z]{3,20}) (?P<thing>(?:[a-z-]+ )?[a-z-]+) "
+    r"(?P<main>(?:is|are|will|must|may|can|cannot|has to|have to|costs?)\b.+)$",
+    re.IGNORECASE,
+)
+"""What becomes of a thing that somebody did something to: "lost keys cost 20 euros"."""
 _LINK = re.compile(r"^(?:if|when|whenever|once|as soon as|unless|before|after|until)\s+", re.IGNORECASE)
 ANSWER_MAX = 2
 """Statements that give a reason or an outcome."""
@@ -108,6 +115,8 @@ def _conditionals(text: str) -> Iterable[tuple[Reading, Reading, str]]:
             yield read(f"{joined_by} {match['condition']}"), read(match["main"]), joined_by
     if whoever := _WHOEVER.match(text):
         yield read(f"if I {whoever['condition']}"), read(whoever["main"]), "if"
+    if (done_to := _DONE_TO.match(text)) and (deed := base_of_past(done_to["done"].lower())):
+        yield read(f"if I {deed} {done_to['thing']}"), read(done_to["main"]), "if"
 
 
 def _kind(link: str) -> str:

@@ -36,6 +36,11 @@ _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("do we accept {thing}", "is {thing} accepted"),
     ),
     (r"do you (?:accept|take) (?P<thing>.+)", ("can one pay with {thing}", "can one pay in {thing}")),
+    (r"(?:is|are) (?P<thing>.+) (?:allowed|permitted)", ("are {thing} admitted", "are {thing} welcome")),
+    (
+        rf"(?:can|could|may) {_WHO} bring (?:(?:an?|my|our|your) )?(?P<thing>.+)",
+        ("are {thing} allowed", "are {thing} admitted", "are {thing} welcome"),
+    ),
     (r"what is the limit (?:of|for) (?P<thing>.+)", ("what is {thing} limited to",)),
     (
         r"how (?:quickly|fast|soon) (?P<do>do|does|did|will) (?P<who>.+) (?P<verb>[a-z]+)",

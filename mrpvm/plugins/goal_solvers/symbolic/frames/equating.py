@@ -178,7 +178,8 @@ def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
     if asked.wants == "duration":
         return spans(clause, parsed, measure) or measures(clause, "length", parsed, measure)
     if asked.wants == "amount":
-        return measures(clause, "cost", parsed)
+        free = [parsed.text_of(item) for item in clause.objects if item.head_text == "free" and clause.verb == _BE]
+        return measures(clause, "cost", parsed) or free
     return measures(clause, asked.wants, parsed, measure) if asked.wants in UNITS else ()
 
 

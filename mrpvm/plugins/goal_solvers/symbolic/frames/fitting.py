@@ -38,6 +38,7 @@ from mrpvm.plugins.goal_solvers.symbolic.units import UNITS
 
 _CALL = sense("call")
 _DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")
+_HAPPEN, _COST = sense("happen"), sense("cost")
 _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
 _TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
 _VAGUE = frozenset(("someone", "somebody", "anyone", "anybody", "something", "this", "that", "these", "those", "one"))
@@ -77,6 +78,10 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return named(question.subject, clause, told, discourse)
     if clause.is_negated != question.is_negated:
         return _exceptions(asked, clause, told, discourse)
+    if question.verb == _COST and asked.wants == "amount" and clause.verb == _BE and not clause.is_negated:
+        return _free(question, clause, told, discourse)
+    if question.verb == _HAPPEN and asked.gap == "subject":
+        return _happening(asked, clause, told, discourse)
     is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
     if not (same_verb(question, clause) or (is_deed and clause.verb not in (_BE, _HAVE))):
         return ()
@@ -87,6 +92,21 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     if is_deed:
         return [clause.verb_text] if question.modifiers or asked.conditions else ()
     return _fillers(asked, clause, told, discourse)
+
+
+def _free(question: Clause, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give "free" where that is what the thing is said to be."""
+    thing, said = question.subject, clause.subject
+    if thing is None or said is None or not same(thing, said, told, discourse):
+        return ()
+    return [told.parsed.text_of(item) for item in clause.objects if item.head_text == "free"]
+
+
+def _happening(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+    """Give what a clause says is done, to who asks what happens at a time or place: "after five failed attempts"."""
+    is_done = clause.verb not in (_BE, _HAVE) and not clause.link and not clause.is_negated
+    asked_where = bool(asked.clause.modifiers) and not asked.conditions
+    return [clause.verb_text] if is_done and asked_where and same_modifiers(asked, clause, told, discourse) else ()
 
 
 def _exceptions(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
@@ -202,9 +222,17 @@ def _is_named(phrase: Phrase, asked: Asked, told: Told, discourse: Discourse) ->
     return any(same(item, phrase, told, discourse) for item in asked.clause.patient)
 
 
+def _is_described(phrase: Phrase, told: Told) -> bool:
+    """Tell whether a clause says who is meant: "anyone who lives here"."""
+    return phrase.pronoun in _VAGUE and any(
+        item.link == "rel" and item.subject is phrase for item in told.parsed.clauses
+    )
+
+
 def _is_of_kind(phrase: Phrase, asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool:
     meant = told.resolved(phrase)
-    if meant.pronoun in _VAGUE or (meant.pronoun in PRONOUNS and meant.pronoun not in ("nobody", "nothing", "none")):
+    is_pointing = meant.pronoun in _VAGUE or meant.pronoun in PRONOUNS - {"nobody", "nothing", "none"}
+    if is_pointing and not _is_described(phrase, told):
         return False
     word = next((word for word, item in phrases_of(clause) if item is phrase), "")
     if asked.noun is not None and asked.wants in ("chosen", "kind", "owner"):

@@ -2,7 +2,16 @@
 
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import BE_FORMS, DETERMINERS, DO_FORMS, HAVE_FORMS, MODALS, POSSESSIVES, PREPOSITIONS
+from mrpvm.knowledge.lexicon import (
+    BE_FORMS,
+    DETERMINERS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    TIME_WORDS,
+)
 from mrpvm.plugins.goal_solvers.symbolic.frames.phrases import PhraseReader
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
@@ -81,7 +90,14 @@ class Lookahead:
         """Tell whether a word no list has must be a verb: a noun is not followed by an article."""
         term, before = self.tokens[place], self.tokens[place - 1] if place else ","
         takes = self._after(place) in DETERMINERS | POSSESSIVES - {"all", "both", "each"}
-        if self.top.verb or not takes or not term.isalpha() or not is_nominal(term) or before in PREPOSITIONS:
+        if (
+            self.top.verb
+            or not takes
+            or not term.isalpha()
+            or term in TIME_WORDS
+            or not is_nominal(term)
+            or before in PREPOSITIONS
+        ):
             return False
         if self.top.subject is None and not has_kept:
             return not self.preposition and self._begins_order(place) and self._after(place) != "no"

@@ -57,11 +57,19 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
         return None
     if not _same_tense(question, clause):
         return None
+    if question.auxiliaries & _PERMISSION and _is_deed_of_one(clause):
+        return None
     if same_agent(question, clause, told, discourse):
         return _in_circumstances(asked, clause, told, discourse, agrees=agrees)
     unlike = [phrase for word, phrase in clause.modifiers if word == "unlike"]
     contrasted = question.agent is not None and any(same(question.agent, item, told, discourse) for item in unlike)
     return not agrees if contrasted and same_modifiers(asked, clause, told, discourse) else None
+
+
+def _is_deed_of_one(clause: Clause) -> bool:
+    """Tell whether a clause only tells what somebody does: that "a choir sings here" allows nobody else to sing."""
+    is_told = not clause.auxiliaries and not clause.is_order and clause.verb not in (_BE, _HAVE)
+    return is_told and clause.subject is not None and clause.subject.determiner in ("a", "an")
 
 
 def _is_settled(question: Clause, clause: Clause, told: Told) -> bool:
