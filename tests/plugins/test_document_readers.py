@@ -21,7 +21,7 @@ INN = (
     "A towel costs 2 euros, a robe 5 euros and a bathrobe 8 euros. "
     "To light the stove, open the flap and turn the wheel. Rooms are booked by phone. "
     "The path is limited to 20 walkers per hour. The porter answers within three minutes. "
-    "Swimming is not allowed. Dogs are not admitted, except guide dogs. Scanning is free. "
+    "Swimming is not allowed. You may camp in the yard. Dogs are not admitted, except guide dogs. Scanning is free. "
     "Lost lamps have to be paid for. Anyone who lives in the valley can become a friend of the inn. "
     "You can reach us by email at inn@lake.example. On Sundays a choir sings in the hall. "
     "The neighbours have a tennis court.\n"
@@ -76,6 +76,8 @@ def test_who_asks_is_you_in_a_document_and_who_is_asked_is_we(question: str, sai
         ("What is the limit of the path?", "The path is limited to 20 walkers per hour."),
         ("How quickly does the porter answer?", "The porter answers within three minutes."),
         ("Is it allowed to swim?", "No. Swimming is not allowed."),
+        ("Is it allowed to camp?", "Yes. You may camp in the yard."),
+        ("Is it allowed to sing?", None),
         ("Are dogs allowed?", "No. Dogs are not admitted, except guide dogs."),
         ("Can I bring my dog?", "No. Dogs are not admitted, except guide dogs."),
         ("How much does scanning cost?", "Scanning is free."),
@@ -96,7 +98,6 @@ def test_who_asks_is_you_in_a_document_and_who_is_asked_is_we(question: str, sai
         ("Is there a sauna in the cellar?", None),
         ("How many floors are there?", None),
         ("How quickly does the warden answer?", None),
-        ("Is it allowed to sing?", None),
     ],
 )
 def test_services_are_asked_for_in_the_words_of_guests(question: str, said: str | None) -> None:
@@ -138,11 +139,21 @@ def test_whom_a_rule_holds_for_and_what_a_list_leaves_out(question: str, said: s
     assert answer(INN, question) == said
 
 
-def test_a_conversation_is_no_document() -> None:
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("Your dog is called Rex.", "What is my dog called?"),
+        ("I can sing.", "Can you sing?"),
+        ("I can sing.", "Is it allowed to sing?"),
+        ("I have two cats.", "How many cats do you have?"),
+        ("We have a pool.", "Do you have a pool?"),
+    ],
+)
+def test_a_conversation_is_no_document(told: str, question: str) -> None:
     """Who talks says "you" to the assistant: its dog is not the dog of whoever asks."""
     with EvaluatedSession() as session:
-        session.say("Your dog is called Rex.")
-        outcome = session.say("What is my dog called?")
+        session.say(told)
+        outcome = session.say(question)
     assert outcome.answer is not None
     assert outcome.answer.groups[0].status == "no-context"
 

@@ -45,8 +45,8 @@ def paraphrases(question: str) -> Iterator[str]:
             yield f"within how many {unit} must {deadline['who']} {deadline['what']}?"
     if may := _MAY.match(bare):
         yield from _allowances(may["what"].split())
-    if allowed := _ALLOWED.match(bare):
-        yield f"may {'I' if allowed['who'].lower() == 'it' else allowed['who']} {allowed['what']}?"
+    if (allowed := _ALLOWED.match(bare)) and allowed["who"].lower() != "it":
+        yield f"may {allowed['who']} {allowed['what']}?"
     yield from converses(bare)
     yield from service_wordings(bare)
 

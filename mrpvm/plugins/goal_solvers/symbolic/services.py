@@ -55,6 +55,9 @@ _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """Every wording of the patterns that match is tried, in this order."""
 _PATTERNS = tuple((re.compile(rf"^{pattern}$", re.IGNORECASE), wordings) for pattern, wordings in _REWORDINGS)
 _COST = re.compile(r"^(?:how much|what) (?:does|would) it cost to (?P<verb>[a-z]+)(?P<rest> .+)?$", re.IGNORECASE)
+_ALLOWED = re.compile(r"^is it (?:allowed|permitted) to (?P<verb>[a-z]+)(?P<rest> .+)?$", re.IGNORECASE)
+_SHORT = re.compile(r"^[^aeiou]*[aeiou][^aeiouwxy]$")
+"""Verbs whose last letter is doubled: "swim", "sit"."""
 _DOER = re.compile(r"^who (?P<verb>[a-z]+) (?P<thing>.+)$", re.IGNORECASE)
 _TITLES = {
     "owns": "owner", "manages": "manager", "leads": "leader", "directs": "director", "directed": "director",
@@ -76,6 +79,10 @@ def service_wordings(question: str) -> Iterator[str]:
             yield from (f"{wording.format(**found.groupdict())}?" for wording in wordings)
     if cost := _COST.match(question):
         yield f"how much does {_gerund(cost['verb'])}{cost['rest'] or ''} cost?"
+    if allowed := _ALLOWED.match(question):
+        yield f"is {_gerund(allowed['verb'])}{allowed['rest'] or ''} allowed?"
+        yield f"are you allowed to {allowed['verb']}{allowed['rest'] or ''}?"
+        yield f"may you {allowed['verb']}{allowed['rest'] or ''}?"
     if doer := _DOER.match(question):
         title = _TITLES.get(doer["verb"].lower())
         if title:
@@ -83,4 +90,6 @@ def service_wordings(question: str) -> Iterator[str]:
 
 
 def _gerund(verb: str) -> str:
-    return f"{verb.removesuffix('e')}ing" if not verb.endswith("ee") else f"{verb}ing"
+    if _SHORT.match(verb):
+        return f"{verb}{verb[-1]}ing"
+    return f"{verb}ing" if verb.endswith("ee") else f"{verb.removesuffix('e')}ing"

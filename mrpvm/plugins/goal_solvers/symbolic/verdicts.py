@@ -58,7 +58,7 @@ def verdict_of(question: Question, statements: Sequence[Statement]) -> Verdict |
 
 
 def _says(question: Question, reading: Reading, statement: Statement) -> bool | None:
-    if not _is_plain(question, reading):
+    if not _is_plain(question, reading) or _is_of_the_other(question, reading, statement):
         return None
     paired = pair(question, reading, statement.inherited)
     if paired is not None:
@@ -71,6 +71,14 @@ def _says(question: Question, reading: Reading, statement: Statement) -> bool | 
     if reading.is_negated or question.reading.is_negated:
         return None
     return False if _excludes(question, reading) else None
+
+
+def _is_of_the_other(question: Question, reading: Reading, statement: Statement) -> bool:
+    """Tell whether somebody speaks of himself who asks what the other can do; a document's "we" is whom one asks."""
+    asked = {word.sense for word in question.reading.words if word.is_pronoun}
+    first = next(iter(reading.words), None)
+    speaks_of_self = first is not None and first.is_pronoun and first.sense in ("i", "we")
+    return asked == {"you"} and speaks_of_self and not statement.is_of_document
 
 
 def _is_plain(question: Question, reading: Reading) -> bool:
