@@ -39,6 +39,8 @@ NEGATIONS = word_class(
 )
 MONTHS = word_class("january february march april may june july august september october november december")
 WEEKDAYS = word_class("monday tuesday wednesday thursday friday saturday sunday")
+NO_PLACES = word_class("request demand average time advance general foot loan")
+"""Nouns that say no place behind a preposition: "on request"."""
 COLOURS = word_class(
     "black white red green blue yellow orange purple violet pink brown grey gray silver gold golden turquoise cyan "
     "magenta beige crimson scarlet teal maroon navy indigo amber"

@@ -19,6 +19,7 @@ INN = (
     "Our phone number is 555 7100. In a storm at night, call Ida Holm, the night porter, on 555 7222. "
     "The owner of the mill is Max Roth. The lake warden is Lea Furrer. The author of the guest book is Tom Hay. "
     "A towel costs 2 euros, a robe 5 euros and a bathrobe 8 euros. "
+    "Tents must not be pitched indoors. Postcards are available at the desk. To dispense tea, push the lever. "
     "To light the stove, open the flap and turn the wheel. Rooms are booked by phone. "
     "The path is limited to 20 walkers per hour. The porter answers within three minutes. "
     "Swimming is not allowed. You may camp in the yard. Dogs are not admitted, except guide dogs. Scanning is free. "
@@ -76,6 +77,9 @@ def test_who_asks_is_you_in_a_document_and_who_is_asked_is_we(question: str, sai
         ("What is the limit of the path?", "The path is limited to 20 walkers per hour."),
         ("How quickly does the porter answer?", "The porter answers within three minutes."),
         ("Is it allowed to swim?", "No. Swimming is not allowed."),
+        ("Where can I buy a postcard?", "Postcards are available at the desk."),
+        ("Can I pitch my tent indoors?", "No. Tents must not be pitched indoors."),
+        ("Can I pitch my tent outdoors?", None),
         ("Is it allowed to camp?", "Yes. You may camp in the yard."),
         ("Is it allowed to sing?", None),
         ("Are dogs allowed?", "No. Dogs are not admitted, except guide dogs."),
@@ -114,6 +118,7 @@ def test_services_are_asked_for_in_the_words_of_guests(question: str, said: str 
         ("How much is a robe?", "A towel costs 2 euros, a robe 5 euros and a bathrobe 8 euros."),
         ("What does a bathrobe cost?", "A towel costs 2 euros, a robe 5 euros and a bathrobe 8 euros."),
         ("How do I light the stove?", "To light the stove, open the flap and turn the wheel."),
+        ("How do I dispense tea?", "To dispense tea, push the lever."),
         ("How do I book a room?", "Rooms are booked by phone."),
         ("Who is the lake warden?", "The lake warden is Lea Furrer."),
         ("What happens if I lose a lamp?", "Lost lamps have to be paid for."),

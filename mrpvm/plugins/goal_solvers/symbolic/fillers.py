@@ -8,6 +8,7 @@ from mrpvm.knowledge.lexicon import (
     DO_FORMS,
     MODALS,
     MONTHS,
+    NO_PLACES,
     NUMBER_WORDS,
     PERSON_WORDS,
     PREPOSITIONS,
@@ -133,7 +134,12 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
     placed = [
         word
         for word in free
-        if (word.preposition in _LOCATIVE and not _opens_time(reading, word) and not _is_hour(reading, word))
+        if (
+            word.preposition in _LOCATIVE
+            and word.text not in NO_PLACES
+            and not _opens_time(reading, word)
+            and not _is_hour(reading, word)
+        )
         or word.text in _PLACE_ADVERBS
     ]
     return _phrases(reading, sorted(placed, key=lambda word: word.place))

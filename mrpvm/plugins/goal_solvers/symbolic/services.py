@@ -12,7 +12,7 @@ _PARTICLE = r"(?P<verb>[a-z]{2,12}) (?P<particle>in|out|up|off)"
 _MAY = rf"(?:can|could|may|must|should|do|will) {_WHO} (?:(?:have|need) to )?"
 _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"until when (?P<rest>(?:can|may) .+)", ("by when {rest}",)),
-    (rf"where {_MAY}buy (?P<thing>.+)", ("where is {thing} sold",)),
+    (rf"where {_MAY}buy (?P<thing>.+)", ("where is {thing} sold", "where is {thing} available")),
     (
         rf"where {_MAY}get (?P<thing>.+)",
         ("where is {thing} sold", "where is {thing} available", "where is {thing} handed out"),

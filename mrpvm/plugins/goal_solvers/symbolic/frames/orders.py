@@ -88,7 +88,7 @@ def _purposes(told: Told) -> tuple[Clause, ...]:
     purpose = _PURPOSE.match(told.statement.plain)
     if purpose is None or "base" not in verb_forms(purpose["order"].lower()):
         return ()
-    return parse(f"You {purpose['task']}.").clauses[:1]
+    return parse(f"You can {purpose['task']}.").clauses[:1]
 
 
 def _is_duty(clause: Clause) -> bool:

@@ -92,7 +92,7 @@ class PhraseReader:
 
     def _begins_anew(self, place: int, last: int) -> bool:
         """Tell whether a name or number behind a common noun is a phrase of its own: "in spring Anna"."""
-        if self.tokens[place] in ("last", "next"):
+        if self.tokens[place] in ("last", "next") or self.tokens[place] in _PLACE_ADVERBS:
             return True
         if is_number(self.tokens[place]):
             return (
@@ -151,6 +151,7 @@ class PhraseReader:
 
 
 _LARGE = frozenset(("hundred", "thousand", "million"))
+_PLACE_ADVERBS = frozenset(("outdoors", "indoors", "abroad", "upstairs", "downstairs"))
 _DATES = word_class(
     "spring summer autumn winter morning evening night afternoon year month week day time end beginning"
 )

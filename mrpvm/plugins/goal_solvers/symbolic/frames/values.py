@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from mrpvm.knowledge.lexicon import COLOURS, MONTHS, TIME_WORDS, WEEKDAYS, word_class
+from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_nominal, is_number
@@ -92,7 +92,8 @@ def places(clause: Clause, parsed: Parsed) -> list[str]:
     found = [
         parsed.text_of(phrase)
         for word, phrase in clause.modifiers
-        if word in PLACE_PREPOSITIONS and not is_time(phrase, word, parsed) and not is_span(phrase, parsed)
+        if word in PLACE_PREPOSITIONS and phrase.head_text not in NO_PLACES
+        and not is_time(phrase, word, parsed) and not is_span(phrase, parsed)
         and not (clause.is_passive and word == "by") and (phrase.senses or phrase.pronoun == "")
     ]  # fmt: skip
     return found + [word for word in clause.adverbs if word in PLACE_ADVERBS]
