@@ -39,6 +39,8 @@ NEGATIONS = word_class(
 )
 MONTHS = word_class("january february march april may june july august september october november december")
 WEEKDAYS = word_class("monday tuesday wednesday thursday friday saturday sunday")
+AUDIENCE = word_class("guest visitor customer user participant passenger")
+"""Whom a document speaks to when it names nobody else."""
 NO_PLACES = word_class("request demand average time advance general foot loan")
 """Nouns that say no place behind a preposition: "on request"."""
 COLOURS = word_class(
@@ -122,7 +124,7 @@ get obtain receive|own possess|make produce manufacture|show display|quick fast 
 car automobile|colour color|centre center|end finish conclude|choose select|hide conceal|allow permit
 forbid prohibit ban|doctor physician|error mistake|stop halt cease|shut close|cause trigger|need require
 contain hold|keep store|job occupation profession|clinic hospital|bicycle bike|photo photograph
-television tv|refrigerator fridge|lift elevator
+television tv|refrigerator fridge
 """
 SYNONYMS: dict[str, str] = {
     word: group.split()[0]

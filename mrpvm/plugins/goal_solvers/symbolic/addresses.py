@@ -27,6 +27,7 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 """An order to call somebody, up to the number."""
+_NEXT = re.compile(r"(?:then|or|and|not)\b", re.IGNORECASE)
 
 
 def reached_at(kind: str, things: frozenset[str], statements: Sequence[Statement]) -> Statement | None:
@@ -55,11 +56,13 @@ def _is_called(things: frozenset[str], text: str, pattern: re.Pattern[str]) -> b
     order = _CALL.match(text[: address.start()].rstrip()) if address else None
     if order is None:
         return False
-    parts = [order["case"] or "", *order["who"].split(",")]
-    senses = [read(part).senses - _REACHING for part in parts]
-    return any(things == part for part in senses) or any(
-        things <= senses[0] or (part.strip().istitle() and things <= said)
-        for part, said in zip(parts[1:], senses[1:], strict=True)
+    case = {word.sense for word in read(order["case"] or "").words if word.is_core}
+    who = [part.strip() for part in order["who"].split(",")]
+    if any(_NEXT.match(part) for part in who):
+        return False  # "call the fire brigade, then the caretaker": the number is of one of them
+    called = [read(part).senses - _REACHING for part in who]
+    return things == case or any(
+        things == said or (part.istitle() and things <= said) for part, said in zip(who, called, strict=True)
     )
 
 

@@ -18,7 +18,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.measuring import NUMBER, measured_spans, numbers
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past
+from mrpvm.plugins.goal_solvers.symbolic.reading import GIVEN, Reading, Word, is_past
 from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits, opens_time
 
 _LOCATIVE = word_class(
@@ -135,7 +135,7 @@ def _where(question: Question, reading: Reading, free: list[Word], used: set[int
         word
         for word in free
         if (
-            word.preposition in _LOCATIVE
+            word.preposition in (_LOCATIVE - {"to"} if reading.senses & GIVEN else _LOCATIVE)
             and word.text not in NO_PLACES
             and not _opens_time(reading, word)
             and not _is_hour(reading, word)

@@ -7,7 +7,7 @@ the thing that the new one takes the place of.
 import re
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import DETERMINERS, NUMBER_WORDS, PREPOSITIONS
+from mrpvm.knowledge.lexicon import DETERMINERS, NEGATIONS, NUMBER_WORDS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import BE
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import MAY, parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
@@ -59,7 +59,7 @@ def _values_listed(text: str) -> str:
     first, *rest = _BETWEEN.split(text.rstrip("."))
     head = _FIRST_VALUE.match(first) if rest else None
     further = [_FURTHER_VALUE.match(part) for part in rest]
-    if head is None or not all(further):
+    if head is None or not all(further) or NEGATIONS & set(text.lower().split()):
         return ""
     told = [head["told"], *(f"{found['thing']} {head['verb']} {found['value']}" for found in further if found)]
     return f"{'; '.join(told)}."

@@ -13,11 +13,14 @@ from mrpvm.knowledge.lexicon import (
     BE_FORMS,
     COLOURS,
     CONJUNCTIONS,
+    DETERMINERS,
     HAVE_FORMS,
     LOCATION_VERBS,
     MODALS,
+    PREPOSITIONS,
 )
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
+from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.headings import under_heading
 from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled
 from mrpvm.plugins.goal_solvers.symbolic.particles import turns_contrary
@@ -88,6 +91,8 @@ def match_one(question: Question, statement: Statement) -> Match | None:
             continue
         if not _linked(question, reading, paired) or not _does(question, reading, paired):
             continue
+        if _only_qualifies(question, paired, statement):
+            continue
         fillers = fillers_of(question, reading, paired)
         if fillers:
             return Match(
@@ -126,6 +131,25 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
     if not paired or not in_order(question, paired) or _inside_relative(question, reading, paired):
         return None
     return None if _swaps_goal(question, reading, paired) else paired
+
+
+def _only_qualifies(question: Question, paired: dict[Word, Word], statement: Statement) -> bool:
+    """Tell whether a thing asked about only tells the kind of another one: "the boat house" is not the boat."""
+    tokens = question.reading.tokens
+    phrases = [
+        phrase
+        for clause in parse(statement.plain).clauses
+        for first in (clause.subject, *clause.objects, *(phrase for _, phrase in clause.modifiers))
+        for phrase in (first, *(first.owned_by if first else ()))
+        if phrase
+    ]
+    for wanted, word in paired.items():
+        behind = (*tokens[wanted.place + 1 :], "")[0]
+        is_whole = tokens[max(wanted.place - 1, 0)] in DETERMINERS and (not behind or behind in PREPOSITIONS)
+        heads = {phrase.head for phrase in phrases if word.sense in phrase.senses and not phrase.is_name}
+        if is_whole and heads and not heads & question.senses:
+            return True
+    return False
 
 
 def _swaps_goal(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
@@ -243,7 +267,8 @@ def _same_time(question: Question, reading: Reading) -> bool:
     if said & _NOT_YET and not asked & (MODALS | HAVE_FORMS):
         done = "did" in asked or (question.reading.is_passive and bool(asked & _PAST_BE))
         return not (done or is_past(leading))
-    if asked & _PRESENT_BE and question.kind is Kind.WHEN:
+    is_place_of_deed = question.kind is Kind.WHERE and question.reading.is_passive
+    if asked & _PRESENT_BE and (question.kind is Kind.WHEN or is_place_of_deed):
         return not said & _PAST_BE or bool(said & _PRESENT_BE)
     if said & HAVE_FORMS or reading.is_passive:
         return True

@@ -63,6 +63,10 @@ MEANS = frozenset(
 """Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
 
 
+GIVEN = frozenset(sense(word) for word in word_class("sell give hand lend"))
+"""Deeds that are done to somebody: "sold to adults" names no place."""
+
+
 def is_past(word: str) -> bool:
     """Tell whether a word looks like a past form or participle."""
     return word in PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)

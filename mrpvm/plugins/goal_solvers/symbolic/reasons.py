@@ -43,15 +43,15 @@ _MAIN_FIRST = re.compile(
     re.IGNORECASE,
 )
 _WHOEVER = re.compile(
-    r"^(?:whoever|(?:any|every)(?:one|body) who|(?:(?:all|any|every) )?(?:guest|visitor|member|customer|user|person|"
-    r"participant|passenger|student|employee|people|those)s? who) (?P<condition>.+?),? "
+    r"^(?:whoever|(?:any|every)(?:one|body) who|(?:(?:all|any|every) )?(?:guest|visitor|customer|user|person|"
+    r"participant|passenger|people|those)s? who) (?P<condition>.+?),? "
     r"(?P<main>(?:is|are|will|must|may|can|cannot|has to|have to|gets?|pays?|loses?|receives?)\b.+)$",
     re.IGNORECASE,
 )
 """Whom something holds for, which says under which condition it holds for anybody."""
 _DONE_TO = re.compile(
-    r"^(?P<done>[a-z]{3,20}) (?P<thing>(?:[a-z-]+ )?[a-z-]+) "
-    r"(?P<main>(?:is|are|will|must|may|can|cannot|has to|have to|costs?)\b.+)$",
+    r"^(?P<done>lost|missed|broken|damaged|cancelled|canceled|forgotten) (?P<thing>(?:[a-z-]+ )?[a-z-]+) "
+    r"(?P<main>(?:costs?|must|has to|have to|(?:is|are|will be) (?:charged|billed|fined))\b.+)$",
     re.IGNORECASE,
 )
 """What becomes of a thing that somebody did something to: "lost keys cost 20 euros"."""

@@ -9,36 +9,40 @@ from collections.abc import Iterator
 
 _WHO = r"(?:i|we|you|one|guests|visitors|customers|people)"
 _PARTICLE = r"(?P<verb>[a-z]{2,12}) (?P<particle>in|out|up|off)"
+_MONEY = r"(?P<thing>(?:.+ )?(?:deposit|money|fee|payment|price))"
+_PAYING = (
+    r"(?P<thing>(?:credit |debit )?cards?|cash|cheques?|vouchers?|coins|euros|dollars|pounds|francs|paypal"
+    r"|bank transfer)"
+)
 _MAY = rf"(?:can|could|may|must|should|do|will) {_WHO} (?:(?:have|need) to )?"
 _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"until when (?P<rest>(?:can|may) .+)", ("by when {rest}",)),
     (rf"where {_MAY}buy (?P<thing>.+)", ("where is {thing} sold", "where is {thing} available")),
     (
         rf"where {_MAY}get (?P<thing>.+)",
-        ("where is {thing} sold", "where is {thing} available", "where is {thing} handed out"),
+        ("where is {thing} sold", "where is {thing} available"),
     ),
-    (rf"(?:can|could|may) {_WHO} (?:get|buy) (?P<thing>.+)", ("is {thing} available", "is {thing} sold")),
+    (rf"(?:can|could|may) {_WHO} (?:get|buy) (?P<thing>.+)", ("is {thing} available",)),
     (
-        rf"(?P<ask>when|where|how) (?:can|do|will) {_WHO} get (?P<thing>.+?) back",
+        rf"(?P<ask>when|where|how) (?:can|do|will) {_WHO} get {_MONEY} back",
         ("{ask} is {thing} returned", "{ask} is {thing} refunded"),
     ),
-    (rf"(?:can|do|will) {_WHO} get (?P<thing>.+?) back", ("is {thing} returned", "is {thing} refunded")),
+    (rf"(?:can|do|will) {_WHO} get {_MONEY} back", ("is {thing} returned", "is {thing} refunded")),
     (rf"where {_MAY}find (?P<thing>.+)", ("where is {thing}",)),
     (rf"(?:from when|when|at what time|what time) {_MAY}{_PARTICLE}", ("when does {verb}-{particle} start",)),
     (rf"until when {_MAY}{_PARTICLE}", ("when does {verb}-{particle} end",)),
     (rf"(?P<ask>(?:\w+ )?when|at what time|what time|where) {_MAY}{_PARTICLE}", ("{ask} is {verb}-{particle}",)),
     (r"(?:is|are) there (?:(?:a|an|any|some) )?(?P<thing>.+)", ("are {thing} available",)),
     (r"do we (?:have|offer) (?P<thing>.+)", ("is there {thing}",)),
-    (r"how many (?P<thing>.+) do we have", ("how many {thing} are there",)),
     (r"(?:how much|what) (?:does|would|will) it cost to (?P<deed>.+)", ("for how much can one {deed}",)),
     (
-        rf"(?:can|could|may) {_WHO} pay (?:(?:for )?.+ )?(?:in|by|with) (?:a )?(?P<thing>.+)",
+        rf"(?:can|could|may) {_WHO} pay (?:in|by|with) (?:a )?{_PAYING}",
         ("do we accept {thing}", "is {thing} accepted"),
     ),
-    (r"do you (?:accept|take) (?P<thing>.+)", ("can one pay with {thing}", "can one pay in {thing}")),
+    (rf"do (?:you|we) (?:accept|take) {_PAYING}", ("can one pay with {thing}", "can one pay in {thing}")),
     (r"(?:is|are) (?P<thing>.+) (?:allowed|permitted)", ("are {thing} admitted", "are {thing} welcome")),
     (
-        rf"(?:can|could|may) {_WHO} bring (?:(?:an?|my|our|your) )?(?P<thing>.+)",
+        rf"(?:can|could|may) {_WHO} bring (?:an? )?(?P<thing>.+)",
         ("are {thing} allowed", "are {thing} admitted", "are {thing} welcome"),
     ),
     (r"what is the limit (?:of|for) (?P<thing>.+)", ("what is {thing} limited to",)),

@@ -151,7 +151,9 @@ def _denies_only_part(question: Question, reading: Reading, paired: dict[Word, W
     used = {word.place for word in paired.values()}
     narrower = any(word.preposition and word.preposition not in _EXEMPTING and word.place not in used
                    for word in reading.words)  # fmt: skip
-    return narrower or not bare_adverbs(reading.tokens) <= bare_adverbs(question.reading.tokens)
+    last = max((word.place for word in paired.values() if word.is_core), default=0)
+    other_object = any(word.is_core and word.place > last and word.text not in TIME_WORDS for word in reading.words)
+    return narrower or other_object or not bare_adverbs(reading.tokens) <= bare_adverbs(question.reading.tokens)
 
 
 def _attributive(paired: dict[Word, Word]) -> bool:

@@ -161,14 +161,22 @@ class Discourse:
         for one, other in ((left, right), (right, left)):
             for told, named in self.aliases.get(one.head, ()):
                 owned_alike = all(
-                    not asked or not said or asked & said
-                    for asked, said in ((one.owner, told.owner), (other.owner, named.owner))
+                    not asked.owner or not said.owner or (asked.owner & said.owner and not of_another(asked, said))
+                    for asked, said in ((one, told), (other, named))
                 )
                 senses = named.senses | {named.head}
                 alike = other.head in senses and other.senses <= senses | other.owner
                 if alike and owned_alike and _described_alike(one, told) and _described_alike(other, named):
                     return True
         return False
+
+
+def of_another(asked: Phrase, said: Phrase) -> bool:
+    """Tell whether two things are of different ones of a kind: of the first edition and of the second."""
+    if not asked.owned_by or not said.owned_by or asked.owned_by[0].is_name or said.owned_by[0].is_name:
+        return False
+    left, right = asked.owned_by[0], said.owned_by[0]
+    return left.head != right.head or bool(left.senses - right.senses and right.senses - left.senses)
 
 
 def _described_alike(asked: Phrase, told: Phrase) -> bool:

@@ -7,7 +7,7 @@ from mrpvm.knowledge.lexicon import COLOURS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import PARTNERS, same
-from mrpvm.plugins.goal_solvers.symbolic.frames.roles import same_modifiers, same_verb
+from mrpvm.plugins.goal_solvers.symbolic.frames.roles import is_of_house, same_modifiers, same_verb
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PRONOUNS
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
@@ -178,9 +178,22 @@ def _extent(asked: Asked, clause: Clause, told: Told) -> Sequence[str]:
     if asked.wants == "duration":
         return spans(clause, parsed, measure) or measures(clause, "length", parsed, measure)
     if asked.wants == "amount":
-        free = [parsed.text_of(item) for item in clause.objects if item.head_text == "free" and clause.verb == _BE]
-        return measures(clause, "cost", parsed) or free
+        return measures(clause, "cost", parsed) or free_of_charge(clause, told)
     return measures(clause, asked.wants, parsed, measure) if asked.wants in UNITS else ()
+
+
+_FREE = sense("free")
+_VACANT = frozenset(sense(word) for word in word_class("room seat table place space slot desk bed line flat house day"))
+
+
+def free_of_charge(clause: Clause, told: Told) -> list[str]:
+    """Give "free" where that says what a thing costs: who is free has time, and what is free for some costs others."""
+    subject = clause.subject
+    if clause.verb != _BE or clause.is_negated or subject is None or subject.is_person or subject.head in _VACANT:
+        return []
+    if any((word, phrase.head_text) != ("of", "charge") for word, phrase in clause.modifiers):
+        return []
+    return [told.parsed.text_of(item) for item in clause.objects if item.senses == {_FREE}]
 
 
 def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
@@ -213,7 +226,7 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
 
 def _counted_with(noun: Phrase, clause: Clause, told: Told) -> Sequence[str]:
     """Give how many of a thing something has, is or comes with: "a house with 42 beds in nine rooms"."""
-    return counts(clause, noun, told.parsed) if clause.verb in (_BE, _HAVE) and not clause.is_passive else ()
+    return counts(clause, noun, told.parsed) if clause.verb in (_BE, _HAVE) and is_of_house(clause) else ()
 
 
 def _is_compared(noun: Phrase, clause: Clause) -> bool:

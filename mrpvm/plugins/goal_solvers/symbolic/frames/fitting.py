@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mrpvm.knowledge.lexicon import HAVE_FORMS
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.equating import LOCATED, equated, named
+from mrpvm.plugins.goal_solvers.symbolic.frames.equating import LOCATED, equated, free_of_charge, named
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     is_stated,
@@ -79,7 +79,7 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     if clause.is_negated != question.is_negated:
         return _exceptions(asked, clause, told, discourse)
     if question.verb == _COST and asked.wants == "amount" and clause.verb == _BE and not clause.is_negated:
-        return _free(question, clause, told, discourse)
+        return _free(asked, clause, told, discourse)
     if question.verb == _HAPPEN and asked.gap == "subject":
         return _happening(asked, clause, told, discourse)
     is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
@@ -94,12 +94,12 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
     return _fillers(asked, clause, told, discourse)
 
 
-def _free(question: Clause, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
+def _free(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     """Give "free" where that is what the thing is said to be."""
-    thing, said = question.subject, clause.subject
+    thing, said = asked.clause.subject, clause.subject
     if thing is None or said is None or not same(thing, said, told, discourse):
         return ()
-    return [told.parsed.text_of(item) for item in clause.objects if item.head_text == "free"]
+    return free_of_charge(clause, told) if same_modifiers(asked, clause, told, discourse) else ()
 
 
 def _happening(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:

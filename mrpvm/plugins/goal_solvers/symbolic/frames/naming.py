@@ -1,7 +1,7 @@
 """Whether a phrase of a question and one of a statement name the same."""
 
 from mrpvm.knowledge.lexicon import ALTERING, NUMBER_WORDS, TIME_WORDS, word_class
-from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
+from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told, of_another
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
@@ -86,5 +86,5 @@ def _owned_otherwise(asked: Phrase, said: Phrase, told: Told) -> bool:
         return False
     known = told.owner_of(said) | said.senses
     if asked.owner & known:
-        return False
+        return of_another(asked, said)
     return bool(told.owner_of(said)) or not asked.owner <= told.around

@@ -19,7 +19,7 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 _PURPOSE = re.compile(
-    r"^(?:in order )?to (?P<task>[^,;.]+), (?:first |please |just )?(?P<order>[a-z]+)\b", re.IGNORECASE
+    r"^(?:in order )?to (?P<task>(?!not )[^,;.]+), (?:first |please |just )?(?P<order>[a-z]+)\b", re.IGNORECASE
 )
 _FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do", "be"))
 

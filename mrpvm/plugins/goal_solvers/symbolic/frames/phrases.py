@@ -68,12 +68,13 @@ class PhraseReader:
         while place < len(tokens) and (stop is None or place < stop):
             term = tokens[place]
             modifies = is_adverb(term) and self._modifies(place, kept)
-            if modifies:
+            tells_which = modifies and term in _TELLING_WHICH
+            if modifies and not tells_which:
                 place += 1
                 continue
             is_head = is_adverb(term) and not kept and bool(determiner or owner_pronoun)  # "on the back"
             if (
-                not (is_nominal(term) or is_head)
+                not (is_nominal(term) or is_head or tells_which)
                 or (kept and self._begins_anew(place, kept[-1]))
                 or is_verb(place, start, kept)
             ):
@@ -151,6 +152,8 @@ class PhraseReader:
 
 
 _LARGE = frozenset(("hundred", "thousand", "million"))
+_TELLING_WHICH = word_class("first back home away outside inside upstairs downstairs")
+"""Adverbs that tell one thing of a kind from another before a noun: "the first train", "the back door"."""
 _PLACE_ADVERBS = frozenset(("outdoors", "indoors", "abroad", "upstairs", "downstairs"))
 _DATES = word_class(
     "spring summer autumn winter morning evening night afternoon year month week day time end beginning"

@@ -1,6 +1,6 @@
 """Whether a clause of a statement says what the clause of a question takes for granted, role by role."""
 
-from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, MODALS, word_class
+from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, AUDIENCE, BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, is_nobody, same
@@ -140,15 +140,29 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
     if agent is None:
         return True
     if agent.pronoun in ("i", "we", "you", "one"):
-        return _is_anybody(said.agent, agent.pronoun)
+        return _is_anybody(said.agent, agent.pronoun) and not is_limited(said, told)
     if is_generic(agent):
         return agent.pronoun not in ("it", "they") or said.agent is not None
     doers = [said.agent] if said.is_passive else [said.subject]
     return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
 
 
-_ANYBODY = frozenset(sense(word) for word in word_class("guest visitor customer user participant passenger"))
-"""Whom a document speaks to: behind a capital they are no name."""
+_AUDIENCE = frozenset(sense(word) for word in AUDIENCE)
+
+
+def is_of_house(clause: Clause) -> bool:
+    """Tell whether a clause says what "we" or the one thing it speaks of has or is now: no neighbour, no part."""
+    subject = clause.subject
+    if subject is None or clause.auxiliaries - BE_FORMS - HAVE_FORMS or clause.verb_text not in _NOW:
+        return False
+    if subject.pronoun:
+        return subject.pronoun == "we"
+    is_one = subject.determiner == "the" and len(subject.senses) == 1 and not (subject.is_plural or subject.is_person)
+    is_alone = clause.verb_place == subject.end + 1 and not subject.owned_by and not subject.aliases
+    return is_one and is_alone and not subject.head_text.endswith(("er", "or", "our", "ee"))
+
+
+_NOW = frozenset(("has", "have", "is", "are"))
 
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
@@ -157,11 +171,21 @@ def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
         return True
     if said.pronoun:
         return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
-    is_name = said.is_name and not (said.start == 0 and said.head in _ANYBODY and said.head_text.endswith("s"))
+    is_name = said.is_name and not (said.start == 0 and said.head in _AUDIENCE and said.head_text.endswith("s"))
     return not is_name and (
         said.determiner in ("a", "an", "any", "every", "each")
         or (not said.determiner and not said.owner_pronoun and said.is_plural)
     )
+
+
+def is_limited(said: Clause, told: Told) -> bool:
+    """Tell whether a clause speaks of some of its kind alone: "visitors with a badge", "guests who are over 65"."""
+    agent = said.agent
+    if agent is None or agent.pronoun:
+        return False
+    behind = (*told.parsed.tokens[agent.end + 1 : agent.end + 2], "")[0]
+    described = any(item.link == "rel" and item.subject is agent for item in told.parsed.clauses)
+    return bool(agent.owned_by) or (behind in PREPOSITIONS and agent.end < said.verb_place) or described
 
 
 def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:

@@ -6,6 +6,7 @@ from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEK
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_nominal, is_number
+from mrpvm.plugins.goal_solvers.symbolic.reading import GIVEN
 from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits
 from mrpvm.plugins.goal_solvers.symbolic.units import MONEY, MONEY_SIGNS, SPANS, UNITS, unit_of
 
@@ -92,7 +93,8 @@ def places(clause: Clause, parsed: Parsed) -> list[str]:
     found = [
         parsed.text_of(phrase)
         for word, phrase in clause.modifiers
-        if word in PLACE_PREPOSITIONS and phrase.head_text not in NO_PLACES
+        if word in PLACE_PREPOSITIONS and not (word == "to" and clause.verb in GIVEN)
+        and phrase.head_text not in NO_PLACES
         and not is_time(phrase, word, parsed) and not is_span(phrase, parsed)
         and not (clause.is_passive and word == "by") and (phrase.senses or phrase.pronoun == "")
     ]  # fmt: skip

@@ -8,6 +8,8 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     has_open_condition,
+    is_limited,
+    is_of_house,
     is_stated,
     same_agent,
     same_modifiers,
@@ -85,9 +87,16 @@ def _in_circumstances(asked: Asked, clause: Clause, told: Told, discourse: Disco
     for _, wanted in asked.clause.modifiers:
         if any(same(wanted, phrase, told, discourse) for phrase in excepted):
             return not agrees
-    if not agrees and _denies_only_part(asked, clause, told):
+    if not agrees and (_denies_only_part(asked, clause, told) or _is_of_some(asked, clause, told)):
         return None
     return agrees if same_modifiers(asked, clause, told, discourse) else None
+
+
+def _is_of_some(asked: Asked, clause: Clause, told: Told) -> bool:
+    """Tell whether what is said holds for fewer than are asked about: "customers from abroad cannot pay by cheque"."""
+    question = asked.clause
+    is_named = question.modifiers or asked.conditions or (question.agent is not None and question.agent.owned_by)
+    return not is_named and is_limited(clause, told)
 
 
 def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
@@ -104,7 +113,10 @@ def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
         for part in said
         for word, phrase in part.modifiers
     )
-    return narrower or not bare_adverbs(told.parsed.tokens) <= asked.bare
+    heads = {phrase.head for phrase in question.patient}
+    of_a_kind = any(phrase.head in heads and phrase.senses - known for phrase in clause.patient)
+    has_object = clause.verb != _BE and bool(clause.patient) and not question.patient
+    return narrower or of_a_kind or has_object or not bare_adverbs(told.parsed.tokens) <= asked.bare
 
 
 def _phrases(clause: Clause) -> Iterator[Phrase]:
@@ -133,6 +145,8 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
         return None
     if not same(subject, clause.subject, told, discourse) or not same_modifiers(asked, clause, told, discourse):
         return None
+    if clause.is_negated and _denies_only_part(asked, clause, told):
+        return None
     if not question.objects:
         return agrees if question.modifiers else None
     for wanted in question.objects:
@@ -146,9 +160,11 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
 
 
 def _is_there(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
-    """Tell whether there is what somebody has: "is there a pool" and "the house has no pool"."""
-    things, owner = asked.clause.objects, clause.subject
-    if owner is not None and owner.is_plural and owner.determiner:
-        return None  # what the neighbours have is not here
+    """Tell whether there is what we have: "is there a pool" and "the house has a pool"."""
+    things = asked.clause.objects
     had = things and all(any(same(thing, item, told, discourse) for item in clause.objects) for thing in things)
-    return agrees if had and same_modifiers(asked, clause, told, discourse) else None
+    if not had or not is_of_house(clause) or (not agrees and clause.subject and not clause.subject.pronoun):
+        return None  # that the annex has none says nothing of the house
+    if not agrees and _denies_only_part(asked, clause, told):
+        return None
+    return agrees if same_modifiers(asked, clause, told, discourse) else None

@@ -1,0 +1,153 @@
+"""Statements that come close to a reader's question and do not answer it: no answer is better than theirs [BP-36]."""
+
+import pytest
+
+from tests.plugins.document import answer
+
+
+@pytest.mark.parametrize(
+    ("document", "question"),
+    [
+        ("Tickets are sold out.", "Can I get a ticket?"),
+        ("Your ticket is sold.", "Can I buy a ticket?"),
+        ("The house is sold.", "Can I buy the house?"),
+        ("Wine is sold to adults only.", "Where can I buy wine?"),
+        ("Stamps were sold at the kiosk.", "Where can I buy stamps?"),
+        ("Books are returned to the desk.", "Where can I get my book back?"),
+        ("The application is accepted in writing.", "Can I pay in writing?"),
+        ("We do not accept foreign cheques.", "Do you accept cheques?"),
+        ("We do not accept foreign cheques.", "Can I pay by cheque?"),
+        ("Rooms are not available in May.", "Are there rooms?"),
+        ("Help is not available at night.", "Can I get help?"),
+    ],
+)
+def test_what_is_sold_or_taken_is_not_always_for_whoever_asks(document: str, question: str) -> None:
+    assert answer(document, question) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question"),
+    [
+        ("Parking in the yard is free.", "How much does parking in the street cost?"),
+        ("Shipping to Germany is free.", "How much does shipping to France cost?"),
+        ("Breakfast for children is free.", "How much does breakfast for adults cost?"),
+        ("Admission is free for children under six.", "How much does admission cost for adults?"),
+        ("Returns are free within 30 days.", "How much do returns cost after 30 days?"),
+        ("The museum costs 10 euros. The museum is free for children.", "How much does the museum cost for adults?"),
+        ("The doctor is free at nine.", "How much does the doctor cost?"),
+        ("The bread is gluten free.", "How much is the bread?"),
+        ("Room 5 is free.", "How much does room 5 cost?"),
+        ("A coffee never costs 2 euros, a tea 1 euro.", "How much is a tea?"),
+    ],
+)
+def test_free_is_a_price_only_of_what_costs_nothing(document: str, question: str) -> None:
+    assert answer(document, question) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question"),
+    [
+        ("Our neighbour has a sauna.", "Do you have a sauna?"),
+        ("The house next door has a pool.", "Is there a pool?"),
+        ("The hotel opposite has a bar.", "Do you have a bar?"),
+        ("Our sister hotel in Bern has a spa.", "Do you have a spa?"),
+        ("The competitor has a hotline.", "Do you have a hotline?"),
+        ("The annex has no kitchen.", "Is there a kitchen?"),
+        ("Room 12 has no window.", "Is there a window?"),
+        ("Rooms on the top floor have no shower.", "Do you have a shower?"),
+        ("The house had mice.", "Are there mice?"),
+        ("The hotel had a pool until 2019.", "Is there a pool?"),
+        ("The house should have a pool.", "Is there a pool?"),
+        ("Employees have a car.", "Do you have a car?"),
+        ("Nobody has a key.", "Is there a key?"),
+        ("Max has three sisters.", "How many sisters do you have?"),
+        ("The hotel had 40 rooms in 1920.", "How many rooms do you have?"),
+    ],
+)
+def test_what_others_have_or_had_is_not_here(document: str, question: str) -> None:
+    assert answer(document, question) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question"),
+    [
+        ("Late applications are rejected.", "Is my application rejected?"),
+        ("Accounts are locked after a year.", "Is my account locked?"),
+        ("Cars without a permit will be towed.", "Will my car be towed?"),
+        ("Visitors who are over 65 may enter free.", "Can I enter free?"),
+        ("Users with admin rights can delete users.", "Can I delete users?"),
+        ("Visitors with a badge may enter the lab.", "May I enter the lab?"),
+        ("Guests of the hotel opposite can use our pool.", "Can I use your pool?"),
+        ("Customers from abroad cannot pay by cheque.", "Can I pay by cheque?"),
+        ("Passengers without a ticket may not board.", "Can I board?"),
+        ("A member of staff can return books at night.", "Can I return my book at night?"),
+        ("We do not ship glass.", "Do you ship?"),
+    ],
+)
+def test_a_rule_for_some_is_none_for_whoever_asks(document: str, question: str) -> None:
+    assert answer(document, question) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question"),
+    [
+        ("The luggage of the crew can be stored in the van.", "Where can I store my luggage?"),
+        ("Hand luggage can be stored under the seat.", "Where can I store my luggage?"),
+        ("Toy cars can be repaired at the shop.", "Where can I repair my car?"),
+        ("Rental cars can be returned at night.", "Can I return my car?"),
+        ("Tom's dogs are welcome.", "Can I bring my dog?"),
+        ("Small dogs are allowed.", "Can I bring my dog?"),
+        ("The boots in the hall can be used for free.", "Can I use my boots?"),
+        ("Passwords of guests must never be changed.", "Must I change my password?"),
+        ("Employees may park their cars in the yard. Visitors must park on the street.", "Where can I park my car?"),
+        ("You must feed your dog twice a day.", "When do you feed my dog?"),
+        ("You can cancel your booking until June.", "Until when can you cancel my booking?"),
+        ("You cannot delete your account.", "Can you delete my account?"),
+        ('Max told Lea: "You can park your car in the yard."', "Where can I park my car?"),
+        ('"You are fired," said Tom to Max.', "Am I fired?"),
+        ("Tom wrote to Lea that your car is in the yard.", "Where is my car?"),
+    ],
+)
+def test_what_is_mine_is_not_what_somebody_else_has(document: str, question: str) -> None:
+    assert answer(document, question) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question"),
+    [
+        ("Stolen bikes are never found.", "What happens if I steal a bike?"),
+        ("Married couples can share a room.", "What happens if I marry a couple?"),
+        ("Lost children can wait at the desk.", "What happens if I lose my child?"),
+        ("For Tom's room, call Anna on 555 123 4567.", "What is Tom's phone number?"),
+        (
+            "In case of fire, call the fire brigade, then the caretaker on 555 123 4567.",
+            "What is the phone number of the fire brigade?",
+        ),
+        ("To not lose data, save often.", "How do I lose data?"),
+    ],
+)
+def test_what_happens_and_whom_to_call_is_what_is_said_of_it(document: str, question: str) -> None:
+    assert answer(document, question) is None
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "said"),
+    [
+        ("The last train leaves at ten.", "When does the first train leave?", False),
+        ("The last train leaves at ten.", "When does the last train leave?", True),
+        ("Tom wrote the second report.", "Who wrote the first report?", False),
+        ("Tom wrote the second report.", "Who wrote the report?", True),
+        ("The front door is red.", "What colour is the back door?", False),
+        ("The back door is red.", "What colour is the back door?", True),
+        ("The captain of the red team is Max.", "Who is the captain of the blue team?", False),
+        ("The captain of the red team is Max.", "Who is the captain of the red team?", True),
+        ("The editor of the first edition was Max.", "Who edited the second edition?", False),
+        ("The editor of the first edition was Max.", "Who edited the first edition?", True),
+        ("Max painted the boat house.", "Who painted the boat?", False),
+        ("Max painted the boat house.", "Who painted the boat house?", True),
+        ("Max is the owner of the boat house.", "Who owns the boat?", False),
+        ("Max is the owner of the boat house.", "Who owns the boat house?", True),
+    ],
+)
+def test_one_of_a_kind_is_not_the_other(document: str, question: str, *, said: bool) -> None:
+    assert answer(document, question) == (document if said else None)
