@@ -39,7 +39,7 @@ NEGATIONS = word_class(
 )
 MONTHS = word_class("january february march april may june july august september october november december")
 WEEKDAYS = word_class("monday tuesday wednesday thursday friday saturday sunday")
-AUDIENCE = word_class("guest visitor customer user participant passenger")
+AUDIENCE = word_class("guest visitor customer user participant passenger person people")
 """Whom a document speaks to when it names nobody else."""
 NO_PLACES = word_class("request demand average time advance general foot loan")
 """Nouns that say no place behind a preposition: "on request"."""
@@ -153,54 +153,34 @@ PERSON_WORDS = word_class(
 )
 ALTERING = word_class("deputy vice acting former previous ex future interim honorary would-be assistant")
 """Words before a noun that make it another: a deputy manager is no manager."""
-ANTONYMS: dict[str, str] = {
-    first: second
-    for pair in [
-        "open closed",
-        "open shut",
-        "on off",
-        "alive dead",
-        "hot cold",
-        "true false",
-        "full empty",
-        "locked unlocked",
-        "safe dangerous",
-        "safe unsafe",
-        "possible impossible",
-        "legal illegal",
-        "allowed forbidden",
-        "early late",
-        "new old",
-        "young old",
-        "big small",
-        "large small",
-        "high low",
-        "long short",
-        "strong weak",
-        "wet dry",
-        "clean dirty",
-        "fast slow",
-        "cheap expensive",
-        "active inactive",
-        "enabled disabled",
-        "visible invisible",
-        "increase decrease",
-        "rise fall",
-        "win lose",
-        "left right",
-        "above below",
-        "before after",
-        "inside outside",
-        "up down",
-        "north south",
-        "east west",
-        "more less",
-        "first last",
-        "always never",
-        "advantage disadvantage",
-        "married single",
-        "public private",
-    ]
-    for first, second in (tuple(pair.split()), tuple(reversed(pair.split())))
+_EITHER_OR = """
+open closed|open shut|on off|alive dead|true false|locked unlocked|safe unsafe|possible impossible|legal illegal
+allowed forbidden|active inactive|enabled disabled|visible invisible|inside outside|married single|public private
+mandatory optional|compulsory optional|compulsory voluntary|mandatory voluntary|included excluded|valid invalid
+available unavailable|online offline|temporary permanent|correct incorrect|correct wrong|asleep awake|present absent
+broken intact|same different
+"""
+_OPPOSITE_ENDS = """
+hot cold|warm cold|full empty|safe dangerous|early late|new old|young old|big small|large small|high low|long short
+strong weak|wet dry|clean dirty|fast slow|cheap expensive|increase decrease|rise fall|win lose|left right|above below
+before after|up down|north south|east west|more less|first last|always never|advantage disadvantage|deep shallow
+wide narrow|thick thin|heavy light|loud quiet|easy difficult
+"""
+
+
+def _contraries(table: str) -> dict[str, frozenset[str]]:
+    pairs = [tuple(pair.split()) for line in table.strip().splitlines() for pair in line.split("|")]
+    return {
+        word: frozenset(other for pair in pairs if word in pair for other in pair if other != word)
+        for pair in pairs
+        for word in pair
+    }
+
+
+COMPLEMENTS = _contraries(_EITHER_OR)
+"""Words of which one holds where the other does not: what is not open is closed."""
+ANTONYMS = {
+    word: COMPLEMENTS.get(word, frozenset()) | ends
+    for word, ends in (COMPLEMENTS | _contraries(_OPPOSITE_ENDS)).items()
 }
 """Words that exclude each other when said of the same thing."""

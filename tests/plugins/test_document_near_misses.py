@@ -82,6 +82,9 @@ def test_what_others_have_or_had_is_not_here(document: str, question: str) -> No
         ("Passengers without a ticket may not board.", "Can I board?"),
         ("A member of staff can return books at night.", "Can I return my book at night?"),
         ("We do not ship glass.", "Do you ship?"),
+        ("A guard can open the gate.", "May I open the gate?"),
+        ("Doctors can park behind the clinic.", "Where can I park?"),
+        ("A spider has eight legs.", "How many legs do you have?"),
     ],
 )
 def test_a_rule_for_some_is_none_for_whoever_asks(document: str, question: str) -> None:
@@ -151,3 +154,59 @@ def test_what_happens_and_whom_to_call_is_what_is_said_of_it(document: str, ques
 )
 def test_one_of_a_kind_is_not_the_other(document: str, question: str, *, said: bool) -> None:
     assert answer(document, question) == (document if said else None)
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "said"),
+    [
+        ("The shop is closed.", "Is the shop open?", "No"),
+        ("The shop is closed on Sundays.", "Is the shop open on Sundays?", "No"),
+        ("The shop is closed on Sundays.", "Is the shop open?", None),
+        ("The path is closed to dogs.", "Is the path open?", None),
+        ("The car is old.", "Is the car new?", "No"),
+        ("Breakfast is included.", "Is breakfast excluded?", "No"),
+        ("The form is not correct.", "Is the form wrong?", "Yes"),
+        ("The soup is not hot.", "Is the soup cold?", None),
+        ("The tower is not high.", "Is the tower low?", None),
+    ],
+)
+def test_one_contrary_denies_the_other_but_not_the_other_way_round(
+    document: str, question: str, said: str | None
+) -> None:
+    assert answer(document, question) == (said and f"{said}. {document}")
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "said"),
+    [
+        ("Room 4 has a balcony.", "Do the rooms have a balcony?", None),
+        ("Room 4 has a balcony.", "Does room 4 have a balcony?", "Yes"),
+        ("The 12 rooms have a balcony.", "Do the rooms have a balcony?", "Yes"),
+        ("Tom's dogs are welcome.", "Are dogs welcome?", None),
+        ("Tom's dogs are welcome.", "Are Tom's dogs welcome?", "Yes"),
+    ],
+)
+def test_one_of_them_is_not_all_of_them(document: str, question: str, said: str | None) -> None:
+    assert answer(document, question) == (said and f"{said}. {document}")
+
+
+MANUAL = (
+    "# Manual\n\n## Installing the app on Linux\n\n1. Open the terminal.\n2. Run the script.\n\n"
+    "## Reset the router\n\n1. Press the button.\n2. Wait ten seconds.\n\n"
+    "## Printing\n\nTo print a label on Linux, open the queue.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How do I install the app on Linux?", "Open the terminal. Run the script."),
+        ("How do I install the app?", "Open the terminal. Run the script."),
+        ("How do I install the app on Windows?", None),
+        ("How do I reset the router in the kitchen?", "Press the button. Wait ten seconds."),
+        ("How do I print a label on Linux?", "To print a label on Linux, open the queue."),
+        ("How do I print a label on Windows?", None),
+    ],
+)
+def test_steps_for_one_case_are_not_those_for_another(question: str, said: str | None) -> None:
+    assert answer(MANUAL, question, "manual.md") == said

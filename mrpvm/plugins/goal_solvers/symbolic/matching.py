@@ -25,7 +25,7 @@ from mrpvm.plugins.goal_solvers.symbolic.headings import under_heading
 from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled
 from mrpvm.plugins.goal_solvers.symbolic.particles import turns_contrary
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, is_past, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, PASSIVE_SUBJECT, Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _SAME_PLACE = (
@@ -91,7 +91,7 @@ def match_one(question: Question, statement: Statement) -> Match | None:
             continue
         if not _linked(question, reading, paired) or not _does(question, reading, paired):
             continue
-        if _only_qualifies(question, paired, statement):
+        if _only_qualifies(question, paired, statement) or _is_open_to_others(question, reading, paired):
             continue
         fillers = fillers_of(question, reading, paired)
         if fillers:
@@ -150,6 +150,15 @@ def _only_qualifies(question: Question, paired: dict[Word, Word], statement: Sta
         if is_whole and heads and not heads & question.senses:
             return True
     return False
+
+
+def _is_open_to_others(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
+    """Tell whether who asks what he can do himself is told what others can: "doctors can park behind the clinic"."""
+    asks_of_self = question.auxiliary in MODALS and set(question.reading.tokens[1:2]) <= {"i", "we", "you", "one"}
+    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
+    if not asks_of_self or first is None or reading.is_passive or first.is_pronoun or first in paired.values():
+        return False
+    return first.sense not in ANYBODY and first.place < min(word.place for word in paired.values())
 
 
 def _swaps_goal(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:

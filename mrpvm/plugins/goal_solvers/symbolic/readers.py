@@ -6,9 +6,9 @@ A document speaks to nobody in particular. So "my luggage" is "your luggage" in 
 import re
 from collections.abc import Iterator, Sequence
 
-from mrpvm.knowledge.lexicon import AUDIENCE, AUXILIARIES, CONJUNCTIONS, PREPOSITIONS
+from mrpvm.knowledge.lexicon import AUXILIARIES, CONJUNCTIONS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
-from mrpvm.plugins.goal_solvers.symbolic.reading import is_past, read, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, is_past, read
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _PAST = frozenset(("did", "was", "were", "had"))
@@ -22,8 +22,7 @@ _ACTS = re.compile(
     r"\b(?:can|could|may|must|shall|should|do|have|need|am|are|if|when|before|after) (?:i|we)\b", re.IGNORECASE
 )
 _ASKING = frozenset(("when", "where", "how", "what", "which", "until", "by", "from"))
-_ANYBODYS = frozenset((None, "i", "we", "you"))
-_AUDIENCE = frozenset(sense(word) for word in AUDIENCE)
+_OWNERS = frozenset((None, "i", "we", "you"))
 _DEFINITE = frozenset(("the", "this", "that", "these", "those"))
 _REPORTED = re.compile(
     r"[\"\u201c\u201d\u201e]|\b(?:said|says|told|tells|wrote|writes|asked|answered|replied)\b", re.IGNORECASE
@@ -76,7 +75,7 @@ def _is_readers_deed(statement: Statement) -> bool:
     """Tell whether a statement says what its readers do, or tells them to: that is not what "we" do."""
     first = next(iter(statement.reading.words), None)
     clauses = parse(statement.plain).clauses
-    return (first is not None and first.sense in _AUDIENCE | {"you"}) or (bool(clauses) and clauses[0].is_order)
+    return (first is not None and first.sense in ANYBODY | {"you"}) or (bool(clauses) and clauses[0].is_order)
 
 
 def _is_of_other(statement: Statement, owned: set[str], asked: frozenset[str]) -> bool:
@@ -85,11 +84,11 @@ def _is_of_other(statement: Statement, owned: set[str], asked: frozenset[str]) -
     for word in reading.words:
         if word.sense not in owned:
             continue
-        is_theirs = word.owner == "their" and reading.words[0].sense in _AUDIENCE
+        is_theirs = word.owner == "their" and reading.words[0].sense in ANYBODY
         before, behind = reading.word_at(word.place - 1), (*reading.tokens[word.place + 1 :], "")[0]
         is_beside = before is not None and before.preposition == word.preposition and not is_past(before.text)
         is_kind = before is not None and is_beside and before.sense not in asked
         is_this = behind == "of" or (behind in PREPOSITIONS and reading.tokens[max(word.place - 1, 0)] in _DEFINITE)
-        if not (word.owner in _ANYBODYS or is_theirs) or is_kind or is_this:
+        if not (word.owner in _OWNERS or is_theirs) or is_kind or is_this:
             return True
     return False

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import (
     ATTITUDE_VERBS,
+    AUDIENCE,
     AUXILIARIES,
     BASE_FORMS,
     BE_FORMS,
@@ -63,6 +64,8 @@ MEANS = frozenset(
 """Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
 
 
+ANYBODY = frozenset(sense(word) for word in AUDIENCE)
+"""Whom a document speaks to when it names nobody else."""
 GIVEN = frozenset(sense(word) for word in word_class("sell give hand lend"))
 """Deeds that are done to somebody: "sold to adults" names no place."""
 

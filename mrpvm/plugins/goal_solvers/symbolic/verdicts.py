@@ -32,6 +32,7 @@ _EXEMPTING = frozenset(("without", "except", "despite", "unlike", "of", "by"))
 _TOTAL = frozenset(("all", "every", "each", "always"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
 _BOUNDS = frozenset(("under", "over", "above", "below", "before", "after", "until", "since", "within", "by"))
+_DEFINITE = frozenset(("the", "this", "that", "these", "those"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -124,7 +125,7 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     """Tell whether the matched words form the statement: nothing between or behind them changes what is said."""
     used = {word.place for word in paired.values()}
     core = [word.place for word in paired.values() if word.is_core]
-    if not core:
+    if not core or any(_is_somebodys(wanted, word, question) for wanted, word in paired.items()):
         return False
     low, high = min(core), max(core)
     by_place = {word.place: word for word in reading.words}
@@ -144,16 +145,26 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
     return not question.is_copular or _be_between(reading, used) or _attributive(paired)
 
 
+def _is_somebodys(wanted: Word, word: Word, question: Question) -> bool:
+    """Tell whether what is asked of all of a kind is said of somebody's: "Tom's dogs" are not dogs in general."""
+    is_general = not wanted.is_owned_head and question.reading.tokens[max(wanted.place - 1, 0)] not in _DEFINITE
+    return is_general and word.is_owned_head and word.owner not in (None, "i", "we", "you")
+
+
 def _denies_only_part(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
     """Tell whether a denial is of narrower circumstances than asked: "not open on Sundays" leaves other days."""
     if not reading.is_negated or question.reading.is_negated:
         return False
     used = {word.place for word in paired.values()}
-    narrower = any(word.preposition and word.preposition not in _EXEMPTING and word.place not in used
-                   for word in reading.words)  # fmt: skip
+    narrower = any(_narrows(word) and word.place not in used for word in reading.words)
     last = max((word.place for word in paired.values() if word.is_core), default=0)
     other_object = any(word.is_core and word.place > last and word.text not in TIME_WORDS for word in reading.words)
     return narrower or other_object or not bare_adverbs(reading.tokens) <= bare_adverbs(question.reading.tokens)
+
+
+def _narrows(word: Word) -> bool:
+    """Tell whether a word names circumstances: when, where, for whom."""
+    return bool(word.preposition) and word.preposition not in _EXEMPTING
 
 
 def _attributive(paired: dict[Word, Word]) -> bool:
@@ -230,9 +241,11 @@ def _rival(asked: Word, said: Word, question: Question, reading: Reading) -> boo
     if _NUMBER.fullmatch(left) or left in NUMBER_WORDS:
         numeric = bool(_NUMBER.fullmatch(right)) or right in NUMBER_WORDS
         return numeric and asked.preposition == said.preposition and _followed_alike(question, reading, asked, said)
-    if ANTONYMS.get(left) == right:
+    if right in ANTONYMS.get(left, ()):
         # "Birds fly south" does not say that none flies north; "The door is closed" says that it is not open.
-        return question.is_copular or question.reading.is_passive
+        # That it is closed on Sundays leaves other days.
+        is_told_whole = {word.sense for word in reading.words if _narrows(word)} <= question.senses | {said.sense}
+        return is_told_whole and (question.is_copular or question.reading.is_passive)
     naming = "call" in question.senses and "call" in reading.senses
     return naming and asked.is_name and said.is_name and said.is_core
 

@@ -38,9 +38,20 @@ def _procedure(asked: Asked, discourse: Discourse) -> list[Told]:
         unit = steps[0].statement.entry.unit
         named = read(f"{unit.topic}. {unit.title or ''}").senses
         spoken = frozenset().union(*(item.statement.reading.senses for item in steps))
+        if _is_other_case(asked, unit.title or unit.topic):
+            continue
         if question.verb in named and (wanted <= named or (wanted <= spoken and not named - {question.verb})):
             return [*steps, *_going_on(steps[-1], discourse)][:STEPS_MAX]
     return []
+
+
+def _is_other_case(asked: Asked, task: str) -> bool:
+    """Tell whether a task is named for one case and asked for in another: on Linux and on Windows."""
+    named = read(task)
+    asked_in = {sense for _, phrase in asked.clause.modifiers for sense in phrase.senses}
+    asked_of = {sense for phrase in asked.clause.patient for sense in phrase.senses}
+    named_in = {word.sense for word in named.words if word.preposition}
+    return bool(asked_in - named.senses) and bool(named_in - asked_in - asked_of)
 
 
 def _going_on(last: Told, discourse: Discourse) -> list[Told]:
@@ -69,7 +80,10 @@ def _units(discourse: Discourse) -> Iterator[list[Told]]:
 
 def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
     for place, told in enumerate(discourse.told):
-        if any(_is_task(asked.clause, clause, told, discourse) for clause in _purposes(told)):
+        if any(
+            _is_task(asked.clause, clause, told, discourse) and not _is_other_case(asked, task)
+            for task, clause in _purposes(told)
+        ):
             return [told, *_following(told, discourse.told[place + 1 :])]
         for clause in told.parsed.clauses:
             purpose = (
@@ -78,17 +92,19 @@ def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
             conditional = [item for item in told.parsed.clauses if item.link == "if" and item.outer is clause]
             reached = bool(conditional) and not clause.is_negated and is_generic(conditional[0].subject)
             reached = reached and is_generic(asked.clause.agent) and not conditional[0].is_negated
-            if (purpose or reached) and _is_task(asked.clause, clause, told, discourse):
+            is_asked = (purpose or reached) and _is_task(asked.clause, clause, told, discourse)
+            if is_asked and not _is_other_case(asked, told.statement.plain):
                 return [told, *_following(told, discourse.told[place + 1 :])]
     return []
 
 
-def _purposes(told: Told) -> tuple[Clause, ...]:
-    """Give the clause of what an order serves that stands before it: "to print a label, open the order"."""
+def _purposes(told: Told) -> tuple[tuple[str, Clause], ...]:
+    """Give the words and the clause of what an order serves that stands before it: "to print, press the key"."""
     purpose = _PURPOSE.match(told.statement.plain)
     if purpose is None or "base" not in verb_forms(purpose["order"].lower()):
         return ()
-    return parse(f"You can {purpose['task']}.").clauses[:1]
+    task = purpose["task"]
+    return tuple((task, clause) for clause in parse(f"You can {task}.").clauses[:1])
 
 
 def _is_duty(clause: Clause) -> bool:

@@ -1,13 +1,13 @@
 """Whether a clause of a statement says what the clause of a question takes for granted, role by role."""
 
-from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, AUDIENCE, BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, word_class
+from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, BE_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import is_generic, is_nobody, same
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PARTICLES, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.frames.values import is_time
-from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, sense
 from mrpvm.plugins.goal_solvers.symbolic.times import names_time
 
 _FACTIVE = frozenset(
@@ -147,9 +147,6 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
     return any(phrase is not None and same(agent, phrase, told, discourse) for phrase in doers)
 
 
-_AUDIENCE = frozenset(sense(word) for word in AUDIENCE)
-
-
 def is_of_house(clause: Clause) -> bool:
     """Tell whether a clause says what "we" or the one thing it speaks of has or is now: no neighbour, no part."""
     subject = clause.subject
@@ -171,11 +168,9 @@ def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
         return True
     if said.pronoun:
         return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
-    is_name = said.is_name and not (said.start == 0 and said.head in _AUDIENCE and said.head_text.endswith("s"))
-    return not is_name and (
-        said.determiner in ("a", "an", "any", "every", "each")
-        or (not said.determiner and not said.owner_pronoun and said.is_plural)
-    )
+    is_each = said.determiner in ("a", "an", "any", "every", "each")
+    is_all = said.is_plural and not said.determiner and not said.owner_pronoun
+    return (is_each or is_all) and said.head in ANYBODY and not said.senses - ANYBODY
 
 
 def is_limited(said: Clause, told: Told) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mrpvm.knowledge.lexicon import ANTONYMS, word_class
+from mrpvm.knowledge.lexicon import ANTONYMS, COMPLEMENTS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
@@ -47,7 +47,7 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     partial = set(clause.adverbs) & _PARTIAL - set(question.adverbs)
     if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
         partial = set()  # "may only be used in the room": in the room they may
-    if partial or _is_partial(clause):
+    if partial or _is_partial(clause) or _is_of_one(question, clause, told):
         return None
     agrees = clause.is_negated == question.is_negated
     if question.verb == _BE and not question.is_passive:
@@ -130,6 +130,16 @@ def _is_partial(clause: Clause) -> bool:
     return clause.subject is not None and clause.subject.determiner in _PARTS
 
 
+def _is_of_one(question: Clause, clause: Clause, told: Told) -> bool:
+    """Tell whether a clause speaks of one of several that are asked about: of room 4 and not of the rooms."""
+    asked, said = question.subject, clause.subject
+    if asked is None or said is None or not asked.is_plural or asked.pronoun:
+        return False
+    named = frozenset().union(*(member.senses for member in asked.members))
+    last = (told.parsed.tokens[member.end] for member in said.members)
+    return not named.issuperset(word for word in last if word.isdigit())
+
+
 def _same_tense(question: Clause, clause: Clause) -> bool:
     """Tell whether a habit is not taken for a deed: "does she sing" is not answered by "she sang"."""
     past_deed = not clause.auxiliaries and clause.verb_text not in (clause.verb,) and not clause.verb_text.endswith("s")
@@ -151,7 +161,8 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
         return agrees if question.modifiers else None
     for wanted in question.objects:
         met = any(same(wanted, item, told, discourse) for item in clause.objects)
-        opposed = any(ANTONYMS.get(wanted.head_text) == item.head_text for item in clause.objects)
+        contraries = COMPLEMENTS if clause.is_negated else ANTONYMS  # what is not hot may be warm
+        opposed = any(item.head_text in contraries.get(wanted.head_text, ()) for item in clause.objects)
         if opposed and len(question.objects) == 1:
             return not agrees
         if not met:
