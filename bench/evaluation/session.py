@@ -20,7 +20,7 @@ from mrpvm.llm.absent import AbsentModel
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.registry import Registry
 from mrpvm.testing import InMemoryKnowledge, call_context
-from mrpvm.values import KnowledgeUnit, SessionState, TurnOutcome, TurnRequest
+from mrpvm.values import HistoryMessage, KnowledgeUnit, SessionState, TurnOutcome, TurnRequest
 
 
 class _Clock:
@@ -44,6 +44,7 @@ class EvaluatedSession:
         self._knowledge = InMemoryKnowledge()
         self._hashes: set[str] = set()
         self._turn_count = 0
+        self._history: tuple[HistoryMessage, ...] = ()
 
     def __enter__(self) -> "EvaluatedSession":
         return self
@@ -89,11 +90,15 @@ class EvaluatedSession:
                 deliberation_level=level,
             ),
             deliberation_level=level,
+            history=self._history,
         )
         outcome = self._machine.run_turn(request, self._knowledge, lambda event: None)
         if outcome.status == "succeeded":
             kept, _ = promotable(outcome.staged_units, message, known_hashes=self._hashes)
             self._keep(kept)
+            answered = "\n\n".join(group.answer_markdown for group in outcome.answer.groups) if outcome.answer else ""
+            said = (("user", message), ("assistant", answered))
+            self._history += tuple(HistoryMessage(role=role, content=content) for role, content in said)
         return outcome
 
     def _keep(self, units: tuple[KnowledgeUnit, ...]) -> None:

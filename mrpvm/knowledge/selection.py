@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from mrpvm.knowledge.corrections import tells_change
 from mrpvm.knowledge.diversity import diverse_order
 from mrpvm.knowledge.levels import LONG_UNIT_CHARS, gives_way, wanted_breadth
 from mrpvm.knowledge.text import terms
@@ -160,6 +161,8 @@ def choose(
         least = _least_score(policy, len(ranking.kept))
         if least <= score < policy.min_score:
             notes = (*notes, f"below {policy.min_score:.2f}, but beside better ones")
+        if score < least and candidate.store == "session" and tells_change(candidate.unit.text):
+            least, notes = 0.0, (*notes, f"below {least:.2f}, but may set right what was said before")
         ranking.notes_of[candidate.unit.id] = notes
         ranking.add("offered", rank, score, candidate, candidate.matched)
         reason = _reason_against(candidate, score, told, least)

@@ -8,7 +8,7 @@ from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, requested_forms
 from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic import explaining
-from mrpvm.plugins.goal_solvers.symbolic.corrections import without_corrected
+from mrpvm.plugins.goal_solvers.symbolic.corrections import asks_of_before, without_corrected
 from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
 from mrpvm.plugins.goal_solvers.symbolic.frames.identities import identified
 from mrpvm.plugins.goal_solvers.symbolic.happenings import asks_what_happens, happenings
@@ -20,7 +20,7 @@ from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.readers import readers_wordings
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
 from mrpvm.plugins.goal_solvers.symbolic.reasons import outcomes
-from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
+from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase, with_meant
 from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     BRIEF_CLAIMS,
     Rendered,
@@ -32,6 +32,7 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     table_text,
     value_text,
 )
+from mrpvm.plugins.goal_solvers.symbolic.restating import restated
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
 from mrpvm.plugins.goal_solvers.symbolic.titles import titled
 from mrpvm.plugins.goal_solvers.symbolic.verdicts import verdict_of
@@ -98,10 +99,13 @@ class _Answerer:
         self.forms = forms
         asked = voiced(evidence.intent.target)
         by_voice = asked.is_attributed
-        statements = without_corrected(statements_of(evidence.entries))
+        statements = without_corrected(
+            restated(statements_of(evidence.entries)), keeps_former=asks_of_before(evidence.intent.target)
+        )
         self.statements = _said_by(asked.voice, statements) if by_voice else statements
         self.original = self.asked = asked.said if by_voice else evidence.intent.target
-        self.question = _resolved(analyse(self.original), evidence.intent.context)
+        self.context = evidence.intent.context
+        self.question = _resolved(analyse(self.original), self.context)
 
     def run(self) -> Rendered | None:
         """Give the answer, or None when the evidence does not hold one."""
@@ -109,7 +113,16 @@ class _Answerer:
             return None
         if self.question.has_open_pronoun:
             return self._framed(replied(self.asked, self.statements))
-        return self._answer() or self._by_place() or self._in_other_words() or self._as_reader()
+        found = self._answer() or self._by_place() or self._in_other_words()
+        return found or self._as_meant() or self._as_reader()
+
+    def _as_meant(self) -> Rendered | None:
+        """Give the answer to the question with its pronoun replaced by what it means."""
+        wording = with_meant(self.original, self.context) if self.context else self.original
+        if wording == self.original:
+            return None
+        self.asked, self.question = wording, analyse(wording)
+        return self._answer() or self._by_place() or self._in_other_words()
 
     def _as_reader(self) -> Rendered | None:
         """Give what a document tells whoever reads it, if nothing is known of who asks."""

@@ -3,25 +3,51 @@
 import re
 from collections.abc import Sequence
 
+from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.text import words
+from mrpvm.plugins.goal_solvers.symbolic.reading import Word, is_past, sense
+from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
+_NOW = word_class("now currently nowadays meanwhile")
+_FORMER = word_class("before earlier previously formerly originally once used")
+_SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
+_LASTING = frozenset(sense(word) for word in word_class("live work weigh study cost earn drive be call"))
+"""What somebody does in one way at a time: who now lives in Rome no longer lives in Vienna."""
 _NEW_WORDS_MAX = 2
 """How much a correction may say that what it corrects does not: more makes it a statement of its own."""
+_VALUE_WORDS_MAX = 3
 _SHARED_WORDS_MIN = 2
 
 
-def without_corrected(statements: Sequence[Statement]) -> list[Statement]:
-    """Give the statements that nothing later takes back; two sources that differ correct nothing."""
+def asks_of_before(question: str) -> bool:
+    """Tell whether a question is about how something was before it changed."""
+    return bool(_FORMER & set(words(question)))
+
+
+def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:
+    """Give the statements that nothing later takes back; two sources that differ correct nothing.
+
+    Args:
+        keeps_former: what held before is asked for, so that of what has changed the former is kept instead.
+    """
     corrections = [
         item
         for item in statements
-        if item.voiced.is_correction or _ENDED.search(item.text) or (item.speaker and _INSTEAD.search(item.text))
+        if item.voiced.is_correction
+        or item.replaces
+        or _ENDED.search(item.text)
+        or _is_now(item)
+        or (item.speaker and _INSTEAD.search(item.text))
     ]
     if not corrections:
         return list(statements)
-    return [item for item in statements if not any(_corrects(later, item) for later in corrections)]
+    kept = [item for item in statements if not any(_corrects(later, item) for later in corrections)]
+    if not keeps_former:
+        return kept
+    return [item for item in statements if not (item.voiced.is_correction or item.replaces or _is_now(item))] or kept
 
 
 def _corrects(later: Statement, earlier: Statement) -> bool:
@@ -31,7 +57,7 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
         return True
     if not _same_voice(later, earlier):
         return False
-    if _is_over(later, earlier):
+    if _is_over(later, earlier) or _is_outdated(later, earlier):
         return True
     said, before = later.reading.senses, earlier.reading.senses
     shared, new = said & before, said - before
@@ -39,7 +65,21 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
         return False
     if later.voiced.denied:
         return later.voiced.denied <= before and bool(shared) and len(new) <= _NEW_WORDS_MAX
-    return 0 < len(new) <= _NEW_WORDS_MAX and len(shared) >= _SHARED_WORDS_MIN
+    if later.is_of_document:
+        return 0 < len(new) <= _NEW_WORDS_MAX and len(shared) >= _SHARED_WORDS_MIN
+    return _has_other_value(later, earlier)
+
+
+def _has_other_value(later: Statement, earlier: Statement) -> bool:
+    """Tell whether two statements of a conversation say the same but for one value."""
+    said, before = later.reading.senses, earlier.reading.senses
+    new, old = said - before, before - said
+    return (
+        _same_subject(later, earlier)
+        and bool(said & before)
+        and 0 < len(new) <= _VALUE_WORDS_MAX
+        and len(old) <= _VALUE_WORDS_MAX
+    )
 
 
 def _is_replaced(later: Statement, earlier: Statement) -> bool:
@@ -58,6 +98,49 @@ def _is_over(later: Statement, earlier: Statement) -> bool:
         _ENDED.search(reading.text) is not None and earlier.reading.senses <= reading.senses
         for reading in later.readings
     )
+
+
+def _same_subject(later: Statement, earlier: Statement) -> bool:
+    left, right = (_subject(item) for item in (later, earlier))
+    return bool(left and right) and (left <= right or right <= left)
+
+
+def _subject(statement: Statement) -> frozenset[str]:
+    first = next((word for word in statement.reading.words if word.is_core and not word.is_owner), None)
+    if first is not None and first.is_pronoun:
+        return frozenset((_MYSELF.get(first.sense, first.sense),))
+    return frozenset(word.sense for word in leading_phrase(statement.reading.words))
+
+
+def _is_now(statement: Statement) -> bool:
+    is_told = bool(_NOW & set(statement.reading.tokens))
+    return is_told or _SINCE.match(statement.text) is not None
+
+
+def _is_outdated(later: Statement, earlier: Statement) -> bool:
+    """Tell whether a later statement of a conversation says how what an earlier one says is now."""
+    if later.is_of_document or earlier.is_of_document or later.speaker:
+        return False
+    if later.replaces == earlier.text:
+        return True
+    if not _is_now(later):
+        return False
+    parts = [frozenset(_MYSELF.get(word, word) for word in reading.senses) for reading in later.readings]
+    before = frozenset(_MYSELF.get(word, word) for word in earlier.reading.senses)
+    first = next((word.sense for word in earlier.reading.words if _lasts(word)), None)
+    lasting = any(first in part and len(part & before) > 1 and part - before for part in parts)
+    return (first is not None and lasting) or (_has_other_value(later, earlier) and _is_state(earlier))
+
+
+def _lasts(word: Word) -> bool:
+    return word.sense in _LASTING and not is_past(word.text)
+
+
+def _is_state(statement: Statement) -> bool:
+    return bool({"is", "are", "am"} & set(statement.reading.tokens))
+
+
+_MYSELF = {"we": "i"}
 
 
 def _same_voice(later: Statement, earlier: Statement) -> bool:

@@ -46,6 +46,8 @@ _DUTIES = frozenset(("must", "shall", "should"))
 _NOT_YET = frozenset(("may", "can", "will", "shall"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are"))
 _EXCEPTIONS = frozenset(("except", "excluding"))
+_PREFERRING = sense("prefer")
+_OVER = frozenset(("to", "over"))
 _GOALS = frozenset(("to", "for"))
 _RELATIVES = frozenset(("who", "which", "that", "whose", "whom"))
 _LOCATION_SENSES = frozenset(sense(verb) for verb in LOCATION_VERBS)
@@ -207,6 +209,12 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
         return False
     if (word.rank < 0 and wanted.preposition) or (wanted.rank < 0 and word.preposition):
         return False  # "awarded by the mayor" awards nothing to the mayor
+    if word.text.endswith("ing") and before == word.preposition and not wanted.preposition:
+        return False  # who thinks of selling a house does not sell it
+    if before == "than" and not wanted.preposition and "than" not in question.reading.tokens:
+        return False  # "fewer than ten", "rather fish than meat"
+    if _PREFERRING in reading.senses and word.preposition in _OVER and not wanted.preposition:
+        return False  # "prefers tea to coffee"
     names_it = "call" in reading.senses
     if word.is_owner != wanted.is_owner and not names_it and not _of_phrase(wanted, word):
         return False
@@ -214,7 +222,7 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
         return False
     if word.owner in ("i", "we", "you") and wanted.owner in ("i", "we", "you") and word.owner != wanted.owner:
         return False
-    if wanted.preposition == word.preposition or wanted.rank >= FRONTED:
+    if wanted.preposition == word.preposition or FRONTED <= wanted.rank < PASSIVE_SUBJECT:
         return True
     if wanted.preposition and word.preposition:
         return any(wanted.preposition in group and word.preposition in group for group in _SAME_PLACE)

@@ -17,12 +17,13 @@ from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY, tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import LIMITS
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, sense
-from mrpvm.plugins.goal_solvers.symbolic.units import LENGTHS, MONEY_SIGNS, SPANS, UNITS, unit_of
+from mrpvm.plugins.goal_solvers.symbolic.units import LENGTHS, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
 
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*(?:st|nd|rd|th|%|[a-z]{1,3})?")
 _KINDS = {"length-or-time": ("length", "duration"), "amount": ("measure", "size")}
 """The kinds of value that tell what a question asks for, where its own name is none."""
 _LATER = frozenset(("later", "ago", "earlier", "before", "after"))
+_COMPARING = frozenset(("more", "less", "fewer", "than"))
 _COST = sense("cost")
 
 
@@ -45,6 +46,8 @@ def measured_spans(question: Question, reading: Reading, used: set[int]) -> list
             continue  # how often, not how long
         unit = _unit_of(question, reading, place)
         if unit is None or (question.measure and not tells(question.measure, reading.tokens, place, unit)):
+            continue
+        if is_difference(reading.tokens, unit) and not _COMPARING & set(question.reading.tokens):
             continue
         if question.measure == "far" and not _is_distance_asked(question, reading, unit, used):
             continue

@@ -41,6 +41,10 @@ _NOT_PARTICIPLES = frozenset(
 )
 
 
+_SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
+_LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
+
+
 @lru_cache(maxsize=16_384)
 def sense(word: str) -> str:
     """Give the stem under which a question and a statement meet: synonyms of general English share one."""
@@ -329,7 +333,12 @@ def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:
     return place > 0 or (surface.lower() not in STOP_WORDS and len(surfaces) > 1 and not surface.isupper())
 
 
+def in_full(text: str) -> str:
+    """Give a text with "I'll", "you're" and their kind as two words."""
+    return _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
+
+
 @lru_cache(maxsize=8_192)
 def read(text: str) -> Reading:
-    """Give the reading of one sentence."""
-    return _Reader(text).read()
+    """Give the reading of one sentence, "I'm" and its kind as two words."""
+    return _Reader(in_full(text)).read()

@@ -12,11 +12,13 @@ from mrpvm.knowledge.lexicon import (
     REFERRING_PRONOUNS,
     TIME_WORDS,
 )
+from mrpvm.knowledge.text import sentences
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, read
 
 _PERSONAL = frozenset(("he", "she", "him", "her", "his", "hers"))
 _HE, _SHE = frozenset(("he", "him", "his")), frozenset(("she", "her", "hers"))
 _POSSESSIVE = frozenset(("his", "her", "its", "their", "hers", "theirs"))
+_OWN = {"i": "my", "we": "our", "you": "your"}
 _MEMORY = 2
 """How many sentences back a pronoun may point."""
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][a-z]+)?")
@@ -45,7 +47,8 @@ class References:
     """Goes through the sentences of a unit in order."""
 
     def __init__(self, topic: str) -> None:
-        self._topic = topic
+        names_nothing = topic.split(" ")[0].lower() in REFERRING_PRONOUNS
+        self._topic = "" if names_nothing else topic
         self._mentions: list[_Mention] = []
         self._is_first = True
 
@@ -118,6 +121,20 @@ class References:
             self._mentions.append(mention)
 
 
+def with_meant(question: str, named_in: str) -> str:
+    """Give a question with its first pronoun replaced by the subject of the words that name what it means."""
+    mention = _mention_of(read(sentences(named_in)[-1]), "")
+    places = list(_WORD.finditer(question))
+    for match, following in zip(places, [*places[1:], None], strict=True):
+        word = match.group().lower()
+        if mention is None or word not in _PERSONAL | {"it", "its", "they", "them", "their"}:
+            continue
+        owns = word in _POSSESSIVE and (word != "her" or _takes_noun(following))
+        phrase = f"{mention.phrase}'s" if owns else mention.phrase
+        return f"{question[: match.start()]}{phrase}{question[match.end() :]}"
+    return question
+
+
 def _is_other_gender(pronoun: str, mention: _Mention) -> bool:
     """Tell whether the mention's own sentence speaks only of the other gender: "Ida fell, but she rose" is no "he"."""
     found = {word.lower() for word in _WORD.findall(mention.text)}
@@ -168,10 +185,10 @@ def _mention_of(reading: Reading, text: str) -> _Mention | None:
         senses |= {word.sense for word in same}
         rivals, phrase = rivals - senses, (*phrase, *same)
         named = bool(same)
+    if not ((named and phrase[0].is_name) or phrase[0].is_pronoun):
+        surface = f"{_OWN.get(phrase[0].owner or '', 'the')} {surface[:1].lower()}{surface[1:]}"
     return _Mention(
-        phrase=surface
-        if (named and phrase[0].is_name) or phrase[0].is_pronoun
-        else f"the {surface[:1].lower()}{surface[1:]}",
+        phrase=surface,
         senses=senses,
         is_person=named or any(word.text in PERSON_WORDS for word in phrase),
         has_rivals=bool(rivals),

@@ -30,7 +30,8 @@ class Statement:
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
     pronouns put in. `inherited` are words of the question it replies to, and of what introduces its list, `before` is
     the sentence that has to be told with it, `lead` introduces its list, `asked` is the question it replies to,
-    `assent` tells whether the reply began with a bare "Yes." or "No.".
+    `assent` tells whether the reply began with a bare "Yes." or "No.". `replaces` is the earlier statement that this
+    one puts in other words, with a new value.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Statement:
     lead: str | None = None
     asked: str | None = None
     assent: bool | None = None
+    replaces: str | None = None
 
     @property
     def readings(self) -> tuple[Reading, ...]:

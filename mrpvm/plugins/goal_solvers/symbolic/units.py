@@ -1,5 +1,7 @@
 """Units of measure: which words behind a number say what kind of value it is [BP-36 b]."""
 
+from collections.abc import Sequence
+
 from mrpvm.knowledge.lexicon import word_class
 
 SPANS = word_class(
@@ -54,6 +56,15 @@ LABEL_UNITS = {
     "temperature": (r"\u00b0\s?[cfk]",),
 }
 """Patterns of what besides is a unit beside a label, where no sentence goes on: "Width: 12 in"."""
+
+
+_COMPARED = word_class("more less fewer")
+
+
+def is_difference(tokens: Sequence[str], unit: int) -> bool:
+    """Tell whether the value whose unit stands at a place says how much more: "20 euros more", "2 m longer than"."""
+    following = tokens[unit + 1 : unit + 3]
+    return bool(following) and (following[0] in _COMPARED or "than" in following[1:])
 
 
 def unit_of(token: str) -> str:

@@ -15,11 +15,13 @@ from mrpvm.knowledge.lexicon import (
     TIME_WORDS,
     WEEKDAYS,
 )
+from mrpvm.plugins.goal_solvers.symbolic.coordination import is_mixed
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
 from mrpvm.plugins.goal_solvers.symbolic.matching import compatible, in_order, pair
 from mrpvm.plugins.goal_solvers.symbolic.particles import denies_contrary, turns_contrary
 from mrpvm.plugins.goal_solvers.symbolic.questions import Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, read, sense
+from mrpvm.plugins.goal_solvers.symbolic.reservations import is_reserved
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _PARTIAL = frozenset(
@@ -59,11 +61,15 @@ def verdict_of(question: Question, statements: Sequence[Statement]) -> Verdict |
 
 
 def _says(question: Question, reading: Reading, statement: Statement) -> bool | None:
+    if is_reserved(question.reading, read(statement.text)):
+        return None
     if not _is_plain(question, reading) or _is_of_the_other(question, reading, statement):
         return None
     paired = pair(question, reading, statement.inherited)
     if paired is not None:
         if not _is_exact(question, reading, paired) or _denies_only_part(question, reading, paired):
+            return None
+        if is_mixed(reading, {word.place for word in paired.values()}):
             return None
         agrees = reading.is_negated == question.reading.is_negated
         if turns_contrary(question.reading, reading):

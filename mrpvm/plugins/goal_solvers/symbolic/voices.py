@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mrpvm.knowledge.corrections import correction_in
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
 
 _SPEECH = (
@@ -19,12 +20,6 @@ _QUOTING = re.compile(
 )
 _FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|our|us)\b", re.IGNORECASE)
 _THAT = re.compile(rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\s+that\s+(?P<said>.+)$", re.IGNORECASE)
-_CORRECTING = re.compile(
-    r"^(?:[^:]{0,60}\bcorrect(?:s|ed|ion)\b[^:]{0,40}:|(?:no|sorry|oh|wait)(?:,\s*(?:wait|sorry|no))*[,.]"
-    r"|(?:(?:but|and|no|sorry|oh)[,\s]+)?(?:actually|in fact|i mean|i was wrong)[,:]|scratch that[,:.])"
-    r"\s+(?P<said>.+)$",
-    re.IGNORECASE,
-)
 _TAIL = re.compile(
     r",?\s+(?:and\s+)?(?:not|rather than|instead of)\s+(?P<denied>[^,.;!?]{1,40}?)(?:\s+as\b[^,.;!?]*)?(?=[.!?]*$)",
     re.IGNORECASE,
@@ -58,25 +53,23 @@ def voiced(text: str) -> Voiced:
     """Give what a sentence says and whose words it is."""
     voice: frozenset[str] = frozenset()
     is_claim = is_marked = False
-    said = text
-    for pattern in (_ACCORDING, _CORRECTING, _QUOTING, _CORRECTING, _THAT):
-        match = pattern.match(said)
-        if match is None:
-            continue
-        said = match["said"]
-        if pattern is _CORRECTING:
-            is_marked = True
-        else:
+    said, denied = text, frozenset[str]()
+    for pattern in (_ACCORDING, None, _QUOTING, None, _THAT):
+        if pattern is None:
+            if found := correction_in(said):
+                said, is_marked, denied = found.said, True, denied | read(found.denied).senses
+        elif match := pattern.match(said):
+            said = match["said"]
             voice = voice or frozenset(word.sense for word in read(match["voice"]).words if word.is_core)
             is_claim = pattern is _THAT or _FIRST_PERSON.search(said) is not None
-    said, denied = _without_denial(said)
+    said, taken_back = _without_denial(said)
     return Voiced(
         said=said[:1].upper() + said[1:] if voice or is_marked else said,
         voice=voice,
         is_claim=is_claim,
         is_marked=is_marked,
         is_attributed=_ACCORDING.match(text) is not None,
-        denied=denied,
+        denied=denied | taken_back,
     )
 
 

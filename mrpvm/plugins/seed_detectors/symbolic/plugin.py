@@ -1,5 +1,7 @@
 """The detector itself: one pass over a message, or over a chunk of a source."""
 
+from dataclasses import replace
+
 from mrpvm.contracts import (
     CallContext,
     ChunkInput,
@@ -11,6 +13,7 @@ from mrpvm.contracts import (
     PluginError,
 )
 from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS
+from mrpvm.plugins.seed_detectors.symbolic.antecedents import context_before, topic_before
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,
     context_document,
@@ -66,13 +69,17 @@ class SymbolicSeedDetector:
             return Detection(status="unsupported")
         parts = segment(request.message)
         drafts = group_statements(parts.statements)
+        meant = topic_before(parts.statements[0].text, request.history) if parts.statements else None
+        if meant:
+            drafts[0] = replace(drafts[0], topic=meant)
         drafts += guidance_drafts(parts)
+        requests = [
+            replace(item, context=item.context or context_before(item.text, request.history)) for item in parts.requests
+        ]
         chunk_id = f"session::{context.request_id}"
         return Detection(
             status="success",
-            intent_document=(
-                intent_document(parts.requests) if parts.requests else acknowledgement_document(request.message)
-            ),
+            intent_document=(intent_document(requests) if requests else acknowledgement_document(request.message)),
             context_document=context_document(drafts, "session", chunk_id),
         )
 

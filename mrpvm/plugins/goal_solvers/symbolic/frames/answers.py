@@ -12,6 +12,8 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import assent, replies
 from mrpvm.plugins.goal_solvers.symbolic.frames.fitting import Fit, fits
 from mrpvm.plugins.goal_solvers.symbolic.frames.orders import STEPS_MAX, meanings, neighbours, numbered, ways
 from mrpvm.plugins.goal_solvers.symbolic.frames.verdicts import verdicts
+from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.reservations import is_reserved
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 
@@ -39,7 +41,7 @@ def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
 
 def _answer(text: str, asked: Asked, discourse: Discourse) -> Framed | None:
     if asked.wants == "verdict":
-        return _verdict(asked, discourse)
+        return _verdict(text, asked, discourse)
     if asked.wants == "reason":
         told = list(causes(asked, discourse))[:1]
         return Framed(tuple(item.statement for item in told), ()) if told else _reply(asked, discourse)
@@ -76,8 +78,10 @@ def _instructions(found: Sequence[Told], discourse: Discourse) -> list[Told]:
     return orders[:STEPS_MAX] or list(found)
 
 
-def _verdict(asked: Asked, discourse: Discourse) -> Framed | None:
+def _verdict(text: str, asked: Asked, discourse: Discourse) -> Framed | None:
+    question = read(text)
     found = list(verdicts(asked, discourse))
+    found = [(said, told) for said, told in found if not is_reserved(question, read(told.statement.text))]
     if not found:
         replied_so = assent(asked, discourse)
         found = [replied_so] if replied_so else []

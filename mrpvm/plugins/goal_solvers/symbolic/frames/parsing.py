@@ -21,13 +21,11 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     is_nominal,
     verb_forms,
 )
-from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.reading import in_full, read
 
 MAY = "month-of-may"
-_SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
 _ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", re.IGNORECASE)
 _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re.IGNORECASE)
-_LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 
 
 @lru_cache(maxsize=8_192)
@@ -51,7 +49,7 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def spelled_out(text: str) -> str:
     """Give `text` with "I'll", "you're" and their kind written as two words, and "has to" as "must"."""
-    long = _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
+    long = in_full(text)
     if read(long).is_negated:
         return long  # "nobody has to" forbids nothing
     asked = _ASKED_DUTY.sub(r"must \1", long)

@@ -32,6 +32,7 @@ _SAME_PLACE = (
 _CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
 _TRANSFERS = frozenset(("to", "from", "by"))
 """Prepositions of who takes part himself: what is given to his sister is not given to him."""
+_PREFER = sense("prefer")
 _ALLOW = sense("allow")
 _EQUAL = (
     frozenset(sense(word) for word in ("marry", "wed")),
@@ -196,7 +197,8 @@ def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse)
             if asked.is_passive and wanted is asked.subject:
                 near = list(said.patient)
             else:
-                near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in ("", "to", "for"))]
+                beside = ("",) if said.verb == _PREFER else ("", "to", "for")
+                near = [*said.patient, *(phrase for word, phrase in said.modifiers if word in beside)]
             if not any(same(member, phrase, told, discourse) for phrase in near):
                 return False
     return True

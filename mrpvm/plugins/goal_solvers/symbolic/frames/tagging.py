@@ -25,7 +25,8 @@ PRONOUNS = (
     | word_class("whoever whatever this that these those both all none something nothing")
 )
 SUBORDINATORS = word_class(
-    "because if when whenever unless although though while until since before after once as whereas where so till"
+    "because if when whenever unless although though while until since before after once as whereas where so till "
+    "whether"
 )
 RELATIVES = word_class("who which that whose whom where")
 CONTRACTED = {
@@ -64,11 +65,13 @@ def bare_adverbs(tokens: tuple[str, ...]) -> frozenset[str]:
     return frozenset(
         token
         for token, following in zip(tokens, (*tokens[1:], ""), strict=True)
-        if token in _BARE and (not following or not following[0].isalnum() or following in PREPOSITIONS)
+        if token in _NEVER_BEFORE_NOUN
+        or (token in _BARE and (not following or not following[0].isalnum() or following in PREPOSITIONS))
     )
 
 
 _BARE = word_class("home abroad away outside inside outdoors indoors upstairs downstairs alone together here there")
+_NEVER_BEFORE_NOUN = frozenset(("here", "abroad", "together", "alone"))
 _NOT_ADVERBS = word_class(
     "family supply reply early daily weekly monthly yearly july italy assembly only fly butterfly anomaly monopoly "
     "jelly belly bully lily ally elderly friendly"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from mrpvm.knowledge.lexicon import ANTONYMS, COMPLEMENTS, word_class
+from mrpvm.plugins.goal_solvers.symbolic.coordination import is_mixed
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
@@ -24,7 +25,9 @@ _BE, _HAVE = sense("be"), sense("have")
 _PERMITTING = {sense("allow"), sense("forbid")}
 _PARTIAL = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
 _PERMISSION = frozenset(("may", "can"))
+_UNDONE = word_class("of about at from for against to without")
 _EXEMPTING = word_class("without except despite unlike of by")
+_PLAIN = {"us": "we", "me": "i"}
 _PARTS = word_class("some most many few several half")
 
 
@@ -33,9 +36,22 @@ def verdicts(asked: Asked, discourse: Discourse) -> Iterator[tuple[bool, Told]]:
     for told in discourse.told:
         for clause in told.parsed.clauses:
             said = _says(asked, clause, told, discourse)
-            if said is not None:
+            if said is not None and not _is_mixed(asked, told):
                 yield said, told
                 break
+
+
+def _is_mixed(asked: Asked, told: Told) -> bool:
+    """Tell whether what is asked takes its words from two parts of a sentence that stand side by side."""
+    question = asked.clause
+    wanted = frozenset().union(*(phrase.senses | phrase.owner for phrase in _phrases(question))) | {question.verb}
+    reading = told.statement.reading
+    said = {word.place for word in reading.words if word.sense in wanted or word.sense in _pronouns(question)}
+    return is_mixed(reading, said)
+
+
+def _pronouns(clause: Clause) -> set[str]:
+    return {_PLAIN.get(phrase.pronoun, phrase.pronoun) for phrase in _phrases(clause) if phrase.pronoun}
 
 
 def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
@@ -44,6 +60,8 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
         return None
     if not asked.bare <= bare_adverbs(told.parsed.tokens):
         return None
+    if clause.link == "ing" and told.parsed.tokens[clause.verb_place - 1] in _UNDONE:
+        return None  # who thinks of selling it has not sold it
     partial = set(clause.adverbs) & _PARTIAL - set(question.adverbs)
     if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
         partial = set()  # "may only be used in the room": in the room they may
@@ -158,7 +176,7 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
     if clause.is_negated and _denies_only_part(asked, clause, told):
         return None
     if not question.objects:
-        return agrees if question.modifiers else None
+        return agrees if question.modifiers else _is_on(asked, clause, agrees=agrees)
     for wanted in question.objects:
         met = any(same(wanted, item, told, discourse) for item in clause.objects)
         contraries = COMPLEMENTS if clause.is_negated else ANTONYMS  # what is not hot may be warm
@@ -168,6 +186,18 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
         if not met:
             return None
     return agrees
+
+
+def _is_on(asked: Asked, clause: Clause, *, agrees: bool) -> bool | None:
+    """Tell whether something is on, off, away or back, as a clause without other predicate says."""
+    if clause.objects or clause.modifiers:
+        return None
+    for adverb in (*asked.clause.adverbs, *asked.bare, *asked.manners):
+        if adverb in clause.adverbs:
+            return agrees
+        if COMPLEMENTS.get(adverb, frozenset()) & set(clause.adverbs):
+            return not agrees
+    return None
 
 
 def _is_there(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:

@@ -1,0 +1,143 @@
+"""What people set right, change and mean by pronouns from one message to the next [BP-12, BP-36 b]."""
+
+import pytest
+
+from bench.evaluation.session import EvaluatedSession
+
+
+def asked(*messages: str) -> str | None:
+    """Give the answer to the last message without its citation, None where there is none."""
+    with EvaluatedSession() as session:
+        for message in messages:
+            outcome = session.say(message)
+    assert outcome.answer is not None
+    [group] = outcome.answer.groups
+    return group.answer_markdown.removesuffix(" [1]") if group.status == "answered" else None
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "question"),
+    [
+        ("Standup is at 9:30.", "No, it is at 9:45.", "When is standup?"),
+        ("The lesson is on Monday at ten.", "No, it is on Tuesday.", "When is the lesson?"),
+        ("Our anniversary is on 12 June.", "No wait, 13 June.", "When is our anniversary?"),
+        ("Peter is 34.", "I mean 43.", "How old is Peter?"),
+        ("The shop opens at 9.", "Not 9, 10.", "When does the shop open?"),
+        ("My interview is at 3.", "Oh sorry, at 4.", "When is my interview?"),
+        (
+            "I have a dentist appointment on Thursday.",
+            "It was moved to Friday at 4.",
+            "When is my dentist appointment?",
+        ),
+        ("Our next meeting is on 5 March.", "The meeting has been moved to 12 March.", "When is our next meeting?"),
+    ],
+)
+def test_a_correction_is_told_with_what_it_sets_right(told: str, correction: str, question: str) -> None:
+    assert asked(told, correction, question) == f"{told} {correction}"
+
+
+@pytest.mark.parametrize(
+    ("told", "correction", "question"),
+    [
+        ("My favourite colour is green.", "Actually my favourite colour is blue.", "What is my favourite colour?"),
+        ("The dinner is at Mario's.", "Change of plan: the dinner is at Gino's.", "Where is the dinner?"),
+        ("My cat is called Tom.", "That's wrong, my cat is called Tim.", "What is my cat called?"),
+        ("The keys are in the drawer.", "Correction, the keys are on the shelf.", "Where are the keys?"),
+        ("I live in Vienna.", "I now live in Rome.", "Where do I live?"),
+        ("I live in Vienna.", "We moved to Rome.", "Where do I live?"),
+        ("I weigh 82 kilos.", "I now weigh 79 kilos.", "How much do I weigh?"),
+        ("Nora works in Hamburg.", "Since March Nora works in Kiel.", "Where does Nora work?"),
+    ],
+)
+def test_the_newer_of_two_answers_is_given(told: str, correction: str, question: str) -> None:
+    assert asked(told, correction, question) == correction
+
+
+def test_what_no_longer_holds_is_no_yes_and_is_told_to_who_asks_of_before() -> None:
+    assert asked("I live in Vienna.", "I now live in Rome.", "Do I live in Vienna?") is None
+    assert asked("I live in Vienna.", "I now live in Rome.", "Where did I live before?") == "I live in Vienna."
+    assert asked("We lived in Graz for six years.", "We moved to Rome.", "How long did we live in Graz?") is not None
+
+
+@pytest.mark.parametrize(
+    ("told", "other", "question"),
+    [
+        ("My cat is called Tom.", "Actually, my dog is called Max.", "What is my cat called?"),
+        ("Tom works in Bern.", "Since March Nora works in Kiel.", "Where does Tom work?"),
+        ("I live in Vienna.", "My sister now lives in Rome.", "Where do I live?"),
+        ("The shop opens at 9.", "The bank was moved to Friday.", "When does the shop open?"),
+    ],
+)
+def test_a_change_of_one_thing_leaves_the_other(told: str, other: str, question: str) -> None:
+    assert asked(told, other, question) == told
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        (("My sister Cleo lives in Bern.", "She has two kids.", "How many kids does Cleo have?"), "two kids"),
+        (("The project is called Heron.", "Priya leads it.", "Who leads the project?"), "Priya leads it."),
+        (("Tom fixed the login bug.", "Sara reviewed it.", "Who reviewed the login bug?"), "Sara reviewed it."),
+        (("My boss is Ms Tan.", "She wants the slides by Monday.", "When does she want the slides?"), "by Monday"),
+        (("My brother Jonas is a nurse.", "His wife teaches maths.", "What does Jonas's wife teach?"), "maths"),
+        (("Ella is 34.", "How old is she?"), "Ella is 34."),
+        (("Carlos is a chef.", "Is he a chef?"), "Yes. Carlos is a chef."),
+        (("I bought a car.", "It is red.", "What colour is the car?"), "It is red."),
+        (("The hotel is called Miramar.", "It has a pool.", "Does it have a pool?"), "It has a pool."),
+    ],
+)
+def test_a_pronoun_means_what_was_named_in_the_message_before(messages: tuple[str, ...], said: str) -> None:
+    assert said in (asked(*messages) or "")
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ("The meeting is at ten.", "She will be late.", "Will the meeting be late?"),
+        ("Tom has a boat.", "Ben lost his key.", "Did Tom lose a key?"),
+        ("My sister Cleo lives in Bern.", "It is raining.", "Is Cleo raining?"),
+        ("My sister Cleo met Ida in Bern.", "The car is red.", "What colour is Cleo?"),
+    ],
+)
+def test_a_pronoun_means_nothing_that_it_cannot_stand_for(messages: tuple[str, ...]) -> None:
+    assert asked(*messages) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "said"),
+    [
+        ("I have a call with Kim on Tuesday and with Lee on Friday.", "Do I have a call with Lee on Tuesday?", None),
+        ("I have a call with Kim on Tuesday and with Lee on Friday.", "Do I have a call with Lee on Friday?", "Yes"),
+        ("My parents live in Ghent and my brother lives in Lille.", "Do my parents live in Lille?", None),
+        ("We had pizza on Monday and soup on Friday.", "Did we have soup on Monday?", None),
+        ("We had pizza on Monday and soup on Friday.", "Did we have soup on Friday?", "Yes"),
+        ("I gave Anna a book and Bert a game.", "Did I give Bert a book?", None),
+        ("We eat at 7, but on Sundays at 6.", "Do we eat at 7 on Sundays?", None),
+        ("I bought apples, pears and milk.", "Did I buy apples and milk?", "Yes"),
+        ("I bought a red car and a blue bike for Anna.", "Did I buy a blue bike?", "Yes"),
+    ],
+)
+def test_halves_of_two_parts_make_no_yes(told: str, question: str, said: str | None) -> None:
+    assert asked(told, question) == (said and f"{said}. {told}")
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "said"),
+    [
+        ("I am thinking of selling the house.", "Did I sell the house?", None),
+        ("I dreamed of winning the lottery.", "Did I win the lottery?", None),
+        ("I have fewer than ten books.", "Do I have ten books?", None),
+        ("The ticket costs at least 50 euros.", "Does the ticket cost 50 euros?", None),
+        ("I prefer tea to coffee.", "Do I prefer coffee?", None),
+        ("I prefer tea to coffee.", "Do I prefer tea?", "Yes"),
+        ("I would rather have fish than meat.", "Would I rather have meat?", None),
+        ("Maybe we will go to Crete in June.", "Are we going to Crete?", None),
+        ("They say the bridge is closed.", "Is the bridge closed?", None),
+        ("According to legend, a dragon built the castle.", "Did a dragon build the castle?", None),
+        ("Rob is away this week.", "Is Rob here this week?", None),
+        ("The light is off.", "Is the light off?", "Yes"),
+        ("The light is off.", "Is the light on?", "No"),
+    ],
+)
+def test_less_than_a_yes_is_none(told: str, question: str, said: str | None) -> None:
+    assert asked(told, question) == (said and f"{said}. {told}")
