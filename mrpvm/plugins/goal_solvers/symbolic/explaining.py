@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, STOP_WORDS
+from mrpvm.plugins.goal_solvers.symbolic.near_misses import changes_by
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import Word, read
 from mrpvm.plugins.goal_solvers.symbolic.reasons import next_of, stated_reasons, states
@@ -40,6 +41,7 @@ def definition(question: Question, statements: Sequence[Statement]) -> list[Stat
         item
         for item in _telling(question, statements)
         if question.senses <= _core_senses(item)
+        and not changes_by(question, item.reading)
         and _has_owners(question, item)
         and (_leads(item, question.senses) or "call" in item.reading.senses)
     ]

@@ -20,6 +20,9 @@ def filled(text: str) -> str:
 
     A list of values leaves out the verb too: "a check-up costs 95 francs, a cleaning 140 francs".
     """
+    if excepted := _BUT_NOT.match(text.rstrip(".!")):
+        told, out = excepted["told"], excepted["out"]
+        return f"{told} {excepted['where']}; {excepted['subject']} {excepted['verb']} not {excepted['rest']} {out}."
     listed = _values_listed(text)
     if listed:
         return listed
@@ -43,6 +46,13 @@ def filled(text: str) -> str:
     return f"{' '.join(said[:joint])}; {' '.join(again)}."
 
 
+_PLACE = r"(?:in|on|at|to|from|under|behind|inside|outside|during|before|after)"
+_BUT_NOT = re.compile(
+    r"^(?P<told>(?P<subject>[^,;]+?) (?P<verb>is|are|can|may|must|should|will) (?P<rest>[^,;]+?)) "
+    rf"(?P<where>{_PLACE} [^,;]+?),? but not (?P<out>{_PLACE} [^,;]+)$",
+    re.IGNORECASE,
+)
+"""A thing that is so in one place and not in another."""
 _NUMBER = rf"(?:\d[\d.,]*|{'|'.join(sorted(NUMBER_WORDS))})"
 _AMOUNT = (
     r"(?:(?:about|around|only|another|up to|at least) )?(?:[$\u20ac\u00a3] ?)?"

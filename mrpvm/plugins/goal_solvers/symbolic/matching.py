@@ -13,19 +13,17 @@ from mrpvm.knowledge.lexicon import (
     BE_FORMS,
     COLOURS,
     CONJUNCTIONS,
-    DETERMINERS,
     HAVE_FORMS,
     LOCATION_VERBS,
     MODALS,
-    PREPOSITIONS,
 )
 from mrpvm.plugins.goal_solvers.symbolic.fillers import Filler, fillers_of
-from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.headings import under_heading
 from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled
+from mrpvm.plugins.goal_solvers.symbolic.near_misses import is_near_miss
 from mrpvm.plugins.goal_solvers.symbolic.particles import turns_contrary
 from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES, FRONTED, Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, PASSIVE_SUBJECT, Reading, Word, is_past, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import PASSIVE_SUBJECT, Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _SAME_PLACE = (
@@ -93,7 +91,7 @@ def match_one(question: Question, statement: Statement) -> Match | None:
             continue
         if not _linked(question, reading, paired) or not _does(question, reading, paired):
             continue
-        if _only_qualifies(question, paired, statement) or _is_open_to_others(question, reading, paired):
+        if is_near_miss(question, reading, paired, statement):
             continue
         fillers = fillers_of(question, reading, paired)
         if fillers:
@@ -133,34 +131,6 @@ def pair(question: Question, reading: Reading, inherited: Sequence[Word] = ()) -
     if not paired or not in_order(question, paired) or _inside_relative(question, reading, paired):
         return None
     return None if _swaps_goal(question, reading, paired) else paired
-
-
-def _only_qualifies(question: Question, paired: dict[Word, Word], statement: Statement) -> bool:
-    """Tell whether a thing asked about only tells the kind of another one: "the boat house" is not the boat."""
-    tokens = question.reading.tokens
-    phrases = [
-        phrase
-        for clause in parse(statement.plain).clauses
-        for first in (clause.subject, *clause.objects, *(phrase for _, phrase in clause.modifiers))
-        for phrase in (first, *(first.owned_by if first else ()))
-        if phrase
-    ]
-    for wanted, word in paired.items():
-        behind = (*tokens[wanted.place + 1 :], "")[0]
-        is_whole = tokens[max(wanted.place - 1, 0)] in DETERMINERS and (not behind or behind in PREPOSITIONS)
-        heads = {phrase.head for phrase in phrases if word.sense in phrase.senses and not phrase.is_name}
-        if is_whole and heads and not heads & question.senses:
-            return True
-    return False
-
-
-def _is_open_to_others(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
-    """Tell whether who asks what he can do himself is told what others can: "doctors can park behind the clinic"."""
-    asks_of_self = question.auxiliary in MODALS and set(question.reading.tokens[1:2]) <= {"i", "we", "you", "one"}
-    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
-    if not asks_of_self or first is None or reading.is_passive or first.is_pronoun or first in paired.values():
-        return False
-    return first.sense not in ANYBODY and first.place < min(word.place for word in paired.values())
 
 
 def _swaps_goal(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:

@@ -14,6 +14,8 @@ _HEARSAY = re.compile(
 _GUESSING = word_class(
     "maybe perhaps possibly probably presumably allegedly supposedly reportedly apparently seemingly"
 )
+_NOT_ALL = re.compile(r"\bnot (?:all|every|everybody|everyone|always|each)\b", re.IGNORECASE)
+_TOTAL = word_class("all every everybody everyone always each")
 _BOUNDS = frozenset(("than", "least", "most"))
 
 
@@ -21,6 +23,8 @@ def is_reserved(question: Reading, said: Reading) -> bool:
     """Tell whether a statement leaves open what a question asks whether: "maybe we will go", "at least 50 euros"."""
     if _HEARSAY.search(said.text) and not _HEARSAY.search(question.text):
         return True
+    if _NOT_ALL.search(said.text) and not _TOTAL & set(question.tokens):
+        return True  # that not all came does not say that none did
     if _GUESSING & set(said.tokens) - set(question.tokens):
         return True
     asked = set(question.tokens)

@@ -16,6 +16,15 @@ _PAYING = (
 )
 _MAY = rf"(?:can|could|may|must|should|do|will) {_WHO} (?:(?:have|need) to )?"
 _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        r"(?P<where>in|on|at|from|to|for|with|under|near|behind) (?P<ask>which|what) (?P<noun>.+?) "
+        r"(?P<be>is|are|was|were) (?P<rest>.+)",
+        ("{ask} {noun} {be} {rest} {where}",),
+    ),
+    (
+        r"how many (?:minutes|hours|days|weeks|months|years) (?P<be>is|are|does|do) (?P<rest>.+)",
+        ("how long {be} {rest}",),
+    ),
     (r"until when (?P<rest>(?:can|may) .+)", ("by when {rest}",)),
     (rf"where {_MAY}buy (?P<thing>.+)", ("where is {thing} sold", "where is {thing} available")),
     (

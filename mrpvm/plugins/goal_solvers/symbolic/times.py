@@ -18,6 +18,11 @@ CLOCK = re.compile(r"\d{1,2}[:.]\d{2}|\d{1,2}(?:am|pm)")
 _DAY = re.compile(r"\d{1,2}(?:st|nd|rd|th)?")
 _EDGES = word_class("end beginning start middle close latest")
 _DATING = word_class("first last next following previous same early late working business calendar noon")
+_AHEAD = re.compile(
+    r"\bwill\b.*\b(?:from|next|starting|as of|after|in (?:19|20)\d\d|tomorrow|soon|later)\b"
+    r"|\b(?:from|next|starting|as of|after|in (?:19|20)\d\d|tomorrow|soon|later)\b.*\bwill\b",
+    re.IGNORECASE,
+)
 _LIMITS = {
     "by": word_class("by before within"),
     "until": word_class("until till to"),
@@ -58,3 +63,8 @@ def is_ahead(tokens: Sequence[str], place: int) -> bool:
 def limits(asked: str) -> frozenset[str]:
     """Give the prepositions of the times that answer who asks "by when", "until when", "from when"."""
     return _LIMITS.get(asked, frozenset((asked,)))
+
+
+def starts_later(text: str) -> bool:
+    """Tell whether a statement says what will be so from some time on: "will cost 15 euros from next year"."""
+    return _AHEAD.search(text) is not None

@@ -12,6 +12,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
 from mrpvm.plugins.goal_solvers.symbolic.headings import spoken_of
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+from mrpvm.plugins.goal_solvers.symbolic.units import SPANS
 
 _SHE = word_class("she her hers herself")
 _HE = word_class("he him his himself")
@@ -142,7 +143,7 @@ class Discourse:
                     self._same(told, told.resolved(subject), other)
 
     def _same(self, told: Told, left: Phrase, right: Phrase) -> None:
-        if not left.senses or not right.senses or is_number(right.head_text):
+        if not left.senses or not right.senses or is_number(right.head_text) or _is_amount(right):
             return
         first, second = (replace(item, owner=told.owner_of(item)) for item in (left, right))
         for one, other in ((first, second), (second, first)):
@@ -177,6 +178,14 @@ def of_another(asked: Phrase, said: Phrase) -> bool:
         return False
     left, right = asked.owned_by[0], said.owned_by[0]
     return left.head != right.head or bool(left.senses - right.senses and right.senses - left.senses)
+
+
+def _is_amount(phrase: Phrase) -> bool:
+    """Tell whether a phrase is so much of something: "three months' rent"."""
+    return any(is_number(word) or word in _TIME_SENSES for word in phrase.owner)
+
+
+_TIME_SENSES = frozenset(sense(word) for word in SPANS)
 
 
 def _described_alike(asked: Phrase, told: Phrase) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mrpvm.knowledge.lexicon import COLOURS, word_class
+from mrpvm.knowledge.lexicon import ATTITUDE_VERBS, COLOURS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.naming import PARTNERS, same
@@ -46,6 +46,8 @@ _TOLD_BY = {
     sense("take"): {"duration"}, sense("cover"): {"size"},
 }  # fmt: skip
 """Verbs that tell one extent only: what something costs is not how large it is."""
+_ONLY_MEANT = frozenset(sense(word) for word in ATTITUDE_VERBS | {"reject", "decline", "discuss", "request", "demand"})
+"""What somebody wants or rejects is not there to be measured."""
 _HAPPENS = frozenset(sense(word) for word in word_class("hold happen occur start open begin arrive leave take"))
 
 
@@ -97,6 +99,8 @@ def _is_about(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse
 
 def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     """Give the measure a phrase has with "of": "a password of at least twelve characters"."""
+    if clause.verb in _ONLY_MEANT:
+        return ()
     kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(asked.wants, (asked.wants,))
     for _, phrase in _all(clause):
         for item in phrase.members:

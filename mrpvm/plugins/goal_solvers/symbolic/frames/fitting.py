@@ -33,7 +33,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     times,
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
-from mrpvm.plugins.goal_solvers.symbolic.times import limits
+from mrpvm.plugins.goal_solvers.symbolic.times import limits, starts_later
 from mrpvm.plugins.goal_solvers.symbolic.units import UNITS
 
 _CALL = sense("call")
@@ -61,12 +61,18 @@ def fits(asked: Asked, discourse: Discourse) -> list[Fit]:
 def _found(asked: Asked, discourse: Discourse) -> Iterator[Fit]:
     for told in discourse.told:
         for clause in told.parsed.clauses:
-            if not is_stated(clause, asked):
+            if not is_stated(clause, asked) or _is_ahead(asked, told):
                 continue
             values = _values(asked, clause, told, discourse)
             if values:
                 yield Fit(told, clause, tuple(values))
                 break
+
+
+def _is_ahead(asked: Asked, told: Told) -> bool:
+    """Tell whether what is asked of now will be so only later."""
+    is_of_now = asked.wants != "time" and bool(asked.clause.auxiliaries & {"do", "does", "is", "are"})
+    return is_of_now and not asked.clause.modifiers and starts_later(told.statement.plain)
 
 
 def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:

@@ -86,6 +86,12 @@ class Lookahead:
         has_subject = self.top.subject is not None or (bool(kept) and not self.preposition)
         return self._is_finite(place, forms, has_subject=has_subject, before=before, kept=kept)
 
+    def _leading(self, place: int) -> str:
+        """Give the word before a place and the adverbs that lead it: "we" of "we never buy"."""
+        while place and (is_adverb(self.tokens[place - 1]) or self.tokens[place - 1] in NEGATORS):
+            place -= 1
+        return self.tokens[place - 1] if place else ""
+
     def _is_unknown_verb(self, place: int, has_kept: bool) -> bool:
         """Tell whether a word no list has must be a verb: a noun is not followed by an article."""
         term, before = self.tokens[place], self.tokens[place - 1] if place else ","
@@ -124,6 +130,8 @@ class Lookahead:
             if "past" in forms:  # "damage caused by", "a street named after"
                 return bool(kept or self.last) and (behind in PREPOSITIONS or behind in ("to", "in", "by", ""))
             return forms == {"ing"} and before == ","
+        if self._leading(place) in ("i", "we", "you", "they") and "base" in forms and not is_auxiliary(behind):
+            return True  # "we sell used bikes"
         if is_auxiliary(behind) or ("past" in verb_forms(behind) and "past" not in forms):
             return False
         if has_subject and "past" in forms:

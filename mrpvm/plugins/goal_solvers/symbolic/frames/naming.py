@@ -10,6 +10,7 @@ GENERIC = word_class("i we you one they anyone anybody someone somebody people e
 _ANYONE = word_class("anyone anybody everyone everybody someone somebody who whoever")
 _NOBODY = word_class("nobody none no-one")
 _TITLES = frozenset(sense(word) for word in ("mr", "mrs", "ms", "miss", "dr"))
+_SPANNING = frozenset((sense("period"),))
 _LIGHT = frozenset(sense(word) for word in ("own", "whole", "entire", "actual", "same"))
 PARTNERS = frozenset(("my", "your", "our"))
 _OTHERWISE = frozenset(sense(word) for word in ALTERING)
@@ -58,6 +59,8 @@ def _matches(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> b
         left, right = asked.senses - _TITLES, said.senses - _TITLES
         if left <= right or right <= left:
             return not _owned_otherwise(asked, said, told)
+    if said.head in _SPANNING and said.senses == {asked.head, said.head}:
+        return not _owned_otherwise(asked, said, told)  # the warranty lasts as long as the warranty period
     if asked.head == said.head or (asked.head in said.senses and (asked.is_name or said.is_name)):
         return _described(asked, said, told) and not _owned_otherwise(asked, said, told)
     return discourse.same_thing(asked, said)

@@ -24,6 +24,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
 from mrpvm.plugins.goal_solvers.symbolic.reading import in_full, read
 
 MAY = "month-of-may"
+_NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
 _ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", re.IGNORECASE)
 _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re.IGNORECASE)
 
@@ -48,8 +49,8 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def spelled_out(text: str) -> str:
-    """Give `text` with "I'll", "you're" and their kind written as two words, and "has to" as "must"."""
-    long = in_full(text)
+    """Give `text` with "I'll" and its kind written as two words, "has to" as "must" and "no longer" as "not"."""
+    long = _NO_LONGER.sub("not", in_full(text))
     if read(long).is_negated:
         return long  # "nobody has to" forbids nothing
     asked = _ASKED_DUTY.sub(r"must \1", long)
@@ -285,6 +286,9 @@ class Parser(Building):
                 self._nest("to", subject=self.last)
             else:
                 self._nest("ing", subject=self.top.subject)
+        elif self._at(-1) == "," and self._at(1) == "by" and "past" in forms and self._follows_subject():
+            self._nest("ing", subject=self.top.subject)  # "the mill, owned by the family, ..."
+            self.top.is_passive = True
         elif self._at(-1) in PREPOSITIONS and forms == {"ing"}:
             word = self.preposition or self._at(-1)
             self._nest(word, subject=self.top.subject)
@@ -292,6 +296,10 @@ class Parser(Building):
         elif self.top.subject is None and not self.top.auxiliaries and ("base" in forms or not forms):
             self.top.is_order = True
         self._set_verb(term, self.place)
+
+    def _follows_subject(self) -> bool:
+        subject = self.top.subject
+        return subject is not None and subject.end == self.place - 2 and not self.top.auxiliaries
 
     def _infinitive(self) -> None:
         self._nest("to", subject=self.top.subject)

@@ -67,6 +67,8 @@ class PhraseReader:
         owners: tuple[Phrase, ...] = ()
         while place < len(tokens) and (stop is None or place < stop):
             term = tokens[place]
+            if kept and tokens[place : place + 3] == ("free", "of", "charge"):
+                break
             modifies = is_adverb(term) and self._modifies(place, kept)
             tells_which = modifies and term in _TELLING_WHICH
             if modifies and not tells_which:

@@ -16,6 +16,7 @@ _FACTIVE = frozenset(
 _SELF_REPORTS = frozenset(sense(word) for word in word_class("tell explain confess admit reveal recall remember"))
 _ATTITUDES = frozenset(sense(word) for word in ATTITUDE_VERBS)
 EXCLUDING = frozenset(("except", "unlike", "without", "despite"))
+_EXPECTING = frozenset(sense(word) for word in ("expect", "schedule", "plan"))
 _UNREAL = frozenset(("would", "could", "might"))
 _LIGHT = {
     (sense("come"), sense("force")): sense("apply"), (sense("come"), sense("effect")): sense("apply"),
@@ -54,9 +55,10 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
     """Tell whether a clause is put forward as so, in the mood the question asks in."""
     if clause.link in ("if", "unless", "whether") and asked.wants != "condition":
         return False
-    if clause.link == "to" and asked.clause.verb:
-        return False
     outer = clause.outer
+    if clause.link == "to" and asked.clause.verb:
+        is_ahead = outer is not None and outer.is_passive and outer.verb in _EXPECTING and not outer.is_negated
+        return is_ahead and bool(asked.clause.auxiliaries & {"will", "do", "does"})
     if clause.link == "that" and outer is not None and outer.verb in _ATTITUDES - _FACTIVE:
         return False
     if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
@@ -169,9 +171,10 @@ def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
         return True
     if said.pronoun:
         return said.pronoun == pronoun or (said.pronoun in ("you", "one", "anyone", "everyone") and pronoun != "you")
-    is_each = said.determiner in ("a", "an", "any", "every", "each")
+    if said.determiner in ("every", "each", "any"):
+        return True
     is_all = said.is_plural and not said.determiner and not said.owner_pronoun
-    return (is_each or is_all) and said.head in ANYBODY and not said.senses - ANYBODY
+    return (is_all or said.determiner in ("a", "an")) and said.head in ANYBODY and not said.senses - ANYBODY
 
 
 def is_limited(said: Clause, told: Told) -> bool:

@@ -36,7 +36,7 @@ CONTRACTED = {
     "haven't": ("have", True), "hadn't": ("had", True), "mustn't": ("must", True), "shouldn't": ("should", True),
     "cannot": ("can", True),
 }  # fmt: skip
-NEGATORS = word_class("not never no-longer hardly neither")
+NEGATORS = word_class("not never hardly neither")
 _ADVERBS = word_class(
     "also still already again soon now then there here twice together only even just instead however too very back "
     "away home later first finally always often sometimes usually ever almost about nearly once yet maybe perhaps "

@@ -8,7 +8,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed,
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_nominal, is_number
 from mrpvm.plugins.goal_solvers.symbolic.reading import GIVEN
 from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits
-from mrpvm.plugins.goal_solvers.symbolic.units import MONEY, MONEY_SIGNS, SPANS, UNITS, unit_of
+from mrpvm.plugins.goal_solvers.symbolic.units import MONEY, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
 
 _CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
 PLACE_PREPOSITIONS = word_class(
@@ -58,6 +58,12 @@ def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
     signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in MONEY_SIGNS & units
     number = has_number(tokens[:-1] or tokens)
     return (number and any(token in units for token in tokens)) or glued or (signed and number)
+
+
+def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
+    """Tell whether a value says how much more or less: "20 euros more than the red one"."""
+    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
+    return any(is_difference(parsed.tokens, place) for place in places if parsed.tokens[place] in units)
 
 
 def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
@@ -151,7 +157,9 @@ def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> li
     found = [
         phrase
         for _, phrase in phrases_of(clause)
-        if is_measure(phrase, kind, parsed) and _tells(measure, phrase, UNITS[kind], parsed)
+        if is_measure(phrase, kind, parsed)
+        and _tells(measure, phrase, UNITS[kind], parsed)
+        and not _is_difference(phrase, UNITS[kind], parsed)
     ]
     if kind == "age":
         aged = [

@@ -29,6 +29,7 @@ _UNDONE = word_class("of about at from for against to without")
 _EXEMPTING = word_class("without except despite unlike of by")
 _PLAIN = {"us": "we", "me": "i"}
 _PARTS = word_class("some most many few several half")
+_PART_SENSES = frozenset(sense(word) for word in ("most", "many", "few", "several"))
 
 
 def verdicts(asked: Asked, discourse: Discourse) -> Iterator[tuple[bool, Told]]:
@@ -145,7 +146,8 @@ def _phrases(clause: Clause) -> Iterator[Phrase]:
 
 
 def _is_partial(clause: Clause) -> bool:
-    return clause.subject is not None and clause.subject.determiner in _PARTS
+    subject = clause.subject
+    return subject is not None and (subject.determiner in _PARTS or bool(subject.senses & _PART_SENSES))
 
 
 def _is_of_one(question: Clause, clause: Clause, told: Told) -> bool:
@@ -169,6 +171,8 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
     subject = question.subject
     if subject is None and clause.verb == _HAVE:
         return _is_there(asked, clause, told, discourse, agrees=agrees)
+    if subject is None and clause.subject is None and "there" in clause.adverbs:
+        return _exists(asked, clause, told, discourse, agrees=agrees)
     if subject is None or clause.verb != _BE or clause.is_passive or clause.subject is None:
         return None
     if not same(subject, clause.subject, told, discourse) or not same_modifiers(asked, clause, told, discourse):
@@ -198,6 +202,16 @@ def _is_on(asked: Asked, clause: Clause, *, agrees: bool) -> bool | None:
         if COMPLEMENTS.get(adverb, frozenset()) & set(clause.adverbs):
             return not agrees
     return None
+
+
+def _exists(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
+    """Tell whether there is what a clause says there is, in the same place."""
+    met = bool(asked.clause.objects) and all(
+        any(same(thing, item, told, discourse) for item in clause.objects) for thing in asked.clause.objects
+    )
+    if not met or not same_modifiers(asked, clause, told, discourse):
+        return None
+    return None if not agrees and _denies_only_part(asked, clause, told) else agrees
 
 
 def _is_there(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:

@@ -1,0 +1,41 @@
+"""Plain sentences whose parts are easily mistaken: participles before nouns, asides, what there is [BP-36]."""
+
+import pytest
+
+from tests.plugins.document import answer
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "said"),
+    [
+        ("We sell used bikes.", "Do you sell used bikes?", "Yes"),
+        ("We no longer buy used bikes.", "Do you buy used bikes?", "No"),
+        ("We no longer buy used bikes.", "Do you buy bikes?", None),
+        ("Students get a helmet free of charge.", "Do students get a helmet?", "Yes"),
+        ("There is a car park behind the shop.", "Is there a car park?", "Yes"),
+        ("There is a car park behind the shop.", "Is there a car park in the cellar?", None),
+        ("There is no lesson next week.", "Is there a lesson next week?", "No"),
+        ("Dogs are welcome in the shop, but not in the workshop.", "Are dogs welcome in the workshop?", "No"),
+        ("Dogs are welcome in the shop, but not in the workshop.", "Are dogs welcome in the shop?", "Yes"),
+        ("Dogs are welcome in the shop, but not in the workshop.", "Are dogs welcome in the yard?", None),
+    ],
+)
+def test_whether_it_is_so(document: str, question: str, said: str | None) -> None:
+    assert answer(document, question) == (said and f"{said}. {document}")
+
+
+@pytest.mark.parametrize(
+    ("document", "question", "is_answered"),
+    [
+        ("Work is expected to start in July.", "When will work start?", True),
+        ("Work is expected to start in July.", "When did work start?", False),
+        ("The mill, owned by the Kestner family, closed in 1974.", "Who owned the mill?", True),
+        ("The mill, owned by the Kestner family, closed in 1974.", "When did the mill close?", True),
+        ("The town hall, designed by Marta Linde, opened in 1911.", "Who designed the town hall?", True),
+        ("The town hall, designed by Marta Linde, opened in 1911.", "Who opened the town hall?", False),
+        ("The warranty period is two years.", "How long is the warranty?", True),
+        ("The normal working week is 38.5 hours.", "How many hours is the normal working week?", True),
+    ],
+)
+def test_asides_and_what_is_expected(document: str, question: str, *, is_answered: bool) -> None:
+    assert answer(document, question) == (document if is_answered else None)
