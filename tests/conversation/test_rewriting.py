@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mrpvm.conversation.answers import NO_CONTEXT_TEXT
 from mrpvm.conversation.rewriting import FOLLOWS_UP, need_of, needs_rewrite, rewrite, subject_of
 from mrpvm.conversation.rewriting.by_model import request_for_model
 from mrpvm.conversation.rewriting.said import exchanges_of
@@ -83,6 +84,25 @@ def test_the_gate_goes_by_whole_words_and_shortness(message: str, wanted: bool) 
     if not wanted:
         found = rewrite(message, DATE, ask=lambda message, history: pytest.fail("no model is asked"))
         assert (found.rewritten_query, found.skip_code) == (message, "no_signals")
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("My cat is old. Is it black?", "My cat is old. Is it black?"),
+        ("Thanks! When is it?", "Thanks! When is Determination Date?"),
+        ("When is it? And is it public?", "When is Determination Date? And is it public?"),
+    ],
+)
+def test_what_the_message_names_itself_is_not_taken_from_before(message: str, expected: str) -> None:
+    assert rewrite(message, DATE).rewritten_query == expected
+
+
+def test_a_refusal_names_nothing_that_could_be_meant() -> None:
+    history = said("Where is my key?", NO_CONTEXT_TEXT)
+    assert not {"kb", "persist", "evid", "session"} & {
+        item.term for item in rewrite("And what about it?", history).terms
+    }
 
 
 def test_a_sentence_that_stays_as_it_is_says_why() -> None:

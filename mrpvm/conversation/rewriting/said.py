@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from mrpvm.conversation.answers import NO_CONTEXT_TEXT
 from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import stem
 from mrpvm.values import HistoryMessage
@@ -82,6 +83,8 @@ def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
             continue
         if message.role != "assistant":
             pairs.append((message.content, []))
+        elif message.content.strip() == NO_CONTEXT_TEXT:
+            continue  # what tells that nothing is known names nothing that could be meant
         elif pairs:
             pairs[-1][1].append(message.content)
         else:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 from mrpvm.conversation.rewriting.said import words_of
 from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES
-from mrpvm.knowledge.text import collapse
+from mrpvm.knowledge.small_talk import is_phatic
+from mrpvm.knowledge.text import collapse, sentences
 from mrpvm.values import HistoryMessage
 
 NO_SUBJECT = "Could not extract subject from history"
@@ -84,11 +85,16 @@ def last_question(history: Sequence[HistoryMessage]) -> str:
 
 
 def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str | None]:
-    """Give the message with the subject of the last question in it, or itself and why not."""
+    """Give the message with the subject of the last question in it, or itself and why not.
+
+    Only its first sentence may mean what was said before; those behind it mean what the message itself names.
+    """
     subject = subject_of(last_question(history))
     if subject is None:
         return message, NO_SUBJECT
-    changed = _with_subject(message, subject)
+    found = sentences(message)
+    first = next((sentence for sentence in found if not is_phatic(sentence)), message)
+    changed = message.replace(first, _with_subject(first, subject), 1)
     return (changed, None) if changed != message else (message, NO_CHANGE)
 
 
