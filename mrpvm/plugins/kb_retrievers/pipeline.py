@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
+from mrpvm.knowledge.hours import hours_terms
 from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.measures import measure_terms
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, IntentAssessment, LedgerEntry, Recall
 
-_SAME_MEASURE_WEIGHT = 0.5
-"""What "weight" counts beside "heavy", which the question itself says."""
+_RELATED_WEIGHT = 0.5
+"""What "weight" counts beside "heavy", and "open" beside "close", which the question itself says."""
 SPARE_CANDIDATES = 6
 """Hits beyond an intent's results, so that boosts, doubles and sections can change them; each costs a ledger row."""
 MAX_QUERY_TERMS = 32
@@ -101,12 +102,13 @@ def lexical_hits(
 ) -> Sequence[ScoredUnit]:
     """Give the units that share a term with the intent, or with what it means besides, best first [BP-20, BP-22].
 
-    Whoever asks how heavy a thing is may find its weight.
+    Whoever asks how heavy a thing is may find its weight, who asks when a house closes its opening hours.
     Unless `limit` says otherwise, they are a few more than the intent asks for.
     """
     terms = dict.fromkeys(profile.query_terms[:MAX_QUERY_TERMS], 1.0)
     if terms:
-        terms = dict.fromkeys(measure_terms(profile.query_text), _SAME_MEASURE_WEIGHT) | terms
+        related = (*measure_terms(profile.query_text), *hours_terms(profile.query_text))
+        terms = dict.fromkeys(related, _RELATED_WEIGHT) | terms
     if recall is not None:
         terms = {**recall.terms, **terms}
     limit = limit or profile.max_results + SPARE_CANDIDATES

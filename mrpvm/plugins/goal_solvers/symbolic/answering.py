@@ -15,6 +15,7 @@ from mrpvm.plugins.goal_solvers.symbolic.happenings import asks_what_happens, ha
 from mrpvm.plugins.goal_solvers.symbolic.headings import granted, granted_way
 from mrpvm.plugins.goal_solvers.symbolic.labels import is_labelled, labelled_answer
 from mrpvm.plugins.goal_solvers.symbolic.matching import Match, matches
+from mrpvm.plugins.goal_solvers.symbolic.opening_hours import hours_of, open_on
 from mrpvm.plugins.goal_solvers.symbolic.paraphrases import paraphrases
 from mrpvm.plugins.goal_solvers.symbolic.questions import SINGLE, Kind, Question, analyse
 from mrpvm.plugins.goal_solvers.symbolic.readers import readers_wordings
@@ -113,8 +114,15 @@ class _Answerer:
             return None
         if self.question.has_open_pronoun:
             return self._framed(replied(self.asked, self.statements))
-        found = self._answer() or self._by_place() or self._in_other_words()
+        found = self._answer() or self._by_hours() or self._by_place() or self._in_other_words()
         return found or self._as_meant() or self._as_reader()
+
+    def _by_hours(self) -> Rendered | None:
+        """Give what opening hours tell of the days asked about."""
+        verdict = open_on(self.asked, self.statements)
+        if verdict:
+            return self._rendered_verdict(is_yes=verdict[0], statement=verdict[1])
+        return self._told(hours_of(self.asked, self.statements))
 
     def _as_meant(self) -> Rendered | None:
         """Give the answer to the question with its pronoun replaced by what it means."""
