@@ -57,8 +57,15 @@ _SESSION_WIDE = re.compile(
     re.IGNORECASE,
 )
 _KEEP_IN_MIND = re.compile(
-    r"^(?:please\s+)?(?:remember|note|keep in mind|be aware|know|bear in mind)"
+    r"^(?:please\s+|(?:can|could|would|will) you (?:please )?)?"
+    r"(?:remember|note|keep in mind|be aware|know|bear in mind|note down|write down)"
     r"(?:\s+(?:this|that))?(?:\s*[:,])?\s+(?=\S+\s+\S)",
+    re.IGNORECASE,
+)
+
+_POLITE_REMINDER = re.compile(
+    r"^(?:please\s+)?(?:can|could|would|will) you (?:please )?(?:remember|note|keep in mind|bear in mind|note down"
+    r"|write down) that\s+\S+\s+\S",
     re.IGNORECASE,
 )
 
@@ -118,4 +125,11 @@ def is_session_wide(text: str | None) -> bool:
 def without_reminder(sentence: str) -> str:
     """Give what a sentence says after "Remember that", "Note that" and their kind, first letter raised."""
     bare = _KEEP_IN_MIND.sub("", sentence, count=1)
-    return sentence if bare == sentence else bare[:1].upper() + bare[1:]
+    if bare == sentence:
+        return sentence
+    return bare[:1].upper() + bare[1:].rstrip("? ") + ("." if bare.endswith("?") else "")
+
+
+def is_reminder(sentence: str) -> bool:
+    """Tell whether a question only asks to keep something in mind: "could you note that ..."."""
+    return _POLITE_REMINDER.match(sentence) is not None

@@ -121,12 +121,23 @@ _SYNONYMS = """
 "|call name title dub|sell vend|live reside dwell inhabit|begin start commence|buy purchase acquire|big large
 small little tiny|child kid|repair fix mend|build construct erect|employ hire|help assist aid|find discover
 get obtain receive|own possess|make produce manufacture|show display|quick fast rapid|happy glad|sick ill
-car automobile|colour color|centre center|end finish conclude|choose select|hide conceal|allow permit
+car automobile|end finish conclude|choose select|hide conceal|allow permit
 forbid prohibit ban|doctor physician|error mistake|stop halt cease|shut close|cause trigger|need require
 contain hold|keep store|job occupation profession|clinic hospital|bicycle bike|photo photograph
-television tv|refrigerator fridge
+television tv|refrigerator fridge|mum mom mummy|dad daddy
 """
-SYNONYMS: dict[str, str] = {
+_SPELLINGS = """
+colour color|favourite favorite|neighbour neighbor|harbour harbor|labour labor|honour honor|behaviour behavior
+flavour flavor|humour humor|centre center|theatre theater|metre meter|litre liter|fibre fiber|kilometre kilometer
+grey gray|programme program|catalogue catalog|dialogue dialog|jewellery jewelry|aluminium aluminum|tyre tire
+organise organize|recognise recognize|apologise apologize|analyse analyze|licence license|defence defense
+traveller traveler|cancelled canceled|cancelling canceling|mum mom|pyjamas pajamas|storey story|cosy cozy
+"""
+SPELLINGS: tuple[tuple[str, str], ...] = tuple(
+    (pair.split()[0], pair.split()[1]) for line in _SPELLINGS.strip().splitlines() for pair in line.split("|")
+)
+"""Words with two spellings."""
+SYNONYMS: dict[str, str] = {other: one for one, other in SPELLINGS} | {
     word: group.split()[0]
     for group in _SYNONYMS.replace("\n", "|").split("|")
     if group.strip()

@@ -141,3 +141,47 @@ def test_halves_of_two_parts_make_no_yes(told: str, question: str, said: str | N
 )
 def test_less_than_a_yes_is_none(told: str, question: str, said: str | None) -> None:
     assert asked(told, question) == (said and f"{said}. {told}")
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "said"),
+    [
+        ("Lea refused to sign the contract.", "Did Lea sign the contract?", "No"),
+        ("Lea refused to sign the contract.", "Did Ben sign the contract?", None),
+        ("I forgot to call the bank.", "Did I call the bank?", "No"),
+        ("I almost missed the bus.", "Did I miss the bus?", "No"),
+        ("Tom managed to fix the pump.", "Did Tom fix the pump?", "Yes"),
+        ("Tom did not manage to fix the pump.", "Did Tom fix the pump?", "No"),
+        ("Tom wants to fix the pump.", "Did Tom fix the pump?", None),
+        ("Only Lisa has a key to the shed.", "Does Bob have a key to the shed?", "No"),
+        ("Only Lisa has a key to the shed.", "Does Bob have a key to the house?", None),
+        ("All my plants need water except the cactus.", "Does the cactus need water?", "No"),
+        ("All my plants need water except the cactus.", "Do all my plants need water?", None),
+        ("I bought apples but no pears.", "Did I buy pears?", "No"),
+    ],
+)
+def test_what_is_left_undone_or_left_out(told: str, question: str, said: str | None) -> None:
+    assert asked(told, question) == (said and f"{said}. {told}")
+
+
+@pytest.mark.parametrize(
+    ("told", "question", "is_answered"),
+    [
+        ("I'm Sofia.", "What is my name?", True),
+        ("I'm Catholic.", "What is my name?", False),
+        ("I'm 29.", "How old am I?", True),
+        ("Carlos is a chef.", "What does Carlos do?", True),
+        ("The pump is red.", "What does the pump do?", False),
+        ("My email is jo@acme.org.", "What is my email address?", True),
+        ("My favourite colour is green.", "What's my favorite color?", True),
+        ("My appointment with Dr. Weber is cancelled.", "When is my appointment with Dr. Weber?", True),
+        ("The library closes at 6 on weekdays and at 1 on Saturdays.", "When does the library close on Mondays?", True),
+    ],
+)
+def test_everyday_wordings(told: str, question: str, *, is_answered: bool) -> None:
+    assert asked(told, question) == (told if is_answered else None)
+
+
+def test_a_request_to_remember_is_kept() -> None:
+    assert asked("Could you note that the code is 1234?", "What is the code?") == "The code is 1234."
+    assert asked("Can you remember my name?") is None

@@ -11,6 +11,7 @@ from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.measures import measure_terms
 from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
+from mrpvm.knowledge.spelling import spelling_terms
 from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, IntentAssessment, LedgerEntry, Recall
 
 _RELATED_WEIGHT = 0.5
@@ -108,7 +109,7 @@ def lexical_hits(
     terms = dict.fromkeys(profile.query_terms[:MAX_QUERY_TERMS], 1.0)
     if terms:
         related = (*measure_terms(profile.query_text), *hours_terms(profile.query_text))
-        terms = dict.fromkeys(related, _RELATED_WEIGHT) | terms
+        terms = dict.fromkeys(related, _RELATED_WEIGHT) | dict.fromkeys(spelling_terms(profile.query_text), 1.0) | terms
     if recall is not None:
         terms = {**recall.terms, **terms}
     limit = limit or profile.max_results + SPARE_CANDIDATES

@@ -23,6 +23,8 @@ def filled(text: str) -> str:
     if excepted := _BUT_NOT.match(text.rstrip(".!")):
         told, out = excepted["told"], excepted["out"]
         return f"{told} {excepted['where']}; {excepted['subject']} {excepted['verb']} not {excepted['rest']} {out}."
+    if lacking := _BUT_NO.match(text.rstrip(".!")):
+        return f"{lacking['told']}; {lacking['subject']} {lacking['verb']} no {lacking['out']}."
     listed = _values_listed(text)
     if listed:
         return listed
@@ -53,6 +55,11 @@ _BUT_NOT = re.compile(
     re.IGNORECASE,
 )
 """A thing that is so in one place and not in another."""
+_BUT_NO = re.compile(
+    r"^(?P<told>(?P<subject>i|we|you|he|she|they|it|[A-Z]\w+) (?P<verb>[a-z]+) [^,;]+?),? but no (?P<out>[^,;]+)$",
+    re.IGNORECASE,
+)
+"""What somebody has or gets, and what not: "I bought apples but no pears"."""
 _NUMBER = rf"(?:\d[\d.,]*|{'|'.join(sorted(NUMBER_WORDS))})"
 _AMOUNT = (
     r"(?:(?:about|around|only|another|up to|at least) )?(?:[$\u20ac\u00a3] ?)?"

@@ -83,7 +83,8 @@ def _of(who: str, statements: Sequence[Statement]) -> Iterator[Statement]:
         text, unit = statement.plain.strip(" ."), statement.entry.unit
         is_line = _ONLY_HOURS.match(text) is not None and _ONE_DAY.search(text) is not None
         around = read(f"{unit.topic}. {unit.title or ''}").senses
-        if not statement.is_of_document or statement.reading.is_conditional or _SEVERAL.search(statement.text):
+        is_of_house = statement.is_of_document or bool(named)
+        if not is_of_house or statement.reading.is_conditional or _SEVERAL.search(statement.text):
             continue
         if not (is_line or (_ABOUT_HOURS.search(text) and (_HOUSE.match(text) or ":" in text))):
             continue

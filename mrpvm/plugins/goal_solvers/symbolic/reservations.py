@@ -25,6 +25,8 @@ def is_reserved(question: Reading, said: Reading) -> bool:
         return True
     if _NOT_ALL.search(said.text) and not _TOTAL & set(question.tokens):
         return True  # that not all came does not say that none did
+    if "except" in said.tokens and _TOTAL & set(question.tokens) and "except" not in question.tokens:
+        return True
     if _GUESSING & set(said.tokens) - set(question.tokens):
         return True
     asked = set(question.tokens)

@@ -14,6 +14,7 @@ _PAYING = (
     r"(?P<thing>(?:credit |debit )?cards?|cash|cheques?|vouchers?|coins|euros|dollars|pounds|francs|paypal"
     r"|bank transfer)"
 )
+_PERSON = r"(?-i:(?:my|our|your|his|her) .+?|[A-Z]\w+(?: [A-Z]\w+)*)"
 _MAY = rf"(?:can|could|may|must|should|do|will) {_WHO} (?:(?:have|need) to )?"
 _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -25,6 +26,11 @@ _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"how many (?:minutes|hours|days|weeks|months|years) (?P<be>is|are|does|do) (?P<rest>.+)",
         ("how long {be} {rest}",),
     ),
+    (r"what is (?P<who>.+?) email address", ("what is {who} email",)),
+    (r"what is (?P<who>.+?) phone number", ("what is {who} phone", "what is {who} number")),
+    (r"what is my name", ("who am i",)),
+    (r"what do i do(?: for a living| for work)?", ("what am i",)),
+    (rf"what does (?P<who>{_PERSON}) do(?: for a living| for work)?", ("what is {who}",)),
     (r"until when (?P<rest>(?:can|may) .+)", ("by when {rest}",)),
     (rf"where {_MAY}buy (?P<thing>.+)", ("where is {thing} sold", "where is {thing} available")),
     (

@@ -9,6 +9,7 @@ from mrpvm.knowledge.dialogue import Utterance, speakers_of, utterance_of
 from mrpvm.knowledge.instructions import (
     form_phrases,
     is_instruction,
+    is_reminder,
     is_session_wide,
     output_forms,
     without_form_phrases,
@@ -29,7 +30,7 @@ _LIST_LEAD = re.compile(
 _ASKED = word_class("question questions task tasks answer answers")
 _WORDS_OF_A_CLAUSE = 4
 _SECOND_REQUEST = re.compile(
-    r",?\s+and\s+(?:then\s+|also\s+)?(?=(?:who|what|where|when|which|why|how)\s+(?:is|are|was|were|do|does|did|can|many|much)\b"
+    r",?\s+and\s+(?:then\s+|also\s+)?(?=(?:who|what|where|when|which|why|how)(?:['\u2019]s|\s+(?:is|are|was|were|do|does|did|can|many|much))\b"
     r"|(?:explain|describe|compare|contrast|list|summari[sz]e|recommend|define|identify|calculate|verify)\s+\w)",
     re.IGNORECASE,
 )
@@ -249,7 +250,7 @@ class Segmenter:
     def _take_sentence(self, sentence: str) -> None:
         if is_instruction(sentence) or _only_asks_for_form(sentence):
             (self._since_request if self.result.requests else self.result.instructions).append(sentence)
-        elif is_task_request(sentence):
+        elif is_task_request(sentence) and not is_reminder(sentence):
             for part in _SECOND_REQUEST.split(sentence):
                 self._add_request(part.strip())
         elif not is_phatic(sentence) and any(char.isalnum() for char in sentence):

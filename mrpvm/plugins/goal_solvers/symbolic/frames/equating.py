@@ -46,6 +46,7 @@ _TOLD_BY = {
     sense("take"): {"duration"}, sense("cover"): {"size"},
 }  # fmt: skip
 """Verbs that tell one extent only: what something costs is not how large it is."""
+_CALLED_OFF = frozenset(sense(word) for word in ("cancel", "postpone", "abandon"))
 _ONLY_MEANT = frozenset(sense(word) for word in ATTITUDE_VERBS | {"reject", "decline", "discuss", "request", "demand"})
 """What somebody wants or rejects is not there to be measured."""
 _HAPPENS = frozenset(sense(word) for word in word_class("hold happen occur start open begin arrive leave take"))
@@ -84,6 +85,8 @@ def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return within
     if not _is_about(asked, thing, clause, told, discourse):
         return ()
+    if asked.wants == "time" and clause.is_passive and clause.verb in _CALLED_OFF:
+        return [clause.verb_text]  # who asks when it is has to know
     if asked.wants == "time":
         if not set(question.adverbs) <= set(clause.adverbs):
             return ()

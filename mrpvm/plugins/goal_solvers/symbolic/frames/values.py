@@ -6,7 +6,7 @@ from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEK
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import tells
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_nominal, is_number
-from mrpvm.plugins.goal_solvers.symbolic.reading import GIVEN
+from mrpvm.plugins.goal_solvers.symbolic.reading import GIVEN, sense
 from mrpvm.plugins.goal_solvers.symbolic.times import CLOCK, YEAR, is_ahead, limits
 from mrpvm.plugins.goal_solvers.symbolic.units import MONEY, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
 
@@ -165,8 +165,17 @@ def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> li
         aged = [
             phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))
         ]
+        aged += [
+            phrase
+            for phrase in clause.objects
+            if clause.verb == sense("be") and is_number(phrase.head_text) and _is_somebody(clause.subject)
+        ]
         found = aged + [phrase for phrase in found if {"old", "age", "aged"} & set(parsed.tokens)]
     return [parsed.text_of(phrase) for phrase in found]
+
+
+def _is_somebody(subject: Phrase | None) -> bool:
+    return subject is not None and (subject.is_person or subject.pronoun in ("i", "he", "she"))
 
 
 def frequencies(clause: Clause, parsed: Parsed) -> list[str]:

@@ -26,6 +26,8 @@ _PERMITTING = {sense("allow"), sense("forbid")}
 _PARTIAL = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
 _PERMISSION = frozenset(("may", "can"))
 _UNDONE = word_class("of about at from for against to without")
+_LEAVING = frozenset(sense(word) for word in ("forget", "refuse", "fail", "decline", "neglect"))
+_MANAGING = frozenset(sense(word) for word in ("manage", "remember"))
 _EXEMPTING = word_class("without except despite unlike of by")
 _PLAIN = {"us": "we", "me": "i"}
 _PARTS = word_class("some most many few several half")
@@ -57,12 +59,18 @@ def _pronouns(clause: Clause) -> set[str]:
 
 def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
     question = asked.clause
+    undone = _undone(asked, clause, told, discourse)
+    if undone is not None:
+        return undone
     if not is_stated(clause, asked) or not (asked.conditions or _is_settled(question, clause, told)):
         return None
     if not asked.bare <= bare_adverbs(told.parsed.tokens):
         return None
     if clause.link == "ing" and told.parsed.tokens[clause.verb_place - 1] in _UNDONE:
         return None  # who thinks of selling it has not sold it
+    others = _only_others(asked, clause, told, discourse)
+    if others is not None:
+        return others
     partial = set(clause.adverbs) & _PARTIAL - set(question.adverbs)
     if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
         partial = set()  # "may only be used in the room": in the room they may
@@ -85,6 +93,41 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     unlike = [phrase for word, phrase in clause.modifiers if word == "unlike"]
     contrasted = question.agent is not None and any(same(question.agent, item, told, discourse) for item in unlike)
     return not agrees if contrasted and same_modifiers(asked, clause, told, discourse) else None
+
+
+def _undone(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
+    """Tell whether somebody left undone what is asked: "she refused to sign", or did it after all: "managed to"."""
+    outer, question = clause.outer, asked.clause
+    leaves = clause.link == "to" and outer is not None and outer.verb in _LEAVING | _MANAGING and not outer.is_passive
+    misses = not clause.link and "almost" in clause.adverbs and "almost" not in question.adverbs
+    if not (leaves or misses) or "did" not in question.auxiliaries or question.is_negated:
+        return None
+    same_deed = same_verb(question, clause) and same_patients(question, clause, told, discourse)
+    if not same_deed or not same_agent(question, clause, told, discourse):
+        return None
+    if not same_modifiers(asked, clause, told, discourse):
+        return None
+    done = leaves and outer is not None and (outer.verb in _MANAGING) != outer.is_negated
+    return done
+
+
+def _only_others(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
+    """Tell whether what is asked of one is said of all others, or of another alone: "only Lisa has a key"."""
+    question, subject = asked.clause, clause.subject
+    if subject is None or question.subject is None or question.is_negated or clause.is_negated or clause.link:
+        return None
+    excepted = [phrase for word, phrase in clause.modifiers if word == "except"]
+    is_out = any(same(question.subject, phrase, told, discourse) for phrase in excepted)
+    is_only = "only" in told.parsed.tokens[: subject.start + 1] and subject.is_name and question.subject.is_name
+    is_other = is_only and not same(question.subject, subject, told, discourse) and not subject.others
+    if not (is_out or is_other) or not same_verb(question, clause):
+        return None
+    met = same_patients(question, clause, told, discourse) and _same_tense(question, clause)
+    named = all(
+        any(word == other and same(wanted, phrase, told, discourse) for other, phrase in clause.modifiers)
+        for word, wanted in question.modifiers
+    )
+    return False if met and named else None
 
 
 def _is_deed_of_one(clause: Clause) -> bool:
