@@ -185,3 +185,30 @@ def test_everyday_wordings(told: str, question: str, *, is_answered: bool) -> No
 def test_a_request_to_remember_is_kept() -> None:
     assert asked("Could you note that the code is 1234?", "What is the code?") == "The code is 1234."
     assert asked("Can you remember my name?") is None
+
+
+@pytest.mark.parametrize(
+    ("told", "other", "question"),
+    [
+        ("Tom has three sons.", "No, four.", "How many sons does Tom have?"),
+        ("I have 3 sons.", "Sorry, 4.", "How many sons do I have?"),
+    ],
+)
+def test_a_number_is_set_right(told: str, other: str, question: str) -> None:
+    assert asked(told, other, question) == f"{told} {other}"
+
+
+@pytest.mark.parametrize(
+    ("told", "other", "question"),
+    [
+        ("The rent is 900 euros.", "The rent is now due on Mondays.", "How much is the rent?"),
+        ("The shop is large.", "The shop is now red.", "How large is the shop?"),
+        ("The code is 1234.", "I mean the door code.", "What is the code?"),
+        ("I live in Vienna.", "I want to move to Rome.", "Where do I live?"),
+        ("I live in Rome.", "My parents moved to Berlin.", "Where do I live?"),
+        ("I lived in Vienna.", "I now live in Rome.", "Where did I live?"),
+    ],
+)
+def test_what_is_of_something_else_sets_nothing_right(told: str, other: str, question: str) -> None:
+    assert asked(told, other, question) in (told, None)
+    assert asked(told, other, question) == asked(told, question)

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import word_class
+from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NUMBER_WORDS, word_class
 from mrpvm.knowledge.text import words
-from mrpvm.plugins.goal_solvers.symbolic.reading import Word, is_past, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
+from mrpvm.plugins.goal_solvers.symbolic.restating import is_value
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)
@@ -65,6 +66,8 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
         return False
     if later.voiced.denied:
         return later.voiced.denied <= before and bool(shared) and len(new) <= _NEW_WORDS_MAX
+    if is_value(later.voiced.said):
+        return later.replaces == earlier.text
     if later.is_of_document:
         return 0 < len(new) <= _NEW_WORDS_MAX and len(shared) >= _SHARED_WORDS_MIN
     return _has_other_value(later, earlier)
@@ -125,11 +128,51 @@ def _is_outdated(later: Statement, earlier: Statement) -> bool:
         return True
     if not _is_now(later):
         return False
-    parts = [frozenset(_MYSELF.get(word, word) for word in reading.senses) for reading in later.readings]
-    before = frozenset(_MYSELF.get(word, word) for word in earlier.reading.senses)
-    first = next((word.sense for word in earlier.reading.words if _lasts(word)), None)
-    lasting = any(first in part and len(part & before) > 1 and part - before for part in parts)
-    return (first is not None and lasting) or (_has_other_value(later, earlier) and _is_state(earlier))
+    if _is_state(earlier) and _has_other_value(later, earlier):
+        return bool(_kinds(later.reading, earlier) & _kinds(earlier.reading, later) - {_THING})
+    verb = next((word.sense for word in earlier.reading.words if _lasts(word)), None)
+    return verb is not None and any(
+        {verb, _who(earlier.reading)} <= _plain(reading) and _differs_alike(reading, earlier)
+        for reading in later.readings
+    )
+
+
+def _differs_alike(reading: Reading, earlier: Statement) -> bool:
+    """Tell whether what is new stands in the places of what was said: another town, not another circumstance."""
+    new = {_kind(word) for word in reading.words if word.sense not in earlier.reading.senses and _says(word)}
+    old = {_kind(word) for word in earlier.reading.words if word.sense not in reading.senses and _says(word)}
+    return bool(new & old) and new - _SINCE_WHEN - _PARTS_OF_SPEECH <= old
+
+
+def _says(word: Word) -> bool:
+    return not word.is_pronoun and word.text not in _NOW | MONTHS
+
+
+def _kinds(reading: Reading, other: Statement) -> set[str]:
+    return {_kind(word) for word in reading.words if word.sense not in other.reading.senses}
+
+
+def _kind(word: Word) -> str:
+    """Give what a word may be exchanged with: its preposition, or that it is a number, a colour, a name, a thing."""
+    if word.preposition is not None:
+        return word.preposition
+    if word.text[0].isdigit() or word.text in NUMBER_WORDS:
+        return "number"
+    return "colour" if word.text in COLOURS else "name" if word.is_name else _THING
+
+
+def _plain(reading: Reading) -> set[str | None]:
+    return {_MYSELF.get(word, word) for word in reading.senses}
+
+
+def _who(reading: Reading) -> str | None:
+    first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
+    return _MYSELF.get(first.sense, first.sense) if first else None
+
+
+_THING = "thing"
+_PARTS_OF_SPEECH = frozenset(("number", "colour", "name", _THING))
+_SINCE_WHEN = frozenset(("since", "from", "as"))
 
 
 def _lasts(word: Word) -> bool:

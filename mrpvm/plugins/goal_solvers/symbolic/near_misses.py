@@ -6,7 +6,7 @@ from mrpvm.knowledge.lexicon import DETERMINERS, MODALS, NUMBER_WORDS, PREPOSITI
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
-from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, Reading, Word, sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 from mrpvm.plugins.goal_solvers.symbolic.times import starts_later
 
@@ -19,6 +19,8 @@ _LIGHT = frozenset(
     for word in word_class("make do give take have get write hold start begin be send file lodge submit win")
 )
 """Verbs that say nothing of their own beside the noun of a deed: who made a proposal proposed."""
+_PAST = frozenset(("did", "was", "were"))
+_NOW = frozenset(("now", "currently", "nowadays"))
 _PRESENT_BE = frozenset(("is", "are"))
 _ENDED = re.compile(r"\b(?:was|were)\b.*\b(?:from .+ to|between .+ and|until|till)\b", re.IGNORECASE)
 
@@ -45,6 +47,9 @@ def changes_by(question: Question, reading: Reading) -> bool:
 def _is_of_another_time(question: Question, reading: Reading) -> bool:
     """Tell whether what is asked of now was so until some time, or will be from some time on."""
     asked = {question.auxiliary, *question.reading.tokens}
+    is_of_now = bool(_NOW & set(reading.tokens) - asked) and not _PAST & set(reading.tokens)
+    if asked & _PAST and is_of_now and not any(is_past(word.text) for word in reading.words):
+        return True
     if question.is_copular and question.kind is not Kind.WHEN and asked & _PRESENT_BE:
         return _ENDED.search(reading.text) is not None or (not asked & MODALS and _is_ahead(question, reading))
     return bool(asked & {"do", "does"}) and question.kind is not Kind.WHEN and _is_ahead(question, reading)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.knowledge.corrections import new_home
-from mrpvm.knowledge.lexicon import AUXILIARIES, MONTHS, PREPOSITIONS, WEEKDAYS
+from mrpvm.knowledge.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, WEEKDAYS
 from mrpvm.knowledge.text import words
 from mrpvm.knowledge.verbs import verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
-from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, read
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _DAY = "|".join(sorted(WEEKDAYS))
@@ -20,7 +20,7 @@ _SHAPES = tuple(
         rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|\b(?:{_MONTH}) \d{{1,2}}(?:st|nd|rd|th)?\b",
         rf"\b(?:{_DAY})\b",
         rf"\b(?:{_MONTH})\b",
-        r"\b\d+(?:[.,:]\d+)*(?:\s?(?:am|pm))?\b",
+        rf"\b(?:\d+(?:[.,:]\d+)*(?:\s?(?:am|pm))?|{'|'.join(sorted(NUMBER_WORDS))})\b",
     )
 )
 """What stands for what where only a value is set right: a date for a date, a day for a day, a number for a number."""
@@ -49,7 +49,7 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
         return statement
     before = next((item for item in reversed(earlier) if _is_of(item, statement)), None)
     said, replaced = _as_home(statement), None
-    if before and statement.voiced.is_marked and _is_value(statement.plain):
+    if before and statement.voiced.is_marked and is_value(statement.plain):
         said, replaced = _with_value(before, statement), before.text
     elif shifted := _SHIFTED.match(statement.reading.text):
         before = next((item for item in reversed(earlier) if _is_timed(item, shifted["subject"])), None)
@@ -57,7 +57,12 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     told = before.text if before and (replaced or _opens_with_pronoun(statement)) else statement.before
     if said is None:
         return replace(statement, before=told)
-    return replace(statement, plain=said, reading=read(said), clauses=clauses_of(said), before=told, replaces=replaced)
+    return replace(statement, plain=said, reading=read(said), clauses=_clauses(said), before=told, replaces=replaced)
+
+
+def _clauses(said: str) -> tuple[Reading, ...]:
+    parts = said.rstrip(".").split("; ")
+    return tuple(read(part) for part in parts) if len(parts) > 1 else clauses_of(said)
 
 
 def _is_timed(earlier: Statement, subject: str) -> bool:
@@ -87,7 +92,8 @@ def _opens_with_pronoun(statement: Statement) -> bool:
     return first in ("he", "she", "it", "they", "his", "her", "its", "their", "it's", "that")
 
 
-def _is_value(said: str) -> bool:
+def is_value(said: str) -> bool:
+    """Tell whether what is said is no sentence but a value alone: "13 June", "at four"."""
     found = words(said)
     has_verb = any(word in AUXILIARIES or verb_forms(word) for word in found if word not in MONTHS)
     return len(found) <= _VALUE_WORDS and not has_verb

@@ -12,6 +12,7 @@ from mrpvm.knowledge.lexicon import (
     HAVE_FORMS,
     INTERROGATIVES,
     MONTHS,
+    NUMBER_WORDS,
     PERSON_WORDS,
     POSSESSIVES,
     PREPOSITIONS,
@@ -183,10 +184,11 @@ def _people(sentence: str) -> list[str]:
 
 
 def _object(sentence: str) -> str:
-    """Give the first thing behind the verb that has an article or owner: "a car" of "I bought a car"."""
+    """Give the first thing behind the verb with an article, owner or number: "car" of "I bought a car"."""
     found = list(_WORD.finditer(sentence))
     for place, match in enumerate(found):
-        if place == 0 or match.group().lower() not in DETERMINERS:
+        led = match.group().lower()
+        if place == 0 or not (led in DETERMINERS | NUMBER_WORDS or led.isdigit()):
             continue
         phrase: list[str] = []
         for before, item in zip(found[place:], found[place + 1 :], strict=False):
