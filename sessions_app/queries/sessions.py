@@ -34,13 +34,13 @@ def sessions(project: Project) -> QuerySet[Session]:
 
 
 def session(project: Project, session_id: str) -> Session:
-    """Give one session of the project.
+    """Give one session of the project, with its journal too.
 
     Raises:
         NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
     """
     try:
-        return sessions(project).get(session_id=session_id)
+        return sessions(project).select_related("journal").get(session_id=session_id)
     except Session.DoesNotExist:
         raise _unknown(session_id) from None
 
