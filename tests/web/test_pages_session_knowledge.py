@@ -105,7 +105,7 @@ def test_the_dialog_names_the_base_and_what_would_go_there(project: Project, ses
     learn(session, *TOLD)
     html = asks(member_client(project), session)
     save, fork = form_of(html, "session-kb-save", session), form_of(html, "session-kb-fork", session)
-    assert ">Handbook</a>, revision 1" in save
+    assert ">Handbook</a>, now at revision 1." in save
     assert "Sources changed in this session alone: 1" in html
     assert 'rules <span class="muted">1 unit</span>' in html
     assert "Statements of this conversation that no base has: 7" in html
