@@ -10,6 +10,7 @@ from sessions_app.actions.source_rows import NewSource
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
 from tests.actions.knowledge_scene import tell as learn
+from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, aside, browser, live, new_session, plain_browser, say
 from tests.search.units import make_unit
 
@@ -149,6 +150,19 @@ def test_what_was_told_is_saved_only_where_the_box_is_ticked(browser: Browser, w
         "Saved into “Winter” as revision 2, with what the conversation told"
     )
     assert len(held(winter, "badge")) == len(TOLD)
+
+
+def test_the_dialog_has_no_barriers(browser: Browser, session: Session) -> None:
+    aside(learn, session, *TOLD)
+    page = browser.open("session", session.session_id)
+    for scheme, width in (("light", 1280), ("dark", 390)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 800})
+        page.get_by_role("link", name="Save, fork or discard").click()
+        dialog = page.get_by_role("dialog", name="The draft is not saved")
+        expect(dialog.get_by_role("button", name="Fork")).to_be_visible()
+        assert problems(browser) == [], f"{scheme}, {width} pixels wide"
+        dialog.get_by_role("button", name="Cancel").click()
 
 
 def test_a_dialog_that_is_open_hears_that_the_base_has_gone_on(browser: Browser, session: Session) -> None:
