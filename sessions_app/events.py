@@ -29,7 +29,7 @@ EventKind = Literal[
     "command.recorded",
 ]  # fmt: skip
 """Events with a number [PL-46, O-37, O-50]. `turn.progressed` and `context.progressed` have none: they tell how far
-something has come that is not there yet."""
+something has come that is not there yet. Nor has `kb.revised`, which tells of a base and not of one session."""
 
 
 class EventMessage(TypedDict):
@@ -53,6 +53,11 @@ def use_server_loop(loop: asyncio.AbstractEventLoop) -> None:
 def group_of(session_pk: int) -> str:
     """Give the channel group of a session."""
     return f"session.{session_pk}"
+
+
+def group_of_base(base_pk: int) -> str:
+    """Give the channel group of the sessions that have a base mounted."""
+    return f"base.{base_pk}"
 
 
 def append(session: Session, kind: EventKind, payload: Mapping[str, Any] | None = None) -> None:
@@ -121,9 +126,25 @@ def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_
     send(session_pk, [progress])
 
 
+def base_revised(kb_id: str, revision: int) -> EventMessage:
+    """Give what a page is told whose session has a base mounted that is at another revision now."""
+    payload = {"kb_id": kb_id, "revision": revision}
+    return {"sequence": None, "kind": "kb.revised", "payload": payload, "created_at": None}
+
+
+def announce_revision(base_pk: int, kb_id: str, revision: int) -> None:
+    """Wake the open pages of sessions that have the base mounted, one message for all of them, after the commit."""
+    message = base_revised(kb_id, revision)
+    transaction.on_commit(lambda: _send(group_of_base(base_pk), [message]), robust=True)
+
+
 def send(session_pk: int, messages: Sequence[EventMessage]) -> None:
     """Send to the session's group, in order; a layer that is away costs live updates, never the change itself."""
-    layer, group = get_channel_layer(), group_of(session_pk)
+    _send(group_of(session_pk), messages)
+
+
+def _send(group: str, messages: Sequence[EventMessage]) -> None:
+    layer = get_channel_layer()
     if layer is None or (isinstance(layer, InMemoryChannelLayer) and group not in layer.groups):
         return  # nobody listens; a page that joins just now reads the rows afterwards
     if _server_loop is not None and _server_loop.is_running():

@@ -44,12 +44,17 @@ def fork_session_kb(
     name: str | None = None,
     actor: User | None = None,
     *,
+    include_conversation_units: bool = True,
     wait_ms: int = 0,
 ) -> KnowledgeBase:
     """Give a new base made of what the session sees, draft and journal included, and mount it there [KB-12].
 
     The mounted base stays as it is, and what the session knows stays its own wherever it goes. Costs the same for
     every size of base.
+
+    Args:
+        name: what the new base is called; as `fork_name` says when None.
+        include_conversation_units: the journal goes into the new base too.
 
     Raises:
         InvalidInput: as for `create_base`.
@@ -63,9 +68,11 @@ def fork_session_kb(
 
     @transaction.atomic
     def attempt() -> KnowledgeBase:
-        return _fork_session(lock_idle_session(session.pk), name, actor, with_journal=True, reason="fork")
+        locked = lock_idle_session(session.pk)
+        return _fork_session(locked, name, actor, with_journal=include_conversation_units, reason="fork")
 
-    prepare_journal(session)
+    if include_conversation_units:
+        prepare_journal(session)
     return waiting_for_slot(wait_ms, attempt)
 
 
@@ -210,6 +217,11 @@ def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> None:
         session.journal = create_layer(KnowledgeLayer.Kind.JOURNAL, below)
 
 
+def fork_name(parent: KnowledgeBase) -> str:
+    """Give what a fork of the base is called unless somebody names it."""
+    return f"{parent.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
+
+
 def _create_fork(
     parent: KnowledgeBase,
     tip: KnowledgeLayer,
@@ -217,10 +229,9 @@ def _create_fork(
     actor: User | None,
     origin: tuple[int, int] | None,
 ) -> KnowledgeBase:
-    default = f"{parent.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
     fork = KnowledgeBase.objects.create(
         project_id=parent.project_id,
-        name=default if name is None else base_name(name),
+        name=fork_name(parent) if name is None else base_name(name),
         parent=parent,
         head=tip,
         source_count=tip.source_count,

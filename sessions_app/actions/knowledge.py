@@ -12,6 +12,7 @@ from mrpvm.errors import InvalidInput, NotFound
 from mrpvm.ingestion.source import Rejection
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
+from sessions_app import events
 from sessions_app.actions.lifecycle import kb_saved
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.source_rows import (
@@ -192,13 +193,15 @@ def move_head(
     Args:
         origin: the key of another base that the content comes from, and the revision of it.
 
-    Effects: head, source count, name, time and revision, which grows by one; a row that keeps the revision.
+    Effects: head, source count, name, time and revision, which grows by one; a row that keeps the revision;
+    `kb.revised` for the open pages of sessions that have the base mounted.
     """
     base.head, base.source_count = layer, layer.source_count
     base.revision += 1
     base.updated_at = timezone.now()
     base.save(update_fields=["name", "head", "source_count", "revision", "updated_at"])
     note_revision(base, reason, actor, origin)
+    events.announce_revision(base.pk, base.kb_id, base.revision)
 
 
 def note_revision(

@@ -207,9 +207,10 @@ class KBMountRequest(WaitFields):
 
 
 class KBForkRequest(WaitFields):
-    """What the new base is called; without a name, after the mounted one [KB-12]."""
+    """What the new base is called; without a name, after the mounted one; what goes into it [KB-12]."""
 
     name = Text(required=False, allow_null=True, allow_blank=True)
+    include_conversation_units = Truth(required=False, default=True)
 
 
 class KBSaveRequest(KBForkRequest):
@@ -217,7 +218,6 @@ class KBSaveRequest(KBForkRequest):
 
     target_kb_id = Text(required=False, allow_null=True)
     fork = Truth(required=False, default=False)
-    include_conversation_units = Truth(required=False, default=True)
     expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
 
 

@@ -71,6 +71,6 @@ class ForkKB(ApiView):
         body = self.body(KBForkRequest)
         fork_session_kb(
             session(self.project, session_id), body.get("name"), wait_ms=body["wait_ms"],
-            actor=self.access.actor,
+            include_conversation_units=body["include_conversation_units"], actor=self.access.actor,
         )  # fmt: skip
         return Response(read_metadata(self.project, session_id))

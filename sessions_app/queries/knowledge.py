@@ -13,6 +13,7 @@ from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,
     KnowledgeSource,
+    LayerUnit,
     Project,
     QuarantinedChunk,
     Session,
@@ -119,6 +120,28 @@ def unsaved(session: Session) -> Mapping[str, int]:
 
 def _unsaved_layers(session: Session) -> list[int]:
     return session.draft.chain[: session.draft.chain.index(session.mounted_layer_id)]
+
+
+def told_units(session: Session) -> QuerySet[LayerUnit]:
+    """Give what the session knows of its own and no base has from it, oldest first: what a save takes along [KB-11]."""
+    return LayerUnit.objects.filter(layer_id__in=_own_layers(session)).order_by("pk")
+
+
+def told_counts(session: Session) -> tuple[int, int]:
+    """Give how many units `told_units` has, and how many of its base the session forgot: a save takes these out there.
+
+    No query for a session without large loads, one otherwise.
+    """
+    journal, (_, *below) = session.journal, _own_layers(session)
+    counts = [(journal.own_unit_count, journal.removed_unit_count)]
+    if below:
+        counts += KnowledgeLayer.objects.filter(pk__in=below).values_list("own_unit_count", "removed_unit_count")
+    return sum(told for told, _ in counts), sum(forgotten for _, forgotten in counts)
+
+
+def _own_layers(session: Session) -> list[int]:
+    """Give the keys of what lies above the draft, the journal first."""
+    return session.journal.chain[: session.journal.chain.index(session.draft_id)]
 
 
 def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:

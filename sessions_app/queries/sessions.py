@@ -34,13 +34,13 @@ def sessions(project: Project) -> QuerySet[Session]:
 
 
 def session(project: Project, session_id: str) -> Session:
-    """Give one session of the project.
+    """Give one session of the project, with its journal too.
 
     Raises:
         NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
     """
     try:
-        return sessions(project).get(session_id=session_id)
+        return sessions(project).select_related("journal").get(session_id=session_id)
     except Session.DoesNotExist:
         raise _unknown(session_id) from None
 
@@ -193,8 +193,17 @@ class SessionReader(NamedTuple):
     session_id: str
 
 
-def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, int]:
-    """Give the session's key to each reader who may see it now; for sockets, which outlive their request.
+class SeenSession(NamedTuple):
+    """A session's key, and the base that it has mounted as that is now: the session may see an earlier revision."""
+
+    pk: int
+    base_pk: int
+    kb_id: str
+    revision: int
+
+
+def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, SeenSession]:
+    """Give the session to each reader who may see it now; for sockets, which outlive their request.
 
     Nothing once the user has logged out, was deactivated or left the project, or the session was deleted.
     """
@@ -209,10 +218,14 @@ def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, 
         project_id__in=set(projects.values()),
     )
     # A client's own name of a session is known in its project alone.
-    pks = {(project, name): pk for project, name, pk in found.values_list("project_id", "session_id", "pk")}
+    columns = ("pk", "mounted_kb_id", "mounted_kb__kb_id", "mounted_kb__revision")
+    seen = {
+        (project, name): SeenSession(*rest)
+        for project, name, *rest in found.values_list("project_id", "session_id", *columns)
+    }
     visible = {
-        reader: pks.get((projects[reader.user_pk], reader.session_id))
+        reader: seen.get((projects[reader.user_pk], reader.session_id))
         for reader in readers
         if reader.login_key in logins and reader.user_pk in projects
     }
-    return {reader: pk for reader, pk in visible.items() if pk is not None}
+    return {reader: session for reader, session in visible.items() if session is not None}

@@ -46,9 +46,15 @@ def back_to(request: HttpRequest, default: str) -> HttpResponseRedirect:
     return HttpResponseRedirect(target)
 
 
-def tell(request: HttpRequest, text: str, *, undo_url: str = "") -> None:
-    """Show a short message on the next page, with a button that takes the act back if `undo_url` is given."""
-    messages.success(request, text, extra_tags=undo_url)
+def tell(request: HttpRequest, text: str, *, undo_url: str = "", link_url: str = "") -> None:
+    """Show a short message on the next page, with a button that takes the act back if `undo_url` is given.
+
+    A message with `link_url` leads to what it tells of instead; the two are told apart by their level.
+    """
+    if link_url:
+        messages.info(request, text, extra_tags=link_url)
+    else:
+        messages.success(request, text, extra_tags=undo_url)
 
 
 def tell_error(request: HttpRequest, error: MRPError) -> None:

@@ -41,6 +41,7 @@ urlpatterns = [
     path(f"{_SESSION}/skills/reload", session_skills.reload, name="session-skills-reload"),
     path(f"{_SESSION}/models", session.take_models, name="session-take-models"),
     path(f"{_SESSION}/memory/clear", session_memory.clear, name="session-memory-clear"),
+    path(f"{_SESSION}/kb/saving", session_knowledge.saving, name="session-kb-saving"),
     path(f"{_SESSION}/kb/mount", session_knowledge.mount, name="session-kb-mount"),
     path(f"{_SESSION}/kb/save", session_knowledge.save, name="session-kb-save"),
     path(f"{_SESSION}/kb/fork", session_knowledge.fork, name="session-kb-fork"),

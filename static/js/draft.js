@@ -1,37 +1,38 @@
 // What a mount over an unsaved draft asks: save it, fork it, throw it away, or leave everything as it is [KB-8].
 // A link beside the draft asks the same, without a message that waits for the answer; buttons mount the newest revision
 // of the base, and take a source out of the draft. What is a form here is sent as one where no script runs.
-import { csrfToken } from "./dom.js";
-import { toastRefusal } from "./ui.js";
+import { csrfToken, loadFragment } from "./dom.js";
+import { toast, toastRefusal } from "./ui.js";
 
 const SILENT_MS = 120_000; // a save writes what the session learned, however much that is
+// What changes the answer to "what is not saved, and would the base take it".
+const NEWS = ["draft.changed", "units.promoted", "units.evicted", "context.loaded", "kb.mounted", "kb.revised"];
 
 /**
  * Ask, and do what is answered; true once the draft no longer stops the base `kbId` from being mounted.
- * @param {{hasMessage?: boolean}} options whether a message waits for the answer
+ * @param {string} [kbId] the base that a waiting message mounts; none where no message waits
  */
-export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
-  dialog.querySelector("[data-draft-message]").hidden = !hasMessage;
-  dialog.querySelector("[data-draft-alone]").hidden = hasMessage;
-  const buttons = dialog.querySelectorAll("[data-draft-url]");
+export async function settleDraft(dialog, kbId) {
+  await showNews(dialog);
+  if (dialog.open) return false; // asked twice at once
+  dialog.toggleAttribute("data-message-waits", Boolean(kbId));
   const refusal = dialog.querySelector("[role=alert]");
   const done = new AbortController();
   let isSettled = false;
 
   async function act(event) {
     event.preventDefault();
-    const button = event.currentTarget;
-    for (const other of buttons) other.disabled = true;
-    const body = button.hasAttribute("data-draft-discard") ? { kb_id: kbId, discard_draft: true } : {};
-    const refused = await send(button.dataset.draftUrl, body);
-    for (const other of buttons) other.disabled = false;
-    refusal.textContent = refused?.message ?? "";
+    const body = new URLSearchParams(new FormData(event.target));
+    if (kbId && event.target.hasAttribute("data-act-mounts")) body.set("kb_id", kbId);
+    const refused = await sendForm(event.target, body);
+    if (!refused) isSettled = true;
+    refusal.textContent = dialog.open && refused ? refused.message : "";
     if (!dialog.open) return refused && toastRefusal(refused); // closed meanwhile: nothing is sent
-    isSettled = !refused;
     if (isSettled) dialog.close();
   }
 
-  for (const button of buttons) button.addEventListener("click", act, { signal: done.signal });
+  dialog.addEventListener("submit", act, { signal: done.signal });
+  for (const kind of NEWS) document.addEventListener(`live:${kind}`, () => showNews(dialog), { signal: done.signal });
   refusal.textContent = "";
   dialog.showModal();
   return new Promise((resolve) => {
@@ -42,18 +43,30 @@ export function settleDraft(dialog, kbId, { hasMessage = true } = {}) {
   });
 }
 
-/** Do what a button stands for; gives the error if it was refused, else null. */
-async function send(url, body, method = "POST") {
+/** Show what is not saved now; what the reader has ticked and typed stays. */
+const showNews = (dialog) => loadFragment(dialog.dataset.savingUrl, dialog.querySelector("#saving"), "outerMorph").catch(() => {});
+
+/** Send a form and say what it did; gives the error if it was refused, else null. */
+async function sendForm(form, body = new URLSearchParams(new FormData(form))) {
+  const buttons = (form.closest("dialog") ?? form).querySelectorAll("[type=submit]");
+  for (const button of buttons) button.disabled = true;
+  const answer = await send(form.action, "POST", body);
+  for (const button of buttons) button.disabled = false;
+  if (answer.error) return answer.error;
+  const { message, ...options } = answer;
+  toast(message, options);
+  return null;
+}
+
+/** Send a request and give what the server says; an `error` if it said no, or nothing. */
+async function send(url, method, body) {
   try {
-    const response = await fetch(url, {
-      method,
-      signal: AbortSignal.timeout(SILENT_MS),
-      headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": csrfToken() },
-      body: body && JSON.stringify(body),
-    });
-    return response.ok ? null : (await response.json()).error;
+    const headers = { Accept: "application/json", "X-CSRFToken": csrfToken() };
+    const response = await fetch(url, { method, body, headers, signal: AbortSignal.timeout(SILENT_MS) });
+    const text = await response.text();
+    return text ? JSON.parse(text) : {};
   } catch {
-    return { message: "No answer came. Look whether the draft is still unsaved, then try again." };
+    return { error: { message: "No answer came. Look whether it was done, then try again." } };
   }
 }
 
@@ -61,21 +74,26 @@ async function send(url, body, method = "POST") {
 const leaveButton = () => document.querySelector("form[data-composer] textarea")?.focus({ preventScroll: true });
 
 document.addEventListener("click", async (event) => {
-  const link = event.target.closest?.("[data-settle-draft]");
-  if (!link) return;
+  if (!event.target.closest?.("[data-settle-draft]")) return;
   event.preventDefault();
-  const dialog = document.getElementById("unsaved-draft");
-  if (await settleDraft(dialog, link.dataset.settleDraft, { hasMessage: false })) leaveButton();
+  if (await settleDraft(document.getElementById("unsaved-draft"))) leaveButton();
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.matches("form[data-act]") || event.defaultPrevented) return; // in the dialog it answers what that asks
+  event.preventDefault();
+  const refused = await sendForm(form);
+  if (refused) toastRefusal(refused);
+  else leaveButton();
 });
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest?.("[data-mount-url], [data-unstage-url]");
+  const button = event.target.closest?.("[data-unstage-url]");
   if (!button) return;
-  event.preventDefault();
-  const { mountUrl, kbId, unstageUrl } = button.dataset;
   button.disabled = true;
-  const refused = await (mountUrl ? send(mountUrl, { kb_id: kbId }) : send(unstageUrl, null, "DELETE"));
+  const { error } = await send(button.dataset.unstageUrl, "DELETE");
   button.disabled = false;
-  if (refused) toastRefusal(refused);
+  if (error) toastRefusal(error);
   else leaveButton();
 });

@@ -113,9 +113,9 @@ onElements("[role=tablist]", (list) => {
 /**
  * Show a short message.
  * @param {string} message
- * @param {{undoUrl?: string, undoLabel?: string, failed?: boolean, code?: string}} options
+ * @param {{undoUrl?: string, undoLabel?: string, linkUrl?: string, linkLabel?: string, failed?: boolean, code?: string}} options
  */
-export function toast(message, { undoUrl, undoLabel = "Undo", failed = false, code } = {}) {
+export function toast(message, { undoUrl, undoLabel = "Undo", linkUrl, linkLabel = "Show it", failed = false, code } = {}) {
   const region = document.getElementById("toasts");
   if (!region) return;
   const text = build("span", { class: "toast__text", text: message });
@@ -126,6 +126,7 @@ export function toast(message, { undoUrl, undoLabel = "Undo", failed = false, co
     undo.addEventListener("click", () => undoAction(undoUrl, box));
     box.append(undo);
   }
+  if (linkUrl) box.append(build("a", { class: "button button--small", href: linkUrl, text: linkLabel }));
   const close = build("button", { class: "button button--quiet button--small", type: "button", "aria-label": "Dismiss", text: "×" });
   close.addEventListener("click", () => box.remove());
   box.append(close);
@@ -165,8 +166,8 @@ export const toastRefusal = ({ message, code }) => toast(message, { failed: true
 
 // A message that was rendered into the page: <div data-toast="..." data-undo-url="...">.
 onElements("[data-toast]", (element) => {
-  const { toast: message, undoUrl, failed, code } = element.dataset;
-  toast(message, { undoUrl, failed: failed === "true", code });
+  const { toast: message, undoUrl, linkUrl, failed, code } = element.dataset;
+  toast(message, { undoUrl, linkUrl, failed: failed === "true", code });
   element.remove();
 });
 

@@ -124,3 +124,11 @@ def test_who_may_only_read_changes_nothing(editor: Caller, caller: Callable[...,
     _, address = told(editor)
     for verb in ("load", "mount", "save", "fork"):
         assert caller("viewer").post(f"{address}/{verb}", {"kb_id": "default"}).status_code == 403
+
+
+def test_a_fork_may_leave_the_conversation_out(editor: Caller) -> None:
+    session_id, address = told(editor)
+    assert editor.post(f"{address}/fork", {"name": "Without", "include_conversation_units": False}).status_code == 200
+    assert held(of(session_id).mounted_kb, "dog") == []
+    assert editor.post(f"{address}/fork", {"name": "With"}).status_code == 200
+    assert held(of(session_id).mounted_kb, "dog") == ["My dog is called Rex."]

@@ -9,11 +9,14 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.source_rows import NewSource
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
+from tests.actions.knowledge_scene import tell as learn
+from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, aside, browser, live, new_session, plain_browser, say
 from tests.search.units import make_unit
 
 __all__ = ["browser", "plain_browser"]
 
+TOLD = [f"My badge number is {number}." for number in range(7)]
 QUESTION = "What depends on the valve?"
 
 
@@ -79,10 +82,11 @@ def test_a_draft_that_is_kept_gives_the_message_back(asked: Locator, session: Se
 def test_a_save_that_is_refused_says_why_and_leaves_the_other_ways(
     browser: Browser, asked: Locator, session: Session
 ) -> None:
+    browser.page.route("**/kb/saving", lambda route: route.fulfill(status=204))  # the dialog does not hear of it
     aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
     asked.get_by_role("button", name="Save").click()
     expect(asked.get_by_role("alert")).to_contain_text("has been changed since this session mounted it")
-    browser.complaints.clear()  # the browser's own about the answer 409
+    browser.complaints.clear()  # the browser's own about the answer 400
     asked.get_by_role("button", name="Fork").click()
     answered(asked.page)
     assert mounted(session) == "Winter"
@@ -102,6 +106,82 @@ def test_a_draft_is_settled_without_a_message(browser: Browser, session: Session
     assert [base.name for base in KnowledgeBase.objects.all() if held(base, "pump")] == ([kept_in] if kept_in else [])
     assert mounted(session) == (kept_in or "Handbook")
     assert not session.turn_sequence
+
+
+def test_what_was_told_is_forked_with_a_name_and_a_toast_says_so(browser: Browser, winter: KnowledgeBase) -> None:
+    session = new_session(browser.project, base=winter)
+    aside(learn, session, *TOLD)
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("fork")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Save or fork")
+    expect(dialog.get_by_label("Statements of this conversation")).to_contain_text("and 2 more")
+    name = dialog.get_by_label("Name of a fork")
+    expect(name).to_have_value("Winter fork")
+    name.fill("Mine")
+    dialog.get_by_role("button", name="Fork").click()
+    expect(dialog).to_be_hidden()
+    toast = page.locator("#toasts")
+    expect(toast).to_contain_text("Made “Mine”, with what the conversation told.")
+    expect(page.locator("#session-state")).not_to_contain_text("in this session alone")
+    assert len(held(KnowledgeBase.objects.get(name="Mine"), "badge")) == len(TOLD)
+    toast.get_by_role("link", name="Show it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Mine")
+
+
+def test_what_was_told_is_saved_only_where_the_box_is_ticked(browser: Browser, winter: KnowledgeBase) -> None:
+    session = new_session(browser.project, base=winter)
+    aside(learn, session, *TOLD)
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.get_by_role("link", name="Save or fork").click()
+    dialog = page.get_by_role("dialog", name="Save or fork")
+    box, save = dialog.get_by_label("Also what the conversation told").first, dialog.get_by_role("button", name="Save")
+    expect(box).not_to_be_checked()
+    save.click()
+    expect(box).to_be_focused()  # the browser's own words stand beside it
+    assert mounted(session) == "Winter"
+    assert not held(winter, "badge")
+    box.check()
+    save.click()
+    expect(page.locator("#toasts")).to_contain_text(
+        "Saved into “Winter” as revision 2, with what the conversation told"
+    )
+    assert len(held(winter, "badge")) == len(TOLD)
+
+
+def test_the_dialog_has_no_barriers(browser: Browser, session: Session) -> None:
+    aside(learn, session, *TOLD)
+    page = browser.open("session", session.session_id)
+    for scheme, width in (("light", 1280), ("dark", 390)):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_viewport_size({"width": width, "height": 800})
+        page.get_by_role("link", name="Save, fork or discard").click()
+        dialog = page.get_by_role("dialog", name="The draft is not saved")
+        expect(dialog.get_by_role("button", name="Fork")).to_be_visible()
+        assert problems(browser) == [], f"{scheme}, {width} pixels wide"
+        dialog.get_by_role("button", name="Cancel").click()
+
+
+def test_a_dialog_that_is_open_hears_that_the_base_has_gone_on(browser: Browser, session: Session) -> None:
+    aside(learn, session, *TOLD)
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.get_by_role("link", name="Save, fork or discard").click()
+    dialog = page.get_by_role("dialog", name="The draft is not saved")
+    dialog.get_by_label("Also what the conversation told").last.uncheck()
+    dialog.get_by_label("Name of a fork").fill("Mine")
+    aside(add_source, session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
+    expect(page.locator("#session-state")).to_contain_text("as of revision 1; its newest is 2")
+    expect(dialog).to_contain_text("a save into it would be refused")
+    expect(dialog.get_by_role("button", name="Save")).to_have_count(0)
+    expect(dialog.get_by_label("Also what the conversation told")).not_to_be_checked()
+    expect(dialog.get_by_label("Name of a fork")).to_have_value("Mine")
+    dialog.get_by_role("button", name="Discard and mount the newest").click()
+    expect(page.locator("#session-state")).not_to_contain_text("its newest is")
+    expect(page.get_by_role("link", name="Save or fork")).to_be_visible()
 
 
 def test_the_newest_revision_is_mounted_from_the_page(browser: Browser, winter: KnowledgeBase) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ import httpx2 as httpx
 import pytest
 from websockets.sync.client import connect
 
+from sessions_app.web.consumers import HEARTBEAT_SECONDS
 from tests.server import ServerProcess
 
 pytestmark = pytest.mark.services
@@ -39,7 +41,7 @@ class Node:
         body = {"session_id": session_id, "messages": [{"role": "user", "content": text}]}
         return self.post("/chat/completions", body)
 
-    def socket(self, session_id: str, since: int = 0) -> Any:
+    def socket(self, session_id: str, since: int | str = 0) -> Any:
         """Open the live socket."""
         assert self.cookies is not None
         cookie = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
@@ -83,6 +85,19 @@ def test_a_turn_in_one_process_is_seen_live_in_the_other(nodes: tuple[Node, Node
     numbers = [number for number, _ in events]
     assert numbers == list(range(1, len(numbers) + 1))
     assert "units.pending" in [kind for _, kind in events]
+
+
+def test_a_base_that_one_process_changes_is_news_on_a_page_of_the_other(nodes: tuple[Node, Node]) -> None:
+    """Sooner than the next heartbeat, which would tell of it too."""
+    here, there = nodes
+    session_id = here.new_session()
+    with there.socket(session_id, since="2&revision=1") as socket:
+        time.sleep(1)  # the socket has joined
+        begun = time.monotonic()
+        assert here.post("/kbs/default/sources", {"name": "a.txt", "content": "The valve leaks."}).is_success
+        message = json.loads(socket.recv(timeout=20))
+    assert (message["kind"], message["payload"]["revision"]) == ("kb.revised", 2)
+    assert time.monotonic() - begun < HEARTBEAT_SECONDS / 2
 
 
 def test_a_socket_that_moves_to_the_other_process_misses_nothing(nodes: tuple[Node, Node]) -> None:

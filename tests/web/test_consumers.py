@@ -13,11 +13,14 @@ from django.test import Client
 from pytest_django import Settings
 
 from sessions_app import events
+from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session, delete_session, rename_session
-from sessions_app.models import Membership, Project, Role, Session
+from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
 from sessions_app.web.consumers import shared
+from tests.search.units import make_unit
 
 PATIENCE_SECONDS = 30
 """How long a test waits for what must come; a busy machine needs some of it, a lost message all of it."""
@@ -44,7 +47,7 @@ def cookie_of(user: User) -> str:
     return f"mrpvm_session={client.cookies['mrpvm_session'].value}"
 
 
-def socket(session: Session, cookie: str | None, since: int = 0) -> WebsocketCommunicator:
+def socket(session: Session, cookie: str | None, since: int | str = 0) -> WebsocketCommunicator:
     from mrpvm.asgi import application
 
     headers = [(b"origin", b"http://127.0.0.1"), (b"host", b"127.0.0.1")]
@@ -115,6 +118,57 @@ async def test_the_heartbeat_brings_a_lost_last_message(monkeypatch: pytest.Monk
     monkeypatch.setattr(events, "send", lambda *given: None)
     await rename(session)
     assert [message["sequence"] for message in await received(communicator, 1)] == [3]
+    await communicator.disconnect()
+
+
+@sync_to_async
+def revise(base: KnowledgeBase, name: str) -> None:
+    add_source(base, name, name, [make_unit(name, f"The {name} stands.")])
+
+
+@sync_to_async
+def base_of(session: Session) -> KnowledgeBase:
+    return Session.objects.get(pk=session.pk).mounted_kb
+
+
+def revised(base: KnowledgeBase, revision: int) -> dict[str, Any]:
+    payload = {"kb_id": base.kb_id, "revision": revision}
+    return {"sequence": None, "kind": "kb.revised", "payload": payload, "created_at": None}
+
+
+async def test_a_newer_revision_of_the_mounted_base_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The heartbeat is far away; after a mount the other base counts, and the first one no more."""
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 3_600)
+    session, _, cookie = await sync_to_async(world)()
+    first, other = await base_of(session), await sync_to_async(create_base)(session.project, "Other")
+    communicator = socket(session, cookie, since="2&revision=1")
+    await communicator.connect()
+    await revise(first, "pump")
+    assert await received(communicator, 1) == [revised(first, 2)]
+    await sync_to_async(mount_base)(session, other, reason="load-api")
+    assert [message["kind"] for message in await received(communicator, 2)] == ["kb.mounted", "kb.revised"]
+    await revise(first, "valve")
+    assert await communicator.receive_nothing()
+    await revise(other, "lift")
+    assert await received(communicator, 1) == [revised(other, 2)]
+    await communicator.disconnect()
+
+
+async def test_a_revision_that_came_before_the_socket_or_got_lost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, _, cookie = await sync_to_async(world)()
+    base = await base_of(session)
+    await revise(base, "pump")
+    communicator = socket(session, cookie, since="2&revision=1")
+    await communicator.connect()
+    assert await received(communicator, 1) == [revised(base, 2)]
+    await communicator.disconnect()
+    monkeypatch.setattr(consumers, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(events, "_send", lambda *given: None)
+    communicator = socket(session, cookie, since="2&revision=2")
+    await communicator.connect()
+    await revise(base, "valve")
+    assert await received(communicator, 1) == [revised(base, 3)]
+    assert await communicator.receive_nothing()
     await communicator.disconnect()
 
 

@@ -285,7 +285,7 @@ def test_the_time_to_expiry_is_shown_where_one_is_set(project: Project) -> None:
 def test_a_page_says_from_which_event_on_it_wants_news(project: Project) -> None:
     session = create_session(project)
     html = get(member_client(project), session)
-    assert f'data-live-url="/live/sessions/{session.session_id}" data-live-since="2"' in html
+    assert f'data-live-url="/live/sessions/{session.session_id}?revision=1" data-live-since="2"' in html
 
 
 @pytest.mark.parametrize("name", ["session", "session-messages", "session-state"])

@@ -9,9 +9,10 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
 from sessions_app.actions.source_rows import NewSource
 from sessions_app.models import KnowledgeBase, Project, Session
-from tests.actions.knowledge_scene import held
+from tests.actions.knowledge_scene import forget, held
+from tests.actions.knowledge_scene import tell as learn
 from tests.search.units import make_unit
-from tests.web.page_scene import check_html, member_client, project
+from tests.web.page_scene import check_html, counted_queries, member_client, project
 
 __all__ = ["project"]
 
@@ -25,9 +26,9 @@ def session(project: Project) -> Session:
     return session
 
 
-def sent(client: Client, session: Session, name: str, **values: str) -> str:
+def sent(client: Client, session: Session, address: str, **values: str) -> str:
     """Send a form of the page; gives the page that follows."""
-    response = client.post(reverse(name, args=[session.session_id]), values, follow=True)
+    response = client.post(reverse(address, args=[session.session_id]), values, follow=True)
     assert response.redirect_chain == [(reverse("session", args=[session.session_id]), 302)]
     html = response.content.decode()
     check_html(html)
@@ -42,8 +43,9 @@ def holding(word: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "values", "kept_in", "told"),
     [
-        ("session-kb-save", {}, ["Handbook"], "Saved into “Handbook”."),
-        ("session-kb-fork", {}, ["Handbook fork"], "Made “Handbook fork”."),
+        ("session-kb-save", {}, ["Handbook"], "Saved into “Handbook” as revision 2."),
+        ("session-kb-fork", {}, ["Handbook fork"], "Made “Handbook fork”. The session sees its revision 1 now."),
+        ("session-kb-fork", {"name": " Mine "}, ["Mine"], "Made “Mine”."),
         ("session-kb-mount", {"discard_draft": "yes"}, [], "The draft was discarded."),
     ],
 )
@@ -52,6 +54,7 @@ def test_a_draft_is_settled(
 ) -> None:
     html = sent(member_client(project, "editor"), session, name, **values)
     assert told in html
+    assert f'data-link-url="{reverse("knowledge-base", args=[session.mounted_kb.kb_id])}"' in html
     assert not session.is_dirty
     assert holding("pump") == kept_in
     assert session.mounted_kb.name == (kept_in or ["Handbook"])[0]
@@ -78,3 +81,125 @@ def test_a_save_over_somebody_s_change_is_refused_and_keeps_the_draft(project: P
     assert "has been changed since this session mounted it" in html
     assert session.is_dirty
     assert holding("pump") == []
+
+
+TOLD = [f"My badge number is {number}." for number in range(7)]
+
+
+def asks(client: Client, session: Session) -> str:
+    """Give what the dialog asks."""
+    response = client.get(reverse("session-kb-saving", args=[session.session_id]))
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html
+
+
+def form_of(html: str, name: str, session: Session) -> str:
+    """Give the one form that is sent there; empty if there is none."""
+    action = reverse(name, args=[session.session_id])
+    return next((part for part in html.split("<form")[1:] if f'action="{action}"' in part), "").split("</form>")[0]
+
+
+def test_the_dialog_names_the_base_and_what_would_go_there(project: Project, session: Session) -> None:
+    learn(session, *TOLD)
+    html = asks(member_client(project), session)
+    save, fork = form_of(html, "session-kb-save", session), form_of(html, "session-kb-fork", session)
+    assert ">Handbook</a>, now at revision 1." in save
+    assert "Sources changed in this session alone: 1" in html
+    assert 'rules <span class="muted">1 unit</span>' in html
+    assert "Statements of this conversation that no base has: 7" in html
+    assert [claim in html for claim in TOLD] == [True] * 5 + [False] * 2
+    assert "and 2 more" in html
+    assert 'name="include_conversation_units" value="yes">' in save
+    assert 'name="include_conversation_units" value="yes" checked>' in fork
+    assert 'value="Handbook fork"' in fork
+
+
+@pytest.mark.parametrize("name", ["session-kb-save", "session-kb-fork"])
+@pytest.mark.parametrize("is_ticked", [True, False])
+def test_what_was_told_is_kept_private_unless_it_is_ticked(
+    project: Project, session: Session, name: str, is_ticked: bool
+) -> None:
+    learn(session, *TOLD)
+    html = sent(member_client(project), session, name, **({"include_conversation_units": "yes"} if is_ticked else {}))
+    assert ("with what the conversation told" in html) == is_ticked
+    assert len(held(session.mounted_kb, "badge")) == (7 if is_ticked else 0)
+    assert held(session.mounted_kb, "pump") == ["The pump hums."]
+    assert ("7 statements, in this session alone" in html) == (not is_ticked)
+
+
+def test_what_was_told_alone_can_be_saved_and_forked(project: Project) -> None:
+    session, client = create_session(project, base=create_base(project, "Handbook")), member_client(project)
+    page = client.get(reverse("session", args=[session.session_id])).content.decode()
+    assert "data-settle-draft" not in page
+    learn(session, *TOLD)
+    page = client.get(reverse("session", args=[session.session_id])).content.decode()
+    check_html(page)
+    assert ">Save or fork</a>" in page
+    html = asks(client, session)
+    assert 'value="yes" required>' in form_of(html, "session-kb-save", session)
+    assert not form_of(html, "session-kb-mount", session)
+    assert "Nothing was saved: no source is staged" in sent(client, session, "session-kb-save")
+    assert session.mounted_kb.revision == 1
+    html = sent(client, session, "session-kb-save", include_conversation_units="yes")
+    assert "Saved into “Handbook” as revision 2, with what the conversation told." in html
+    assert len(held(session.mounted_kb, "badge")) == 7
+    assert "data-settle-draft" not in html
+
+
+def test_what_a_base_has_and_the_session_forgot_is_counted(project: Project) -> None:
+    session, client = create_session(project, base=create_base(project, "Handbook")), member_client(project)
+    learn(session, *TOLD)
+    sent(client, session, "session-kb-save", include_conversation_units="yes")
+    forget(session, TOLD[0])
+    html = asks(client, session)
+    assert "1 unit of the base that this session has forgotten would go with them." in html
+    sent(client, session, "session-kb-save", include_conversation_units="yes")
+    assert len(held(session.mounted_kb, "badge")) == 6
+
+
+def test_a_base_that_has_gone_on_is_not_offered_a_save(project: Project, session: Session) -> None:
+    client = member_client(project)
+    add_source(session.mounted_kb, "more", "More", [make_unit("b", "The valve leaks.")])
+    html = asks(client, session)
+    assert "is at revision 2, and this session sees revision 1: a save into it would be refused" in html
+    assert not form_of(html, "session-kb-save", session)
+    assert 'name="discard_draft"' in form_of(html, "session-kb-mount", session)
+    assert form_of(html, "session-kb-fork", session)
+    assert ">Fork or discard</a>" in client.get(reverse("session", args=[session.session_id])).content.decode()
+    sent(client, session, "session-kb-mount", discard_draft="yes")
+    learn(session, *TOLD)
+    add_source(session.mounted_kb, "other", "Other", [make_unit("c", "The lift stands.")])
+    html = asks(client, session)
+    assert "discard_draft" not in form_of(html, "session-kb-mount", session)
+    assert "Mount the newest" in form_of(html, "session-kb-mount", session)
+    sent(client, session, "session-kb-mount")
+    assert form_of(asks(client, session), "session-kb-save", session)
+
+
+def test_a_script_is_told_what_was_done_or_why_not(project: Project, session: Session) -> None:
+    client, address = member_client(project), reverse("session-kb-fork", args=[session.session_id])
+    refused = client.post(address, {"name": " "}, headers={"accept": "application/json"})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "KB_VALIDATION_MISSING_NAME")
+    done = client.post(address, {"name": "Mine"}, headers={"accept": "application/json"}).json()
+    made = KnowledgeBase.objects.get(name="Mine")
+    assert done["linkUrl"] == reverse("knowledge-base", args=[made.kb_id])
+    assert done["message"].startswith("Made “Mine”.")
+
+
+def test_a_viewer_is_asked_nothing(project: Project, session: Session) -> None:
+    client = member_client(project, "viewer")
+    assert client.get(reverse("session-kb-saving", args=[session.session_id])).status_code == 403
+    assert "data-settle-draft" not in client.get(reverse("session", args=[session.session_id])).content.decode()
+
+
+def test_the_dialog_costs_the_same_however_much_was_told(project: Project, session: Session) -> None:
+    client, counts = member_client(project), []
+    asks(client, session)
+    for count in (2, 7):
+        learn(session, *TOLD[:count])
+        with counted_queries() as queries:
+            asks(client, session)
+        counts.append(len(queries))
+    assert counts[0] == counts[1]

@@ -2,7 +2,7 @@
 
 The socket listens first and then reads the rows after the number the page has seen; a message only wakes it to read
 them again. So nothing is missed and nothing is doubled. A heartbeat looks once more, for the case that the very last
-message was lost.
+message was lost. The revision of the mounted base is read with the rows: a base does not write to all its sessions.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from sessions_app import events
-from sessions_app.queries.sessions import SessionReader
+from sessions_app.queries.sessions import SeenSession, SessionReader
 from sessions_app.web.consumers.shared import Answer, Bell, Ear, Question, SharedReads, Told
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     """No layer has this name: the ear listens for all sockets, and Redis that is away refuses none."""
 
     async def connect(self) -> None:
-        """Listen, then send what the page has not seen (`?since=<number>`)."""
+        """Listen, then send what the page has not seen (`?since=<number>&revision=<of the mounted base>`)."""
         loop = asyncio.get_running_loop()
         events.use_server_loop(loop)
         self._shared = _shared.setdefault(loop, Shared())
@@ -53,7 +53,8 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if not self.scope["user"].is_authenticated:
             await self.close(UNAUTHENTICATED)
             return
-        self._since = _number(parse_qs(self.scope["query_string"].decode()).get("since", ["0"])[0])
+        asked = parse_qs(self.scope["query_string"].decode())
+        self._since = _number(asked.get("since", ["0"])[0])
         self._reader = SessionReader(
             self.scope["user"].pk, self.scope["session"].session_key, self.scope["url_route"]["kwargs"]["session_id"]
         )
@@ -61,8 +62,10 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
         if answer is None:
             await self.close(FORBIDDEN)
             return
-        self._session_pk = answer.session_pk
-        self._shared.ears.setdefault(answer.session_pk, Ear(answer.session_pk)).join(self._bell)
+        self._session_pk = answer.session.pk
+        # A page that shows the revision says which; what came since is news.
+        self._base = (answer.session.base_pk, _number(asked.get("revision", [""])[0]) or answer.session.revision)
+        self._shared.ears.setdefault(answer.session.pk, Ear(answer.session)).join(self._bell)
         self._bell.ring(None)
         self._following = asyncio.create_task(self._follow())
 
@@ -93,13 +96,22 @@ class SessionConsumer(AsyncJsonWebsocketConsumer):
     async def _send_news(self, progress: Sequence[Told]) -> bool:
         """Send what is new, if its reader may still see the session; tells whether they may."""
         answer = await self._ask()
-        if answer is None or answer.session_pk != self._session_pk:
+        if answer is None or answer.session.pk != self._session_pk:
             return False
+        self._shared.ears[self._session_pk].follow_base(answer.session)
         for told in sorted((*answer.news, *progress)):
             await self.send(told.text)
             if not told.is_progress:
                 self._since = told.sequence
+        await self._send_revision(answer.session)
         return True
+
+    async def _send_revision(self, session: SeenSession) -> None:
+        """Tell of a revision of the mounted base that the page has not heard of."""
+        base = (session.base_pk, session.revision)
+        if base != self._base:
+            self._base = base
+            await self.send_json(events.base_revised(session.kb_id, session.revision))
 
     async def _ask(self) -> Answer | None:
         return await self._shared.reads.ask(Question(self._reader, self._session_pk, self._since))

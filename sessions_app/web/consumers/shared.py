@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from sessions_app import events
-from sessions_app.queries.sessions import SessionReader, events_since, visible_sessions
+from sessions_app.queries.sessions import SeenSession, SessionReader, events_since, visible_sessions
 
 if TYPE_CHECKING:
     from sessions_app.models import SessionEvent
@@ -46,7 +46,7 @@ class Question(NamedTuple):
 class Answer(NamedTuple):
     """The session that the reader may see, and its events, which all who asked the same share."""
 
-    session_pk: int
+    session: SeenSession
     news: Sequence[Told]
 
 
@@ -137,13 +137,13 @@ class Bell:
 
 
 class Ear:
-    """Listens to one session's group for all sockets of this process that follow the session.
+    """Listens to the groups of one session and its base for all sockets of this process that follow the session.
 
-    Whoever may have missed something is woken to read the rows: after each time that the ear joined the group.
+    Whoever may have missed something is woken to read the rows: after each time that the ear joined the groups.
     """
 
-    def __init__(self, session_pk: int) -> None:
-        self._group = events.group_of(session_pk)
+    def __init__(self, session: SeenSession) -> None:
+        self._session = session
         self._bells: set[Bell] = set()
         self._listening: asyncio.Task[None] | None = None
 
@@ -152,6 +152,19 @@ class Ear:
         self._bells.add(bell)
         if self._listening is None or self._listening.done():
             self._listening = asyncio.create_task(self._listen())
+
+    def follow_base(self, session: SeenSession) -> None:
+        """Listen to the group of the base that the session has mounted now."""
+        if session.base_pk == self._session.base_pk:
+            return
+        self._session = session
+        if self._listening is not None:
+            self._listening.cancel()
+            self._listening = asyncio.create_task(self._listen())
+
+    @property
+    def _groups(self) -> tuple[str, str]:
+        return events.group_of(self._session.pk), events.group_of_base(self._session.base_pk)
 
     def leave(self, bell: Bell) -> bool:
         """Ring it no more; tells whether nobody is left, and then the ear has stopped listening."""
@@ -174,19 +187,21 @@ class Ear:
             except TimeoutError:
                 pass
             except Exception as error:
-                logger.warning("%s hears nothing for %s s: %s", self._group, pause, error)
+                logger.warning("%s hears nothing for %s s: %s", self._groups[0], pause, error)
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
     @asynccontextmanager
     async def _joined(self) -> AsyncIterator[str]:
-        layer = get_channel_layer()
+        layer, groups = get_channel_layer(), self._groups
         channel = await layer.new_channel()
         try:
-            await layer.group_add(self._group, channel)
+            for group in groups:
+                await layer.group_add(group, channel)
             yield channel
         finally:
-            await layer.group_discard(self._group, channel)
+            for group in groups:
+                await layer.group_discard(group, channel)
 
     async def _pass_on(self, channel: str) -> None:
         layer, latest = get_channel_layer(), 0
@@ -194,6 +209,7 @@ class Ear:
             message: events.EventMessage = (await layer.receive(channel))["message"]
             sequence = message["sequence"]
             latest = latest if sequence is None else sequence
-            progress = Told(latest, True, json.dumps(message)) if sequence is None else None
+            is_progress = sequence is None and message["kind"] != "kb.revised"  # which is read with the rows
+            progress = Told(latest, True, json.dumps(message)) if is_progress else None
             for bell in self._bells:
                 bell.ring(progress)

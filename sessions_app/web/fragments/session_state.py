@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.filter_language import parse
-from sessions_app.queries.knowledge import draft_sources, unsaved
 from sessions_app.queries.model_roles import session_config
-from sessions_app.queries.pages import MOUNTS_SHOWN, newest_units, turn_registry
-from sessions_app.queries.sessions import mounts
+from sessions_app.queries.pages import newest_units, turn_registry
 from sessions_app.web.fragments.conversation import rating_of, turn_tone
 from sessions_app.web.fragments.model_roles import models_of
 from sessions_app.web.fragments.session_memory import memory_context
+from sessions_app.web.fragments.session_saving import saving_context
 from sessions_app.web.fragments.session_skills import frozen_context
 from sessions_app.web.graph.status import Tone, duration_badge
 from sessions_app.web.prose import plain
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 
 PREVIEW_CHARS = 120
-STAGED_SHOWN = 20
-"""Sources of a draft that its session's page lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +44,11 @@ def state_context(
         unit_count, turn_count: what the reader has loaded already.
     """
     return {
-        "session": session,
-        "unsaved": unsaved(session) if session.is_dirty else None,
-        "staged": list(draft_sources(session)[:STAGED_SHOWN]) if session.is_dirty else [],
+        **saving_context(session),
         "preferences": _preferences(session),
         "models": models_of(session_config(session)),
         **units_context(session, None, unit_count),
         **registry_context(session, find, None, turn_count),
-        "mounts": list(mounts(session)[:MOUNTS_SHOWN]),
         **frozen_context(session),
         **memory_context(session),
     }

@@ -1,34 +1,47 @@
 """What a session's page does with knowledge bases: mount the newest revision, save, fork, discard a draft [KB-8].
 
-Scripts ask the API for the same, without leaving the page.
+The forms lead to the page again; a script that asks for JSON gets what the page would say, and stays where it is.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from mrpvm.errors import MRPError
-from sessions_app.actions.forks import fork_session_kb, save_session_kb
+from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.actions.forks import fork_name, fork_session_kb, save_session_kb
 from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.sessions import session as session_of
 from sessions_app.web.access import Member, member_view
-from sessions_app.web.pages import tell, tell_error
+from sessions_app.web.fragments.session_saving import saving_context
+from sessions_app.web.pages import page, tell, tell_error
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase
+
+
+@require_safe
+@member_view("editor")
+def saving(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Give what the dialog asks: what is not saved, and what can be done with it."""
+    return page(request, "session/saving.html", member, saving_context(session_of(member.project, session_id)))
 
 
 @require_POST
 @member_view("editor")
 def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Mount the newest revision of the mounted base; over an unsaved draft only with `discard_draft`."""
+    """Mount the newest revision of the mounted base, or of `kb_id`; over an unsaved draft only with `discard_draft`."""
     session, discards = session_of(member.project, session_id), "discard_draft" in request.POST
+    kb_id = request.POST.get("kb_id", "")
 
-    def act() -> str:
-        mounted = mount_base(
-            session, session.mounted_kb, reason="mount-page", actor=member.user, discard_draft=discards
-        )
+    def act() -> "tuple[str, KnowledgeBase]":
+        base = knowledge_base(member.project, kb_id) if kb_id else session.mounted_kb
+        mounted = mount_base(session, base, reason="mount-page", actor=member.user, discard_draft=discards)
         gone = "The draft was discarded. " if discards else ""
-        return f"{gone}The session sees revision {mounted.revision} of “{mounted.knowledge_base.name}” now."
+        return f"{gone}The session sees revision {mounted.revision} of “{base.name}” now.", base
 
     return _told(request, session_id, act)
 
@@ -36,22 +49,49 @@ def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
 @require_POST
 @member_view("editor")
 def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Save the draft and what the conversation told into the mounted base."""
-    session = session_of(member.project, session_id)
-    return _told(request, session_id, lambda: f"Saved into “{save_session_kb(session, actor=member.user).name}”.")
+    """Save the draft into the mounted base; what the conversation told only where `include_conversation_units` says so.
+
+    Others see what is saved there, so it is never taken along unasked.
+    """
+    session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
+
+    def act() -> "tuple[str, KnowledgeBase]":
+        if not session.is_dirty and not with_told:
+            raise InvalidInput("Nothing was saved: no source is staged, and what the conversation told was left out.")
+        base = save_session_kb(session, include_conversation_units=with_told, actor=member.user)
+        told = ", with what the conversation told" if with_told else ""
+        return f"Saved into “{base.name}” as revision {base.revision}{told}.", base
+
+    return _told(request, session_id, act)
 
 
 @require_POST
 @member_view("editor")
 def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Make a base of what the session sees and mount it."""
-    session = session_of(member.project, session_id)
-    return _told(request, session_id, lambda: f"Made “{fork_session_kb(session, actor=member.user).name}”.")
+    """Make a base called `name` of what the session sees and mount it; what was told as for a save."""
+    session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
+
+    def act() -> "tuple[str, KnowledgeBase]":
+        name = request.POST.get("name", fork_name(session.mounted_kb)).replace("\0", "")
+        base = fork_session_kb(session, name, member.user, include_conversation_units=with_told)
+        told = ", with what the conversation told" if with_told else ""
+        return f"Made “{base.name}”{told}. The session sees its revision {base.revision} now.", base
+
+    return _told(request, session_id, act)
 
 
-def _told(request: HttpRequest, session_id: str, act: Callable[[], str]) -> HttpResponse:
+def _told(request: HttpRequest, session_id: str, act: Callable[[], "tuple[str, KnowledgeBase]"]) -> HttpResponse:
+    """Do it, and say what was done, with the way to the base; or why it was refused."""
+    is_script = request.headers.get("Accept") == "application/json"
     try:
-        tell(request, act())
+        text, base = act()
     except MRPError as error:
+        if is_script:
+            return JsonResponse({"error": {"message": error.message, "code": error.code}}, status=400)
         tell_error(request, error)
+    else:
+        link_url = reverse("knowledge-base", args=[base.kb_id])
+        if is_script:
+            return JsonResponse({"message": text, "linkUrl": link_url})
+        tell(request, text, link_url=link_url)
     return HttpResponseRedirect(reverse("session", args=[session_id]))
