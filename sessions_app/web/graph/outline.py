@@ -136,6 +136,7 @@ def _link(item_id: str, shown: _Shown) -> SafeString:
     if not number.isdecimal() or not name:
         name, number = shown.label, ""
     named = seen(shown.label, shown.about, between=": " if shown.is_frame else " ")
+    about_class = "outline__about truncate" if shown.is_frame else "outline__about"
     return element(
         "a",
         {
@@ -150,7 +151,7 @@ def _link(item_id: str, shown: _Shown) -> SafeString:
         "" if shown.is_frame and shown.about else element("span", {"class": "truncate"}, name) + SafeString(" "),
         element("span", {"class": "outline__number"}, number) if number else "",
         " ",
-        element("span", {"class": f"outline__about{' truncate' if shown.is_frame else ''}"}, shown.about) if shown.about else "",
+        element("span", {"class": about_class}, shown.about) if shown.about else "",
         " ",
         element("span", {"class": "outline__time"}, shown.time) if shown.time else "",
     )
