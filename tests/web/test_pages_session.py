@@ -169,7 +169,9 @@ def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
         ("appended early", "appended middle"), ("Question 31", "appended late"), ("Question 61", "appended at last"),
     ]  # fmt: skip
     assert [sum(text.startswith("appended") for text in texts) for texts in told] == [2, 1, 1]
-    assert re.findall(r"appended [a-z ]+|Question \d+", get(client, session, "session-messages"))[-1] == "appended at last"
+    assert (
+        re.findall(r"appended [a-z ]+|Question \d+", get(client, session, "session-messages"))[-1] == "appended at last"
+    )
 
 
 def test_the_state_names_where_each_unit_came_from(project: Project) -> None:
