@@ -17,6 +17,9 @@ from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
 from mrpvm.wire import Forms, to_wire
 
+INTENT_CHARS = 300
+"""How much of what a child frame is to answer its record says; the payload has all of it."""
+
 
 class TurnRun:
     """What all frames of one turn share. Only the thread that runs the turn touches it."""
@@ -88,6 +91,7 @@ class TurnRun:
                 "depth": frame.depth,
                 "openedBy": opened_by,
                 "intentRefs": [intent.group_number for intent in frame.intents],
+                "intents": [intent.target[:INTENT_CHARS] for intent in frame.intents] if frame.parent else [],
             },
             frame.id,
             {"input": given},

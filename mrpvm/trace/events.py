@@ -7,7 +7,7 @@ apart, so that a turn of a thousand executions can be drawn without reading what
 | event | data |
 |---|---|
 | turn.started | requestId, sessionId, inputMessage, deliberationLevel, effectiveLevel, grounding, pins, ... |
-| frame.opened | frameId, parentFrameId, purpose, label, depth, openedBy (execution id or null), intentRefs |
+| frame.opened | frameId, parentFrameId, purpose, label, depth, openedBy (execution id or null), intentRefs, intents |
 | frame.closed | frameId, status, closureReason |
 | command.resolved | frameId, name, route, reason, snapshotVersion, snapshotHash |
 | skill.considered | frameId, offered, leftOutCount, skill (name or null), reason, problem |

@@ -4,6 +4,7 @@ The same fold serves the live picture and the stored one, so they cannot differ.
 recorded and never from time or order of arrival [G-11, O-23].
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ class _Fold:
         self.root_frame_id: str | None = None
         self.frames: dict[str, dict[str, Any]] = {}
         self.executions: dict[str, dict[str, Any]] = {}
+        self.begun_in: Counter[str] = Counter()
         self.edges: list[dict[str, str]] = []
         self.control_nodes: dict[str, dict[str, Any]] = {}
         self.control_edges: list[dict[str, str]] = []
@@ -89,6 +91,8 @@ def _frame_opened(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
         "parentFrameId": parent,
         "label": data["label"],
         "purpose": data["purpose"],
+        # What a child frame is to answer; older records do not say.
+        "intent": " ".join(data.get("intents", ())),
         "status": "active",
         "startedAtMs": at_ms,
         "durationMs": None,
@@ -112,6 +116,7 @@ def _frame_closed(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
 
 def _plugin_started(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
     execution_id = data["executionId"]
+    fold.begun_in[data["frameId"]] += 1
     fold.executions[execution_id] = {
         "id": execution_id,
         "frameId": data["frameId"],
@@ -119,6 +124,8 @@ def _plugin_started(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
         "pluginName": data["pluginName"],
         "pluginType": data["pluginType"],
         "stage": data["stage"],
+        # Its place among the calls of its frame as they began; ids count tries by stage, and a stage is returned to.
+        "ordinal": fold.begun_in[data["frameId"]],
         "status": "running",
         "startedAtMs": at_ms,
         "durationMs": None,
@@ -133,6 +140,10 @@ def _plugin_finished(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
     execution = fold.executions[data["executionId"]]
     execution["status"] = data["status"]
     execution["durationMs"] = data["durationMs"]
+
+
+def _plan_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
+    fold.executions[data["executionId"]]["phase"] = data["phase"]
 
 
 def _policy_set(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
@@ -195,6 +206,7 @@ _HANDLERS: Mapping[str, Callable[[_Fold, int, Mapping[str, Any]], None]] = {
     "frame.closed": _frame_closed,
     "plugin.started": _plugin_started,
     "plugin.finished": _plugin_finished,
+    "plan.made": _plan_made,
     "policy.set": _policy_set,
     "seed.admitted": _seed_admitted,
     "branch.started": _branch_started,

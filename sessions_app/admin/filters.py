@@ -34,21 +34,21 @@ def runs_a_turn() -> Exists:
 
 
 class StateFilter(admin.SimpleListFilter):
-    """Whether sessions are alive, expired or deleted."""
+    """Whether sessions are active, expired or deleted."""
 
     title = "state"
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Give the states."""
-        return [("live", "Live"), ("running", "A turn is running"), ("expired", "Expired"), ("deleted", "Deleted")]
+        return [("active", "Active"), ("running", "A turn is running"), ("expired", "Expired"), ("deleted", "Deleted")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Session]) -> QuerySet[Session]:
         """Give the sessions in the chosen state."""
         expired = overdue()
         present = queryset.filter(deleted_at=None)
         match self.value():
-            case "live":
+            case "active":
                 return present.exclude(expired)
             case "running":
                 return present.filter(runs_a_turn())

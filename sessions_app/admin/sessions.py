@@ -116,7 +116,7 @@ class SessionAdmin(ActionAdmin):
             return "deleted"
         if session.is_expired:
             return "expired"
-        return "turn running" if session.is_running else "live"  # type: ignore[attr-defined]
+        return "turn running" if session.is_running else "active"  # type: ignore[attr-defined]
 
     @admin.display(description="knowledge base", ordering="mounted_kb__name")
     def base(self, session: Session) -> SafeString:

@@ -1,4 +1,4 @@
-"""Finding sessions, turns and units by the filter language; every result belongs to the project [O-8]."""
+"""Finding sessions, turns, units and bases by the filter language; every result belongs to the project [O-8]."""
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
@@ -7,8 +7,9 @@ from operator import or_
 from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
 from django.db.models.lookups import Exact
 
-from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Project, Session
+from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Message, Project, Session
 from sessions_app.queries.filter_language import Filter, Term
+from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.sessions import overdue
 
 _SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
@@ -138,6 +139,12 @@ def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:
     alive = _of_project(Message.objects.filter(turn__isnull=True), project)
     words = _conditions(Message, wanted.words, lambda term: Q(content__icontains=str(term.value)))
     return alive.filter(*words).select_related("session").order_by("-id")
+
+
+def found_bases(project: Project, wanted: Filter) -> QuerySet[KnowledgeBase]:
+    """Give the bases in whose names the words stand; filters say nothing of a base."""
+    words = _conditions(KnowledgeBase, wanted.words, lambda term: Q(name__icontains=str(term.value)))
+    return knowledge_bases(project).filter(*words)
 
 
 def _of_project[Row: Model](found: QuerySet[Row], project: Project) -> QuerySet[Row]:

@@ -25,7 +25,7 @@ from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, 
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.closing import end_failed, fill_end
-from sessions_app.turns.context import report_evidence
+from sessions_app.turns.context import report_evidence, report_model_calls
 from sessions_app.turns.recall import remember
 from sessions_app.turns.skills import skill_answer, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
@@ -61,6 +61,7 @@ def commit_turn(
     turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
     report_evidence(turn, outcome)
+    report_model_calls(turn, outcome)
     remember(turn, call, outcome, memory)
     fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)

@@ -154,3 +154,9 @@ def report_evidence(turn: ExplainabilityTurn, outcome: TurnOutcome) -> None:
         return
     found = {entry.unit.id: len(entry.unit.text) for group in outcome.answer.groups for entry in group.evidence}
     turn.context_report = with_evidence(turn.context_report, tuple(found), sum(found.values()))
+
+
+def report_model_calls(turn: ExplainabilityTurn, outcome: TurnOutcome) -> None:
+    """Note how often the turn's plugins asked a model, so that who lists turns need not read their traces."""
+    if turn.context_report is not None:
+        turn.context_report["modelCalls"] = sum(stage.llm_calls for stage in outcome.stages)

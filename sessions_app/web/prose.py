@@ -26,9 +26,13 @@ def prose(text: str, sources_url: str = "") -> SafeString:
 
 def plain(text: str) -> str:
     """Give the words of a Markdown text in one line, for a list that has no room for more."""
-    lines = (token for token in _markdown().parse(text) if token.type == "inline")
-    words = ("".join(_WORDS.get(part.type, part.content) for part in line.children or ()) for line in lines)
-    return " ".join(" ".join(words).split())
+    return " ".join(" ".join(_words(token) for token in _markdown().parse(text)).split())
+
+
+def _words(token: Token) -> str:
+    if token.type == "list_item_open" and token.info:
+        return token.info + token.markup  # the number of an item
+    return "".join(_WORDS.get(part.type, part.content) for part in token.children or ())
 
 
 _WORDS = {"softbreak": " ", "hardbreak": " "}

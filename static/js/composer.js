@@ -29,6 +29,7 @@ class Composer {
     this.isStopWanted = false;
     this.renewals = 0;
     tabSession.set(form.dataset.sessionId);
+    this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
     this.controlsButton.addEventListener("click", () => this.toggleControls());
     form.addEventListener("change", () => this.countChoices());
     this.countChoices();
@@ -50,14 +51,18 @@ class Composer {
     return this.form.querySelector("[type=submit]");
   }
 
+  get controls() {
+    return this.form.querySelector("[data-controls]");
+  }
+
   get controlsButton() {
     return this.form.querySelector("[data-controls-toggle]");
   }
 
   toggleControls() {
-    const opening = this.controlsButton.getAttribute("aria-expanded") !== "true";
-    this.controlsButton.setAttribute("aria-expanded", String(opening));
-    this.form.querySelector("[data-controls]").classList.toggle("is-open", opening);
+    this.controls.open = !this.controls.open;
+    this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
+    this.form.scrollIntoView({ block: "nearest" });
   }
 
   /** Say beside the closed controls how many of them hold something: they go with every message. */
@@ -243,7 +248,10 @@ onElements("[data-scroll]", (pane) => {
   if (!location.hash && !new URL(location.href).searchParams.has("before")) scrollToLatest();
   let atEnd = true;
   pane.addEventListener("scroll", () => (atEnd = pane.scrollHeight - pane.scrollTop - pane.clientHeight < NEAR_PX), { passive: true });
-  document.addEventListener("htmx:after:swap", () => atEnd && pane.scrollTo({ top: pane.scrollHeight }));
+  const stayAtEnd = () => atEnd && pane.scrollTo({ top: pane.scrollHeight });
+  document.addEventListener("htmx:after:swap", stayAtEnd);
+  // The composer below grows with its options and with what is written: the latest stays in sight.
+  new ResizeObserver(stayAtEnd).observe(pane);
 });
 
 // "New conversation" forgets the tab's session; "continue" leads back to it.

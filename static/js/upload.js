@@ -142,6 +142,7 @@ class Uploads {
 
   /** Send one file; gives why it was refused, or how many units it gave. */
   sendOne(file) {
+    if (!file.size) return Promise.resolve({ refusal: "the file is empty." });
     const request = new XMLHttpRequest(); // fetch cannot tell how much of a body is sent
     const body = new FormData();
     body.append("file", file);
@@ -200,7 +201,7 @@ function outcome({ added, replaced }, gained) {
   const quoted = (files) => files.map((file) => `“${file.name}”`).join(", ");
   const without = added.filter((file) => !file.unitCount);
   let words = added.length === 1 ? `${quoted(added)} was added` : `${added.length} files were added`;
-  if (replaced) words = `${quoted(added)} took the place of “${replaced}”`;
+  if (replaced) words = added[0].name === replaced ? `${quoted(added)} was replaced by the new file` : `${quoted(added)} took the place of “${replaced}”`;
   else if (gained > 0) words += `: ${gained} new unit${gained === 1 ? "" : "s"}`;
   else if (without.length < added.length) words += "; the base had all of that";
   if (!without.length) return `${words}.`;

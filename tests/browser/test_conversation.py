@@ -44,7 +44,7 @@ def test_from_the_link_to_an_explained_answer(browser: Browser) -> None:
     expect(page.locator(".exchange").last).to_contain_text("My dog is called Rex.")
     # What was streamed has made room for the conversation itself: nothing stands there twice.
     expect(page.locator("[data-turn-answer] > *")).to_have_count(0)
-    expect(page.get_by_text("What is my dog called?")).to_have_count(1)
+    expect(page.locator(".chat").get_by_text("What is my dog called?")).to_have_count(1)
     expect(page.locator("#session-state")).to_contain_text("My cat is called Tom.")
     expect(page.locator("#session-state")).to_contain_text("from turn 1")
     expect(page.get_by_role("heading", level=1)).to_have_text("My dog is called Rex. My cat is called Tom.")

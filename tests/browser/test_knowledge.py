@@ -126,7 +126,7 @@ def test_a_dropped_file_of_a_known_name_waits_in_its_place(opened: Page, base: K
     expect(opened.locator("#upload-status")).to_contain_text("There is a source “pump.txt” already.")
     expect(opened.get_by_label("In place of").locator("option:checked")).to_have_text(re.compile(r"^pump\.txt"))
     opened.get_by_role("button", name="Add source").click()
-    expect(opened.get_by_text("“pump.txt” took the place of “pump.txt”.")).to_be_visible()
+    expect(opened.get_by_text("“pump.txt” was replaced by the new file.")).to_be_visible()
     assert aside(held, base, "pump") == ["Pump 1 is red."]
 
 
@@ -148,7 +148,7 @@ def test_a_file_of_a_known_name_is_proposed_for_its_place(opened: Page, base: Kn
     opened.evaluate(DROP, [["a.txt", "A."], ["b.txt", "B."]])
     expect(opened.locator("#upload-status")).to_have_text("Only one file can take the place of a source.")
     opened.get_by_role("button", name="Add source").click()
-    expect(opened.get_by_text("“pump.txt” took the place of “pump.txt”.")).to_be_visible()
+    expect(opened.get_by_text("“pump.txt” was replaced by the new file.")).to_be_visible()
     assert aside(held, base, "pump") == ["Pump 1 is red."]
 
 

@@ -143,13 +143,13 @@ def test_states_of_sessions(operators: Client) -> None:
     ExplainabilityTurn.objects.create(session=running, turn_index=2, user_message="", status="running")
     Session.objects.filter(pk=expired.pk).update(expires_at=now - timedelta(minutes=1))
     Session.objects.filter(pk=deleted.pk).update(deleted_at=now)
-    expected = {"live": {live, running}, "running": {running}, "expired": {expired}, "deleted": {deleted}}
+    expected = {"active": {live, running}, "running": {running}, "expired": {expired}, "deleted": {deleted}}
     for state, sessions in expected.items():
         page = operators.get(address_of(Session, "changelist"), {"state": state})
         assert set(page.context["cl"].result_list) == sessions
     shown = operators.get(address_of(Session, "changelist")).context["cl"]
     states = {row.pk: shown.model_admin.state(row) for row in shown.result_list}
-    assert states == {live.pk: "live", running.pk: "turn running", expired.pk: "expired", deleted.pk: "deleted"}
+    assert states == {live.pk: "active", running.pk: "turn running", expired.pk: "expired", deleted.pk: "deleted"}
 
 
 def test_a_session_links_to_its_page_and_a_turn_to_its_own(operators: Client) -> None:

@@ -183,6 +183,59 @@ def test_the_picture_as_a_file_brings_its_colours_and_nothing_else() -> None:
     assert ATTACK not in text
 
 
+def returned_to() -> dict[str, Any]:
+    """Give a turn that went back to retrieval after a refusal, and planned again each time."""
+    return graph(
+        [frame("frame-0")],
+        [
+            execution("exec-0.1~1", stage="planner", pluginName="Planner", ordinal=1, phase="post-seed"),
+            execution("exec-0.2~1", ordinal=2),
+            execution("exec-0.2~2", ordinal=5),
+            execution("exec-0.3~1", stage="goal-solver", ordinal=3),
+            execution("exec-0.4~1", stage="validation", status="rejected", ordinal=4),
+            execution("exec-0.5~1", stage="planner", pluginName="Planner", ordinal=6, phase="post-kb"),
+        ],
+        [
+            edge("exec-0.1~1", "exec-0.2~1"),
+            edge("exec-0.2~1", "exec-0.2~2", "retry"),
+            edge("exec-0.2~1", "exec-0.3~1"),
+            edge("exec-0.3~1", "exec-0.4~1"),
+            edge("exec-0.2~2", "exec-0.5~1"),
+        ],
+    )
+
+
+def test_what_was_returned_to_later_stands_later() -> None:
+    structure = read_structure(returned_to())
+    began = ["exec-0.1~1", "exec-0.2~1", "exec-0.3~1", "exec-0.4~1", "exec-0.2~2", "exec-0.5~1"]
+    assert list(structure.frames["frame-0"].items) == began
+    rows = render_outline(shown_of(returned_to()), "").rows
+    assert re.findall(r'data-id="(exec[^"]*)"', rows) == began
+
+
+def test_planners_are_told_apart_by_their_phase() -> None:
+    shown = shown_of(returned_to())
+    for markup in (render_shown(shown), render_timeline(shown)):
+        assert "planner · post-seed" in markup
+        assert "planner · post-kb" in markup
+    assert 'aria-label="Planner post-kb 12 ms, success"' in render_outline(shown, "").rows
+
+
+def test_a_child_frame_says_the_beginning_of_its_question_and_all_of_it_when_asked() -> None:
+    question = "How heavy may a bag be that a passenger takes on board without a cabin?"
+    stored = graph(
+        [frame("frame-0"), frame("frame-0.1", "frame-0", label="parallel-intent 1", intent=question)],
+        [execution("exec-0.1~1"), execution("exec-0.1.1~1", "frame-0.1")],
+    )
+    shown = shown_of(stored)
+    svg = render_shown(shown)
+    [below] = re.findall(r'class="frame-purpose"[^>]*>(How[^<]*)<', svg)
+    assert below.endswith("…")
+    assert question.startswith(below[:-1] + " ")
+    assert f"<title>parallel-intent 1, {question}, " in svg
+    assert f'title="parallel-intent 1: {question} (' in render_outline(shown, "").rows
+
+
 def test_a_child_frame_follows_the_execution_that_opened_it_whatever_its_number() -> None:
     stored = graph(
         [frame("frame-0"), frame("frame-0.1", "frame-0", purpose="challenge")],

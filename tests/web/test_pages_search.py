@@ -255,3 +255,16 @@ def test_who_finds_nothing_is_led_to_the_knowledge(client: Client, text: str) ->
     assert f'What a <a href="{reverse("knowledge")}">knowledge base</a> holds is searched on its own page.' in ask(
         client, text
     )
+
+
+def test_bases_are_found_by_their_names(client: Client, project: Project) -> None:
+    base = create_base(project, "Ferry handbook")
+    address = reverse("knowledge-base", args=[base.kb_id])
+    assert address in ask(client, "ferry book")
+    assert address not in ask(client, "ferry -handbook")
+    assert address not in ask(client, "ferry status:failed")
+
+
+def test_a_search_that_finds_nothing_says_what_helps(client: Client, session: Session) -> None:
+    assert "Write only the beginning of a word" in ask(client, "nosuchword")
+    assert "Take one away, or write only the beginning" in ask(client, "nosuchword status:failed")

@@ -62,11 +62,32 @@ def test_each_answer_leads_to_its_turn_and_can_be_copied(project: Project) -> No
     html = get(member_client(project), session)
     for turn in turns:
         assert f'href="{reverse("turn", args=[session.session_id, turn.request_id])}">' in html
-        assert (
-            f'href="{reverse("turn", args=[session.session_id, turn.request_id])}?tab=context#requests-title">' in html
-        )
-    assert html.count("How it came about") == html.count("Show sent prompt") == 3
+    assert html.count("How it came about") == 3
     assert 'data-copy-text="assistant 2"' in html
+
+
+def test_a_sent_prompt_is_offered_only_where_something_was_sent(project: Project) -> None:
+    session = new_session(project)
+    alone, asked, summed = add_turns(session, 3)
+    for turn, report in ((alone, {"modelCalls": 0}), (asked, {"modelCalls": 2}), (summed, {"requests": [{}]})):
+        turn.context_report = report
+        turn.save()
+    html = get(member_client(project), session)
+    offered = [
+        f"{reverse('turn', args=[session.session_id, turn.request_id])}?tab=context#requests-title" in html
+        for turn in (alone, asked, summed)
+    ]
+    assert offered == [False, True, True]
+
+
+def test_turns_are_listed_by_their_question_with_the_answer_behind(project: Project) -> None:
+    session = new_session(project)
+    turn = add_turns(session, 1)[0]
+    turn.assistant_preview = "1. A bag\n2. A **dog**"
+    turn.save()
+    html = get(member_client(project), session)
+    row = html[html.index('id="registry-1"') :]
+    assert row.index(">Question 1?<") < row.index(">1. A bag 2. A dog<")
 
 
 def test_answers_are_read_as_markdown_and_questions_as_they_are(project: Project) -> None:
@@ -148,7 +169,9 @@ def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
         ("appended early", "appended middle"), ("Question 31", "appended late"), ("Question 61", "appended at last"),
     ]  # fmt: skip
     assert [sum(text.startswith("appended") for text in texts) for texts in told] == [2, 1, 1]
-    assert re.findall(r"appended [a-z ]+|Question \d+", get(client, session))[-1] == "appended at last"
+    assert (
+        re.findall(r"appended [a-z ]+|Question \d+", get(client, session, "session-messages"))[-1] == "appended at last"
+    )
 
 
 def test_the_state_names_where_each_unit_came_from(project: Project) -> None:

@@ -184,6 +184,26 @@ def test_an_exception_in_a_plugin_is_shown_where_it_happened(
     assert "PLUGIN" in html
 
 
+def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project) -> None:
+    asked = "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?"
+    turn = talk(create_session(live_project), asked)
+    order = re.findall(r'data-id="(exec-[^"]*)"', get(reader, turn, "turn-outline"))
+    refused = next(run["id"] for run in turns.graph(turn)["pluginExecutions"] if run["status"] == "rejected")
+    after = order[order.index(refused) + 1]
+    html = get(reader, turn, "turn-detail", refused)
+    assert re.search(rf'Because of this, <a [^>]*data-select="{after}">Balanced KB Retrieval</a> was tried next', html)
+    assert f'data-select="{after}" data-sibling="next"' in html
+
+
+def test_the_first_tab_that_holds_something_is_open_and_empty_ones_say_so(
+    reader: Client, answered: ExplainabilityTurn
+) -> None:
+    candidate = next(node["id"] for node in turns.graph(answered)["controlNodes"] if node["type"] == "candidate")
+    html = get(reader, answered, "turn-detail", candidate)
+    assert re.findall(r'id="tab-(\w+)"[^>]*aria-selected="true"', html) == ["meta"]
+    assert html.count(">(empty)<") + html.count("> (empty)<") == 3
+
+
 def test_neighbours_are_one_key_away(project: Project) -> None:
     session = new_session(project)
     first, second, third = add_turns(session, 3)

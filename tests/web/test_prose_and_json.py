@@ -137,3 +137,4 @@ def test_a_preview_is_words_without_marks() -> None:
     )
     assert plain("1 < 2 & <b>3</b>") == "1 < 2 & <b>3</b>"
     assert plain("") == ""
+    assert plain("1. One\n2. Two") == "1. One 2. Two"

@@ -54,10 +54,13 @@ def composer_context(
     Args:
         written: what the fields hold already, by their names.
     """
-    controls = [*_plugins(session), _level(session), _base(project, session), _grounding(session)]
+    offered = [*_plugins(session), _level(session), _base(project, session), _grounding(session)]
+    controls = [replace(control, chosen=written.get(control.name, "")) for control in offered]
     return {
         **completion_context(session),
-        "controls": [replace(control, chosen=written.get(control.name, "")) for control in controls],
+        "controls": controls,
+        # What goes with the next message is not folded away.
+        "has_choices": bool(written.get("model")) or any(control.chosen for control in controls),
         "written": written,
         "has_model": is_configured(),
         "no_model": NO_MODEL,

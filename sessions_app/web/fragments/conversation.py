@@ -37,6 +37,7 @@ class Exchange:
     reason: str
     rating: "TurnRating | None"
     closest: tuple[Statement, ...]
+    asked_model: bool
 
 
 def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
@@ -85,7 +86,14 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn", unanswered: dict[s
         reason=why(str(error.get("code", ""))),
         rating=rating_of(turn),
         closest=tuple(closest(session.session_id, unanswered)),
+        asked_model=_asked_model(turn),
     )
+
+
+def _asked_model(turn: "ExplainabilityTurn") -> bool:
+    """Tell whether something was sent to a model: by a plugin, or before, to prepare what the turn gets to see."""
+    report = turn.context_report or {}
+    return bool(report.get("modelCalls") or report.get("requests"))
 
 
 def _answer(message: "Message", sources_url: str) -> Answer:

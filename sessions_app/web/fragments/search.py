@@ -10,7 +10,13 @@ from mrpvm import registry
 from sessions_app.queries.filter_language import KEYS, KINDS, parse
 from sessions_app.queries.knowledge import knowledge_bases
 from sessions_app.queries.reach import Reach, latest_active, newest_stored
-from sessions_app.queries.searches import found_sessions, found_turns, found_units, imported_messages
+from sessions_app.queries.searches import (
+    found_bases,
+    found_sessions,
+    found_turns,
+    found_units,
+    imported_messages,
+)
 from sessions_app.web.excerpts import Part, excerpt, holds
 from sessions_app.web.fragments.conversation import rating_of, turn_tone
 from sessions_app.web.graph.status import Tone, duration_badge
@@ -18,7 +24,15 @@ from sessions_app.web.prose import plain
 from sessions_app.web.words import CODES, ending, why
 
 if TYPE_CHECKING:
-    from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, Project, Session, TurnRating
+    from sessions_app.models import (
+        ContextUnit,
+        ExplainabilityTurn,
+        KnowledgeBase,
+        Message,
+        Project,
+        Session,
+        TurnRating,
+    )
 
 SHOWN, SHOWN_ALONE = 8, 100
 """How many results of each kind a page shows beside the others, and alone."""
@@ -48,9 +62,9 @@ class TurnHit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A session, unit or message, and its text."""
+    """A session, unit, message or base, and its text or name."""
 
-    row: "Session | ContextUnit | Message"
+    row: "Session | ContextUnit | Message | KnowledgeBase"
     parts: list[Part]
 
 
@@ -72,6 +86,10 @@ def search_context(project: "Project", text: str, stretch: int = 1) -> dict[str,
     limit = SHOWN_ALONE if kinds else SHOWN
     usual = ["sessions", "turns", *(["units", "imported"] if wanted.words else [])]
     shows = {*(kinds or usual)} - {*left_out}
+    if wanted.words and not wanted.conditions:
+        bases = list(found_bases(project, wanted)[: limit + 1])
+        hits = [_hit(row, row.name, words) for row in bases[:limit]]
+        context["bases"] = Found(rows=hits, is_cut=len(bases) > limit)
     if "sessions" in shows:
         sessions = latest_active(found_sessions(project, wanted), project, stretch)
         context["sessions"] = _cut(sessions, limit, lambda row: _hit(row, row.label, words))

@@ -30,7 +30,8 @@ class RegistryRow:
     ending: str
     tone: Tone
     duration: str
-    preview: str
+    question: str
+    answer: str
     rating: "TurnRating | None"
 
 
@@ -82,7 +83,8 @@ def registry_context(session: "Session", find: str, before: int | None, count: i
             tone=turn_tone(turn),
             duration=duration_badge(turn.duration_ms),
             rating=rating_of(turn),
-            preview=plain(turn.assistant_preview) or turn.user_message[:PREVIEW_CHARS],
+            question=turn.user_message[:PREVIEW_CHARS],
+            answer=plain(turn.assistant_preview),
         )
         for turn in turns
     ]

@@ -10,6 +10,7 @@ from mrpvm.trace.graph import Graph
 from sessions_app.queries.turns import Detail, graph
 from sessions_app.web.fragments.turn_structure import structure_of
 from sessions_app.web.graph import GraphStructure
+from sessions_app.web.graph.parts import seen
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
 from sessions_app.web.json_tree import ShownJson, shown_json, shown_text
 from sessions_app.web.words import bytes_in_words, why
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
 
 _PARTS = ("input", "output", "meta", "error")
+_REFUSALS = (Tone.ERROR, Tone.WARN, Tone.WEAK)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +58,17 @@ class Siblings:
 
 def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
     """Give the node's head and its tabs; long parts are cut, and say so [O-22]."""
-    node = _node(graph(turn), detail.ref)
+    structure, tabs = structure_of(turn), _tabs(detail)
+    node = _node(graph(turn), structure, detail.ref)
     return {
         "turn": turn,
         "session": turn.session,
         "ref": detail.ref,
         "node": node,
-        "siblings": _siblings(structure_of(turn), detail.ref),
-        "tabs": _tabs(detail),
-        "first_tab": "error" if node.tone == Tone.ERROR and (detail.payload or {}).get("error") else "",
+        "siblings": _siblings(structure, detail.ref),
+        "tried_instead": _tried_instead(structure, detail.ref),
+        "tabs": tabs,
+        "first_tab": _first_tab(tabs, is_error=node.tone == Tone.ERROR),
         "size": bytes_in_words(detail.size),
         "is_pruned": detail.is_pruned,
         "cut_bytes": bytes_in_words(detail.cut_bytes) if detail.cut_bytes else "",
@@ -73,14 +77,13 @@ def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]
 
 
 def _siblings(structure: GraphStructure, ref: str) -> Siblings:
-    names = {run.id: run.label for run in structure.executions.values()}
-    names |= {frame.id: frame.label for frame in structure.frames.values()}
     for frame in structure.frames.values():
         marks = [mark.id for mark in frame.marks]
         row = marks if ref in marks else list(frame.items) if ref in frame.items else []
         if not row:
             continue
-        names |= {mark.id: mark.label for mark in frame.marks}
+        names = {mark.id: mark.label for mark in frame.marks}
+        names |= {item: _label(structure, item) for item in frame.items}
         place = row.index(ref)
         before, after = row[place - 1 : place], row[place + 1 : place + 2]
         return Siblings(
@@ -90,6 +93,17 @@ def _siblings(structure: GraphStructure, ref: str) -> Siblings:
             count=len(row),
         )
     return Siblings()
+
+
+def _tried_instead(structure: GraphStructure, ref: str) -> tuple[str, str] | None:
+    """Give what a refusal led to: the try that began right after it, recorded as one in the place of an earlier."""
+    run = structure.executions.get(ref)
+    if run is None or tone_of(run.status) not in _REFUSALS:
+        return None
+    items = structure.frames[run.frame_id].items
+    after = items[items.index(ref) + 1 :][:1]
+    retried = {edge.target for edge in structure.edges if edge.kind == "retry"}
+    return (after[0], _label(structure, after[0])) if after and after[0] in retried else None
 
 
 def _error(detail: Detail) -> dict[str, str]:
@@ -109,18 +123,25 @@ def _tabs(detail: Detail) -> list[Tab]:
     return [_tab(part, shown_json(detail.payload.get(part), limit)) for part in _PARTS]
 
 
+def _first_tab(tabs: list[Tab], *, is_error: bool) -> str:
+    """Give the name of the tab that is open at first: the error of what failed, else the first that holds something."""
+    filled = [tab.name for tab in tabs if not tab.shown.is_empty]
+    return "error" if is_error and "error" in filled else next(iter(filled), tabs[0].name if tabs else "")
+
+
 def _tab(name: str, shown: ShownJson) -> Tab:
     cut = f"{bytes_in_words(shown.left_out_bytes)} more are not shown here" if shown.left_out_bytes else ""
     return Tab(name=name, title=name.capitalize(), shown=shown, cut=cut)
 
 
-def _node(graph: Graph, ref: str) -> Node:
+def _node(graph: Graph, structure: GraphStructure, ref: str) -> Node:
     for raw in graph["pluginExecutions"]:
         if raw["detailRef"] == ref:
-            return _of(raw, "Execution", raw["pluginName"], _named(raw, "pluginId", "pluginType", "stage"))
+            return _of(raw, "Execution", raw["pluginName"], _named(raw, "pluginId", "pluginType", "stage", "phase"))
     for raw in graph["frames"]:
         if raw["detailRef"] == ref:
-            return _of(raw, "Frame", raw["label"], _named(raw, "purpose", "closureReason"), _inside(graph, raw["id"]))
+            facts = _named(raw, "intent", "purpose", "closureReason")
+            return _of(raw, "Frame", raw["label"], facts, _inside(structure, raw["id"]))
     for raw in graph["controlNodes"]:
         if raw["detailRef"] == ref:
             return _of(raw, raw["type"].capitalize(), raw["label"], _named(raw, "frameId"))
@@ -132,6 +153,8 @@ _FACTS: Mapping[str, str] = {
     "pluginId": "Plugin",
     "pluginType": "Type",
     "stage": "Stage",
+    "phase": "Phase",
+    "intent": "Question",
     "purpose": "Purpose",
     "closureReason": "Closed because",
     "frameId": "Frame",
@@ -142,10 +165,14 @@ def _named(raw: Mapping[str, Any], *keys: str) -> tuple[tuple[str, str], ...]:
     return tuple((_FACTS[key], str(raw[key])) for key in ("id", *keys) if raw.get(key))
 
 
-def _inside(graph: Graph, frame_id: str) -> tuple[tuple[str, str], ...]:
-    executions = [(raw["id"], raw["pluginName"]) for raw in graph["pluginExecutions"] if raw["frameId"] == frame_id]
-    frames = [(raw["id"], raw["label"]) for raw in graph["frames"] if raw["parentFrameId"] == frame_id]
-    return (*executions, *frames)
+def _inside(structure: GraphStructure, frame_id: str) -> tuple[tuple[str, str], ...]:
+    return tuple((item, _label(structure, item)) for item in structure.frames[frame_id].items)
+
+
+def _label(structure: GraphStructure, item_id: str) -> str:
+    """Give the name of a frame, or of an execution with its phase."""
+    run = structure.executions.get(item_id)
+    return seen(run.label, run.phase) if run else structure.frames[item_id].label
 
 
 def _of(

@@ -33,6 +33,20 @@ def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold:
     return "".join(kept).rstrip() + _ELLIPSIS
 
 
+def beginning(text: str, length: int) -> str:
+    """Give the text, or its first words within so many characters, ended by an ellipsis."""
+    if len(text) <= length:
+        return text
+    words, _, _ = text[:length].rpartition(" ")
+    return (words or text[: length - 1]) + _ELLIPSIS
+
+
+def fit_words(text: str, width_px: float, font_px: float) -> str:
+    """Give the text, or as many of its words as fit the width, ended by an ellipsis."""
+    shown = fit(text, width_px, font_px)
+    return shown if shown == text else beginning(text, len(shown))
+
+
 @lru_cache(maxsize=2_048)
 def clean(text: str) -> str:
     """Give the text on one line, without characters that XML forbids or that turn the reading direction."""

@@ -10,9 +10,10 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
 from sessions_app.web.graph.markup import element
+from sessions_app.web.graph.parts import seen, spoken, stage_of
 from sessions_app.web.graph.shown import ShownGraph
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
-from sessions_app.web.graph.structure import GraphStructure
+from sessions_app.web.graph.structure import Execution, Frame, GraphStructure
 
 ROWS_AT_FIRST = 300
 """How many rows come with the page; the rest of a large turn follows when the page is there."""
@@ -70,14 +71,7 @@ def _places(structure: GraphStructure) -> Iterator[_Place]:
 
 def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: bool, is_shut: bool) -> SafeString:
     frame = structure.frames.get(place.item_id)
-    if frame is not None:
-        label, note, status = frame.label, frame.purpose, frame.status
-        tone, time = tone_of(status, frame_active=frame.active), duration_badge(frame.duration_ms)
-    else:
-        run = structure.executions[place.item_id]
-        active = structure.frames[run.frame_id].active
-        label, note, status = run.label, run.stage, run.status
-        tone, time = tone_of(status, frame_active=active), duration_badge(run.duration_ms)
+    shown = _shown_frame(frame) if frame is not None else _shown_run(structure, structure.executions[place.item_id])
     attributes: dict[str, str | float] = {
         "role": "treeitem",
         "id": f"item-{place.item_id}",
@@ -88,37 +82,76 @@ def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: 
         "aria-setsize": place.set_size,
         "aria-selected": "true" if place.item_id == selected else "false",
         # In the order of what is seen, so that who speaks to the page names a row as it reads.
-        "aria-label": ", ".join(word for word in (f"{label} {time}".rstrip(), status) if word),
+        "aria-label": spoken(seen(shown.label, shown.about, shown.time), shown.status),
         "class": f"outline__item indent-{min(place.level, _DEEPEST_INDENT)}",
     }
     if frame is not None and frame.items:
         attributes["aria-expanded"] = "false" if is_shut else "true"
     if is_hidden:
         attributes["hidden"] = ""
-    return element("li", attributes, _link(place.item_id, label, note, status, tone, time, frame is not None))
+    return element("li", attributes, _link(place.item_id, shown))
 
 
-def _link(item_id: str, label: str, note: str, status: str, tone: Tone, time: str, is_frame: bool) -> SafeString:
-    fold = element("span", {"class": "outline__fold", "aria-hidden": "true"}, "\u203a") if is_frame else ""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Shown:
+    """What a row says; `about` tells apart what has one name: a planner's phase, the question of a frame."""
+
+    label: str
+    about: str
+    note: str
+    status: str
+    tone: Tone
+    time: str
+    is_frame: bool
+
+
+def _shown_frame(frame: Frame) -> _Shown:
+    return _Shown(
+        label=frame.label,
+        about=frame.intent,
+        note=frame.purpose,
+        status=frame.status,
+        tone=tone_of(frame.status, frame_active=frame.active),
+        time=duration_badge(frame.duration_ms),
+        is_frame=True,
+    )
+
+
+def _shown_run(structure: GraphStructure, run: Execution) -> _Shown:
+    return _Shown(
+        label=run.label,
+        about=run.phase,
+        note=stage_of(run),
+        status=run.status,
+        tone=tone_of(run.status, frame_active=structure.frames[run.frame_id].active),
+        time=duration_badge(run.duration_ms),
+        is_frame=False,
+    )
+
+
+def _link(item_id: str, shown: _Shown) -> SafeString:
+    fold = element("span", {"class": "outline__fold", "aria-hidden": "true"}, "\u203a") if shown.is_frame else ""
     # The number at a name's end tells siblings apart, so it is never cut.
-    name, _, number = label.rpartition(" ")
+    name, _, number = shown.label.rpartition(" ")
     if not number.isdecimal() or not name:
-        name, number = label, ""
-    shown = element("span", {"class": "truncate"}, name)
-    ordinal = element("span", {"class": "outline__number"}, number) if number else ""
+        name, number = shown.label, ""
+    named = seen(shown.label, shown.about, between=": " if shown.is_frame else " ")
+    about_class = "outline__about truncate" if shown.is_frame else "outline__about"
     return element(
         "a",
         {
-            "class": f"outline__row{' is-frame' if is_frame else ''} status-{tone}",
+            "class": f"outline__row{' is-frame' if shown.is_frame else ''} status-{shown.tone}",
             "href": "?" + urlencode({"sel": item_id}),
             "data-select": item_id,
             "tabindex": "-1",
-            "title": f"{label} ({note}): {status}" if note else f"{label}: {status}",
+            "title": f"{named} ({shown.note}): {shown.status}" if shown.note else f"{named}: {shown.status}",
         },
         fold,
-        shown,
+        # The question of a frame says more than its purpose, and there is no room for both.
+        "" if shown.is_frame and shown.about else element("span", {"class": "truncate"}, name) + SafeString(" "),
+        element("span", {"class": "outline__number"}, number) if number else "",
         " ",
-        ordinal,
+        element("span", {"class": about_class}, shown.about) if shown.about else "",
         " ",
-        element("span", {"class": "outline__time"}, time) if time else "",
+        element("span", {"class": "outline__time"}, shown.time) if shown.time else "",
     )

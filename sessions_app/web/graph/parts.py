@@ -76,8 +76,9 @@ def spoken(*words: str) -> str:
 
 
 def stage_of(execution: Execution) -> str:
-    """Give the stage, and which try it was if not the first."""
-    return execution.stage + (f" · try {execution.attempt}" if execution.attempt > 1 else "")
+    """Give the stage, its phase, and which try it was if not the first."""
+    again = f"try {execution.attempt}" if execution.attempt > 1 else ""
+    return seen(execution.stage, execution.phase, again, between=" · ")
 
 
 def seen(*texts: str, between: str = " ") -> str:
@@ -92,7 +93,8 @@ def run_words(execution: Execution, shown: str) -> str:
 
 def frame_words(frame: Frame, shown: str) -> str:
     """Give a frame in words, those that the picture shows first."""
-    return "Frame " + spoken(shown, "" if frame.status in shown else frame.status)
+    status = "" if frame.status in shown else frame.status
+    return "Frame " + spoken(shown, "" if frame.intent in shown else frame.intent, status)
 
 
 def hidden_words(frame: Frame) -> str:

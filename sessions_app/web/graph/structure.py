@@ -30,10 +30,12 @@ class Execution:
     status: str
     duration_ms: float | None
     detail_ref: str
-    # Position among all executions of the turn, in call order.
+    # Position among all executions of the turn, in the order in which those of a frame began.
     order: int
     # From the start of the turn, None where the record does not say.
     started_ms: float | None = None
+    # Of a planner: when in its frame it planned, such as `post-kb`.
+    phase: str = ""
 
     @property
     def attempt(self) -> int:
@@ -69,6 +71,8 @@ class Frame:
     # Executions inside that a collapsed frame does not show.
     hidden_count: int = 0
     started_ms: float | None = None
+    # What a child frame is to answer.
+    intent: str = ""
 
     @property
     def active(self) -> bool:
@@ -213,7 +217,7 @@ def _executions(
     raw_executions: Sequence[Mapping[str, Any]], raw_frames: Mapping[str, Any], root_id: str
 ) -> dict[str, Execution]:
     executions: dict[str, Execution] = {}
-    for order, raw in enumerate(raw_executions):
+    for order, raw in enumerate(_as_begun(raw_executions)):
         frame_id = str(raw.get("frameId"))
         execution_id = str(raw["id"])
         executions[execution_id] = Execution(
@@ -227,8 +231,18 @@ def _executions(
             detail_ref=str(raw.get("detailRef") or execution_id),
             order=order,
             started_ms=_milliseconds(raw, "startedAtMs"),
+            phase=_text(raw, "phase"),
         )
     return executions
+
+
+def _as_begun(raw_executions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Give the executions with those of each frame in the order in which they began, on the places the frame has."""
+    by_frame: dict[str, list[Mapping[str, Any]]] = {}
+    for raw in raw_executions:
+        by_frame.setdefault(str(raw.get("frameId")), []).append(raw)
+    begun = {frame_id: iter(sorted(held, key=lambda raw: raw.get("ordinal", 0))) for frame_id, held in by_frame.items()}
+    return [next(begun[str(raw.get("frameId"))]) for raw in raw_executions]
 
 
 def _items(
@@ -295,6 +309,7 @@ def _frame(raw: Mapping[str, Any], parent_id: str | None, items: tuple[str, ...]
         items=items,
         marks=marks,
         started_ms=_milliseconds(raw, "startedAtMs"),
+        intent=_text(raw, "intent"),
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from django.utils.safestring import SafeString
 
 from sessions_app.web.graph.error_path import error_path
-from sessions_app.web.graph.labels import fit, text_width
+from sessions_app.web.graph.labels import fit, fit_words, text_width
 from sessions_app.web.graph.layout import (
     BOX_WIDTH,
     FRAME_PAD,
@@ -220,12 +220,12 @@ class _Picture:
         time = duration_badge(frame.duration_ms)
         is_root = frame.id == self._structure.root_id
         right = box.right - (14 if is_root else 36)
-        own_id = frame.detail_ref
-        below = own_id if not frame.purpose or frame.label.startswith(frame.purpose) else frame.purpose
         label_room = right - box.x - 34 - text_width(time, SMALL_PX) - 10
         below_room = right - box.x - 34 - text_width(frame.status, SMALL_PX, bold=True) - 10
+        below = _below(frame, below_room)
+        said = spoken(frame.label, frame.intent or frame.purpose, frame.status, time, self._said(frame.id))
         parts = [
-            element("title", {}, spoken(frame.label, frame.purpose, frame.status, time, self._said(frame.id))),
+            element("title", {}, said),
             element("rect", {"class": "frame-outline", **rectangle(box), "rx": 10}),
             element(
                 "rect",
@@ -234,7 +234,7 @@ class _Picture:
             sign(self._uid, tone, box.x + 12, box.y + 9),
             text_at("frame-label", box.x + 34, box.y + 20, fit(frame.label, label_room, LABEL_FONT_PX, bold=True)),
             text_at("frame-time", right, box.y + 20, time, anchor="end"),
-            text_at("frame-purpose", box.x + 34, box.y + 36, fit(below, below_room, SMALL_PX, mono=below == own_id)),
+            text_at("frame-purpose", box.x + 34, box.y + 36, below),
             text_at("frame-status", right, box.y + 36, frame.status, anchor="end"),
             *self._ports(box),
         ]
@@ -285,3 +285,11 @@ class _Picture:
                 fits = last.right + MARK_GAP + MARK_WIDTH <= self._layout.boxes[frame.id].right - FRAME_PAD
                 x, y = (last.right + MARK_GAP, last.y) if fits else (x, last.bottom + MARK_GAP)
             yield text_at("mark-more", x + 4, y + 12.5, f"+{count} more")
+
+
+def _below(frame: Frame, room: float) -> str:
+    """Give a frame's second line: what it is to answer, else its purpose, or its id where the label says that."""
+    if frame.intent:
+        return fit_words(frame.intent, room, SMALL_PX)
+    is_said = not frame.purpose or frame.label.startswith(frame.purpose)
+    return fit(frame.detail_ref if is_said else frame.purpose, room, SMALL_PX, mono=is_said)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from django.utils.safestring import SafeString
 
 from sessions_app.web.graph.error_path import ErrorPath, error_path
+from sessions_app.web.graph.labels import beginning
 from sessions_app.web.graph.markup import element
 from sessions_app.web.graph.parts import (
     focusable,
@@ -35,6 +36,7 @@ _TICKS = 6
 # A label stands after its bar, before it where too little room is left, and inside where the bar takes nearly all.
 _AFTER_UNTIL, _BEFORE_FROM = 66.0, 40.0
 _MAX_DEPTH_CLASS = 3
+_INTENT_CHARS = 48
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,8 @@ def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
     start = drawing.at(span.start)
     is_shut = frame.id in drawing.collapsed
     inside = hidden_words(frame) if is_shut else ""
-    shown = seen(frame.label, duration_badge(frame.duration_ms), inside, between=" · ")
+    asked = beginning(frame.intent, _INTENT_CHARS)
+    shown = seen(frame.label, asked, duration_badge(frame.duration_ms), inside, between=" · ")
     words = frame_words(frame, shown)
     late = start > _AFTER_UNTIL
     x = _percent(drawing.at(span.end) if late else start)
@@ -205,7 +208,7 @@ def _run(drawing: _Drawing, execution: Execution, frame_active: bool) -> SafeStr
 
 
 def _run_label(execution: Execution) -> str:
-    again = stage_of(execution) if execution.attempt > 1 else ""
+    again = stage_of(execution) if execution.attempt > 1 or execution.phase else ""
     return seen(execution.label, again, duration_badge(execution.duration_ms), between=" · ")
 
 

@@ -1,0 +1,73 @@
+"""What stands where on the pages: nothing covers what is read, nothing is cut without a sign."""
+
+import pytest
+from playwright.sync_api import expect
+
+from sessions_app.models import Session
+from tests.browser.browsing import Browser, answer, browser, new_session, plain_browser
+from tests.browser.turn_scene import open_turn
+
+__all__ = ["browser", "plain_browser"]
+
+DESKTOP = {"width": 1280, "height": 800}
+
+
+@pytest.fixture
+def session(browser: Browser) -> Session:
+    session = new_session(browser.project)
+    answer(session, "My dog is called Rex. My cat is called Tom.")
+    for _ in range(4):
+        answer(session, "1. What is my dog called?\n2. What is my cat called?")
+    answer(session, "Who is the captain?")
+    return session
+
+
+def test_the_options_leave_the_latest_answer_in_sight(browser: Browser, session: Session) -> None:
+    browser.page.set_viewport_size(DESKTOP)
+    page = browser.open("session", session.session_id)
+    options = page.get_by_role("button", name="Options")
+    for is_open in ("true", "false"):
+        options.click()
+        expect(options).to_have_attribute("aria-expanded", is_open)
+        page.wait_for_function(
+            "document.querySelector('.exchange:last-of-type').getBoundingClientRect().bottom"
+            " <= document.querySelector('.composer').getBoundingClientRect().top"
+        )
+    middles = page.locator(".exchange:last-of-type .bubble__foot").evaluate(
+        "foot => [...foot.children].map(each => each.getBoundingClientRect()).map(box => box.top + box.height / 2)"
+    )
+    assert max(middles) - min(middles) < 1
+
+
+def test_without_scripts_options_fold_and_nothing_is_said_that_only_scripts_make_true(
+    plain_browser: Browser, session: Session
+) -> None:
+    page = plain_browser.page
+    page.goto(f"{plain_browser.url}/sessions/{session.session_id}")
+    expect(page.get_by_label("Planner")).to_be_hidden()
+    page.get_by_text("Options: plugins, level, knowledge").last.click()
+    expect(page.get_by_label("Planner")).to_be_visible()
+    expect(page.get_by_text("Connecting")).to_be_hidden()
+    expect(page.get_by_text("makes a new line")).to_be_hidden()
+
+
+def test_the_timeline_fits_beside_outline_and_details(browser: Browser, session: Session) -> None:
+    browser.page.set_viewport_size(DESKTOP)
+    page = open_turn(browser, session, 2, "?view=timeline")
+    expect(page.locator("svg.timeline")).to_be_visible()
+    assert page.locator("#timeline").evaluate("place => place.scrollWidth <= place.clientWidth")
+
+
+def test_a_frame_whose_output_differs_is_marked_and_a_chosen_row_is_tinted_whole(
+    browser: Browser, session: Session
+) -> None:
+    request_id = session.turns.get(turn_index=2).request_id
+    page = browser.open("turn-compare", session.session_id, request_id)
+    frame = page.locator(".frame.is-output .frame-outline").first
+    assert frame.evaluate("box => [getComputedStyle(box).stroke, getComputedStyle(box).strokeWidth]")[1] == "2px"
+    page.locator("[data-row-of] a[data-select]").nth(1).click()
+    grounds = page.locator("tr.is-selected > *").evaluate_all(
+        "cells => cells.map(cell => getComputedStyle(cell).backgroundColor)"
+    )
+    assert len(set(grounds)) == 1
+    assert grounds[0] != "rgba(0, 0, 0, 0)"
