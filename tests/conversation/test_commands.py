@@ -46,8 +46,7 @@ def test_an_unknown_name_is_refused_without_a_guess(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "near"),
-    [("skil", "/skill or /skills"), ("nope", "/new"), ("sai", "/say or /skill"), ("ech", ""), ("0", "")],
+    ("name", "near"), [("skil", "/skill or /skills"), ("ech", ""), ("sai", "/say"), ("hlep", "/help"), ("0", "")]
 )
 def test_an_unknown_name_is_answered_with_those_written_nearly_so(name: str, near: str) -> None:
     meant = f"Did you mean {near}? " if near else ""

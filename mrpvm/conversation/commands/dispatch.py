@@ -158,7 +158,7 @@ def _alias(command: Command, facts: SessionFacts) -> Resolved:
 def _advice(name: str, facts: SessionFacts) -> str:
     """Say which commands are written nearly so, and where all of them are listed; none is run in its place."""
     known = dict.fromkeys([*BUILTINS, *(skill.command for skill in facts.skills.skills if skill.command)])
-    near = get_close_matches(name[:NAME_CHARS_COMPARED], known, n=3, cutoff=0.5)
+    near = get_close_matches(name[:NAME_CHARS_COMPARED], known, n=3, cutoff=0.6)
     listed = "/help lists every command."
     return f"Did you mean {' or '.join(f'/{item}' for item in near)}? {listed}" if near else listed
 
