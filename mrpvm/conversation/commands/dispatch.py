@@ -6,7 +6,6 @@ this alias, else nothing [L-75].
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from mrpvm.conversation.commands.facts import Ports, SessionFacts
 from mrpvm.conversation.commands.grammar import Command, parse
@@ -27,16 +26,6 @@ def _new(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
     return ok("session_started", f"Started session {session_id}.", {"session_id": session_id})
 
 
-def _help(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
-    """List the commands, one line each, the skills' own behind the built-in ones; with a name, tell of that skill."""
-    if args:
-        return help_(facts, args, ports)
-    lines = [f"{builtin.usage} - {builtin.summary}" for builtin in BUILTINS.values()]
-    own = [skill for skill in facts.skills.skills if skill.command]
-    lines += [f"/{skill.command} - {skill.summary or f'Run the skill {skill.skill_name}'}" for skill in own]
-    return ok("commands_listed", "\n".join(lines), {"count": len(lines)})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builtin:
     """A built-in command: how it is written, what it does in a few words, and the function that answers it."""
@@ -47,12 +36,10 @@ class Builtin:
 
 
 SKILL = "skill"
-NAME_CHARS_COMPARED = 40
-"""Only this much of an unknown name is compared with the known ones."""
 BUILTINS: Mapping[str, Builtin] = {
     "skills": Builtin(usage="/skills", summary="List this session's skills", answer=skills),
     SKILL: Builtin(usage="/skill <name> [payload]", summary="Run one skill", answer=None),
-    "help": Builtin(usage="/help [skill]", summary="List the commands, or tell about one skill", answer=_help),
+    "help": Builtin(usage="/help <skill>", summary="Tell about one skill", answer=help_),
     "reload_skills": Builtin(usage="/reload_skills", summary="Read the skills again", answer=reload_skills),
     "agent": Builtin(usage="/agent list|use|show", summary="See or switch who acts", answer=agent),
     "persona": Builtin(usage="/persona list|use|show|export|import", summary="See or switch how it talks",
@@ -150,17 +137,9 @@ def _alias(command: Command, facts: SessionFacts) -> Resolved:
         shared = ", ".join(item.skill_name for item in found)
         return Resolved(route="alias", reason=f"'{name}' is the alias of several skills: {shared}.", name=name,
                         args=command.args, refusal=refusal)  # fmt: skip
-    refusal = error("unknown_command", f"unknown command '/{name}'. {_advice(name, facts)}", {"command": name})
+    refusal = error("unknown_command", f"unknown command '/{name}'.", {"command": name})
     reason = f"'{name}' is neither a built-in command nor an alias in the snapshot."
     return Resolved(route="unknown", reason=reason, name=name, args=command.args, refusal=refusal)
-
-
-def _advice(name: str, facts: SessionFacts) -> str:
-    """Say which commands are written nearly so, and where all of them are listed; none is run in its place."""
-    known = dict.fromkeys([*BUILTINS, *(skill.command for skill in facts.skills.skills if skill.command)])
-    near = get_close_matches(name[:NAME_CHARS_COMPARED], known, n=3, cutoff=0.6)
-    listed = "/help lists every command."
-    return f"Did you mean {' or '.join(f'/{item}' for item in near)}? {listed}" if near else listed
 
 
 def answer(resolved: Resolved, facts: SessionFacts, ports: Ports) -> Outcome:
