@@ -2,12 +2,13 @@
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.api_keys import create_key, revoke_key
 from sessions_app.queries.projects import ROLES, api_keys
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.pages import page, tell
 
 
@@ -30,7 +31,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
     return page(request, "api_keys/index.html", member, context, section="api-keys", status=status)
 
 
-@require_POST
+@form_of("api-keys")
 @member_view("admin")
 def revoke(request: HttpRequest, member: Member, key_pk: int) -> HttpResponse:
     """End a key for good."""

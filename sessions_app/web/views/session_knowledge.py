@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.queries.sessions import session as session_of
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.pages import tell, tell_error
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Mount the newest revision of the mounted base; over an unsaved draft only with `discard_draft`."""
@@ -33,7 +33,7 @@ def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
     return _told(request, session_id, act)
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Save the draft and what the conversation told into the mounted base."""
@@ -41,7 +41,7 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     return _told(request, session_id, lambda: f"Saved into “{save_session_kb(session, actor=member.user).name}”.")
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Make a base of what the session sees and mount it."""
