@@ -111,11 +111,11 @@ onElements("[role=tablist]", (list) => {
 // --- toasts ------------------------------------------------------------------------------------------------------------
 
 /**
- * Show a short message.
+ * Show a short message; one with a link stays until it is dismissed.
  * @param {string} message
- * @param {{undoUrl?: string, undoLabel?: string, failed?: boolean, code?: string}} options
+ * @param {{undoUrl?: string, undoLabel?: string, linkUrl?: string, linkLabel?: string, failed?: boolean, code?: string}} options
  */
-export function toast(message, { undoUrl, undoLabel = "Undo", failed = false, code } = {}) {
+export function toast(message, { undoUrl, undoLabel = "Undo", linkUrl, linkLabel, failed = false, code } = {}) {
   const region = document.getElementById("toasts");
   if (!region) return;
   const text = build("span", { class: "toast__text", text: message });
@@ -126,11 +126,12 @@ export function toast(message, { undoUrl, undoLabel = "Undo", failed = false, co
     undo.addEventListener("click", () => undoAction(undoUrl, box));
     box.append(undo);
   }
+  if (linkUrl) box.append(build("a", { class: "button button--small", href: linkUrl, text: linkLabel }));
   const close = build("button", { class: "button button--quiet button--small", type: "button", "aria-label": "Dismiss", text: "×" });
   close.addEventListener("click", () => box.remove());
   box.append(close);
   region.append(box);
-  dismissLater(box);
+  if (!linkUrl) dismissLater(box);
 }
 
 function dismissLater(box) {

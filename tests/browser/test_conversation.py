@@ -180,6 +180,32 @@ def test_an_ended_login_asks_for_a_new_one(browser: Browser, session: Session) -
     expect(page.get_by_role("heading", name="Log in")).to_be_visible(timeout=10_000)
 
 
+def test_a_message_written_while_the_login_ended_is_there_after_the_next(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.get_by_role("button", name="Options").click()
+    page.get_by_label("Deliberation level").select_option("2")
+    logged_in = page.context.cookies()
+    page.context.clear_cookies(name="mrpvm_session")
+    say(page, "My dog is called Rex.")
+    told = page.locator("#toasts .toast")
+    expect(told).to_contain_text("Your login has expired. What you wrote is kept.")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
+    answer(session, "Is it Rex?")  # a fragment asks again: the login page must not take the place of what was written
+    page.wait_for_timeout(1_000)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
+    told.get_by_role("link", name="Log in").click()
+    page.wait_for_url(f"**/login?next=%2Fsessions%2F{session.session_id}")
+    page.context.add_cookies([cookie for cookie in logged_in if cookie["name"] == "mrpvm_session"])
+    page = browser.open("session", session.session_id)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
+    expect(page.locator("[data-choice-count]")).to_have_text("1 chosen")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("")
+    browser.complaints.clear()  # the browser itself notes the 401
+
+
 def test_what_is_gone_leaves_the_page_as_it_was(browser: Browser, session: Session) -> None:
     answer(session, "My dog is called Rex.")
     page = browser.open("turn", session.session_id, session.turns.get().request_id)
