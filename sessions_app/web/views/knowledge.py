@@ -89,12 +89,13 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     if isinstance(file, UploadedFile) and file.name:
         try:
             given = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
-            source = load_source(base, given)
+            loaded = load_source(base, given)
         except MRPError as refused:
             refusal = refused.message
         else:
-            count = source.unit_count
-            tell(request, f"“{source.name}” gave {count} unit{'' if count == 1 else 's'}.")
+            name, count = loaded.source.name, loaded.source.unit_count
+            added = f"“{name}” gave {count} unit{'' if count == 1 else 's'}."
+            tell(request, f"“{name}” is already there, unchanged." if loaded.is_unchanged else added)
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
     keep(request, f"upload:{kb_id}", {"upload_error": refusal, "upload_place": place})
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]) + "#upload-status")
