@@ -13,6 +13,7 @@ import "./login.js";
 import "./filter_completion.js";
 import "./palette.js";
 import "./reading_keys.js";
+import "./reading_place.js";
 import "./upload.js";
 import "./page.js";
 

@@ -23,6 +23,7 @@ from tests.browser.browsing import (
     ready,
     say,
 )
+from tests.web.page_scene import add_turns
 
 __all__ = ["beside", "browser", "held"]
 
@@ -160,6 +161,31 @@ def test_the_tab_keeps_its_session_until_a_new_one(browser: Browser, session: Se
     made = page.url
     browser.open("sessions")
     expect(go_on).to_have_attribute("href", made.removeprefix(browser.url))
+
+
+@pytest.mark.parametrize(("width", "scrolled"), [(1280, 0), (1280, 40), (390, 0)])
+def test_earlier_messages_leave_the_reader_where_they_were(
+    browser: Browser, session: Session, width: int, scrolled: int
+) -> None:
+    aside(add_turns, session, 65)
+    browser.page.set_viewport_size({"width": width, "height": 800})
+    page = browser.open("session", session.session_id)
+    for first, before in ((36, 6), (6, 1)):
+        read = page.locator(f"#turn-{first}")
+        expect(page.locator(".exchange").first).to_have_id(f"turn-{first}")
+        more = page.get_by_role("link", name="Earlier messages")
+        more.scroll_into_view_if_needed()
+        page.locator("[data-scroll]").evaluate("(pane, by) => pane.scrollBy(0, by)", scrolled)
+        more.evaluate("(link) => link.focus({ preventScroll: true })")
+        top = read.bounding_box()
+        page.keyboard.press("Enter")
+        expect(page.locator(".exchange").first).to_have_id(f"turn-{before}")
+        page.wait_for_timeout(300)
+        now = read.bounding_box()
+        assert top
+        assert now
+        assert abs(now["y"] - top["y"]) < 2
+        expect(read).to_be_focused()
 
 
 def test_delete_and_undo(browser: Browser, session: Session) -> None:
