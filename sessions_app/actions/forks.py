@@ -89,6 +89,8 @@ def save_session_kb(
 ) -> KnowledgeBase:
     """Save what the session sees into a base, mount that base, and give it [KB-10].
 
+    Where nothing is to be saved into the mounted base, it stays at its revision.
+
     Args:
         target: the base to save into; the mounted one when None. It then holds what the draft shows.
         name: renames the target; with the default base mounted and no target it names a new base.
@@ -142,6 +144,8 @@ def _save_session(
     if name is not None:
         base.name = base_name(name)
     tip = _seal_workspace(session, with_journal=with_journal)
+    if tip.pk == base.head_id and base == previous and name is None:
+        return base  # a revision that changes nothing would leave other sessions behind
     origin = None if base == previous else _mounted_revision(session)
     move_head(base, tip, reason="save", actor=actor, origin=origin)
     _finish(session, base, "kb.saved", reason="save", actor=actor, previous=previous)

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from django.conf import settings
@@ -16,6 +16,7 @@ from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.quarantine import keep_rejections
 from sessions_app.identifiers import new_id
 from sessions_app.models import KnowledgeLayer, KnowledgeSource
+from sessions_app.queries.knowledge import stale_source_keys
 
 SOURCE_NAME_CHARS = 200
 _SOURCE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
@@ -150,6 +151,26 @@ def earlier_sources(layer: KnowledgeLayer, source_id: str) -> list[KnowledgeSour
 def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
     """Tell whether the chain shows a source of this id: the newest row decides."""
     return bool(earlier) and earlier[-1].kind == KnowledgeSource.Kind.LISTED
+
+
+def shown_unchanged(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource | None:
+    """Give the source that the layer's chain shows if it is this one to the letter; then there is nothing to store.
+
+    One that was read by other rules has other units, and one with units that are left out is there in part [KU-16].
+    """
+    row = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source.source_id).latest_last().last()
+    if row is None or row.kind != KnowledgeSource.Kind.LISTED or row.pk in stale_source_keys(layer):
+        return None
+    counted = (row.name, row.hash, row.chunk_count, row.unit_count, row.quarantined.count())
+    if counted != (source.name.strip(), source.hash, source.chunk_count, len(source.units), len(source.rejections)):
+        return None
+    stored = {unit.unit_id: _lasting(unit.to_value()) for unit in row.units.all()}
+    return row if stored == {unit.id: _lasting(unit) for unit in source.units} else None
+
+
+def _lasting(unit: KnowledgeUnit) -> KnowledgeUnit:
+    """Give a unit without the times at which it was read."""
+    return replace(unit, ingested_at=None, created_at=None)
 
 
 def refuse_taken(

@@ -202,6 +202,7 @@ class SaveSessionBase(_LiveSessionForm):
     def perform(self, actor: User) -> Done:
         """Save it."""
         entered = self.cleaned_data
+        known = self.row.mounts.filter(until=None).values_list("knowledge_base_id", "revision").first()
         base = save_session_kb(
             self.row,
             target=entered["target"],
@@ -211,6 +212,9 @@ class SaveSessionBase(_LiveSessionForm):
             expected_revision=entered["expected_revision"],
             actor=actor,
         )
+        if (base.pk, base.revision) == known:
+            nothing = f"There was nothing to save: “{base.name}” stays at revision {base.revision}."
+            return Done(message=nothing, log=nothing)
         is_new = base.revision == 1
         return Done(
             message=f"Saved into “{base.name}”, revision {base.revision}.",

@@ -158,7 +158,8 @@ class Sources(ApiView):
         upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
 
         def work(told: OnStage) -> dict[str, Any]:
-            return {"kb_id": base.kb_id, **source_payload(load_source(base, upload, told))}
+            loaded = load_source(base, upload, told)
+            return {"kb_id": base.kb_id, **source_payload(loaded.source), "unchanged": loaded.is_unchanged}
 
         return source_answer(self, work, status=201, streams=streams)
 

@@ -21,9 +21,10 @@ class Source(serializers.Serializer):
 
 
 class SourceAdded(Source):
-    """A source that was just added or replaced."""
+    """A source that was just added or replaced, or was there to the letter: `unchanged`."""
 
     kb_id = Str()
+    unchanged = Bool()
 
 
 class SourcePage(Page):

@@ -11,12 +11,11 @@ from sessions_app.queries.projects import is_at_least
 class RolePermission(BasePermission):
     """Lets a caller in whose role is at least that of the view: `viewer` to read, `view.write_role` to write."""
 
-    message = "Your role does not allow this."
-
     def has_permission(self, request: Request, view: APIView) -> bool:
         """Tell whether the request may go on; False for nobody gives 401, for somebody 403."""
         access = request.auth
         if not isinstance(access, Access):
             return False
         needed = "viewer" if request.method in SAFE_METHODS else getattr(view, "write_role", "editor")
+        self.message = f"Your role here is {access.role}; this needs the role {needed}."
         return is_at_least(access.role, needed)

@@ -79,6 +79,7 @@ class WorkspaceSources(ApiView):
             staged = stage_file(found, upload, told, wait_ms=body["wait_ms"])
             return {
                 **source_payload(staged.source),
+                "unchanged": staged.is_unchanged,
                 "kb_id": staged.session.mounted_kb.kb_id,
                 "workspace_dirty": staged.session.is_dirty,
                 "seed_detector_plugin": staged.seed_detector,

@@ -16,6 +16,7 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.queries.filter_language import Filter
+from sessions_app.queries.outcomes import outcome
 from sessions_app.queries.searches import session_turns
 from sessions_app.queries.turns import turns
 
@@ -71,7 +72,7 @@ def conversation(session: Session, before: int | None = None, count: int | None 
 
 
 def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
-    open_ones = [turn.pk for turn in turns if turn.answer_status == ExplainabilityTurn.AnswerStatus.NO_CONTEXT]
+    open_ones = [turn.pk for turn in turns if outcome(turn) == ExplainabilityTurn.AnswerStatus.NO_CONTEXT]
     if not open_ones:
         return {}
     found = ExplainabilityTurn.objects.filter(pk__in=open_ones).values_list("pk", "response_document")

@@ -29,8 +29,14 @@ from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.knowledge import add_source, free_source_id
 from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.source_rows import NewSource, check_source_id, check_source_name, new_context_id
-from sessions_app.models import KnowledgeBase, KnowledgeSource, Session
+from sessions_app.actions.source_rows import (
+    NewSource,
+    check_source_id,
+    check_source_name,
+    new_context_id,
+    shown_unchanged,
+)
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
 from sessions_app.queries.model_roles import shared_config
 from sessions_app.turns import reading_slots, shutdown
 from sessions_app.turns.courtesy import Courtesy
@@ -122,8 +128,18 @@ def load_context(session: Session, upload: Upload, *, wait_ms: int = 0) -> Loade
     )
 
 
-def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stage, done, of: None) -> KnowledgeSource:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSource:
+    """The source that a file became, or was already: then nothing was stored."""
+
+    source: KnowledgeSource
+    is_unchanged: bool = False
+
+
+def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stage, done, of: None) -> LoadedSource:
     """Make a file a source of a knowledge base; the same `source_id` again replaces that source [API-12].
+
+    A file that gives what that source is already changes nothing: no revision, and no session is behind.
 
     Raises:
         InvalidInput, Unreadable, TooLarge, MRPError: as for `load_context`; the base stays as it is.
@@ -131,6 +147,10 @@ def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stag
     source_id = upload.source_id or free_source_id(base.head, upload.name)
     work = _Work(upload, source_id, shared_config(base.project)[0], told)
     found = work.ingested()
+    head = KnowledgeLayer.objects.filter(headed_bases=base).first()  # the base may have gone on while the file was read
+    present = shown_unchanged(head, _new_source(upload, source_id, found)) if head else None
+    if present is not None:
+        return LoadedSource(source=present, is_unchanged=True)
     source = add_source(
         base,
         upload.name,
@@ -144,16 +164,29 @@ def load_source(base: KnowledgeBase, upload: Upload, told: OnStage = lambda stag
         watch=work.watch_storing,
     )
     _tell_readers(source, found)
-    return source
+    return LoadedSource(source=source)
+
+
+def _new_source(upload: Upload, source_id: str, found: IngestedSource) -> NewSource:
+    return NewSource(
+        name=upload.name,
+        source_id=source_id,
+        content=found.text,
+        units=found.units,
+        entries=found.entries,
+        chunk_count=found.chunk_count,
+        rejections=found.rejections,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StagedSource:
-    """What staging a file in a draft came to, and by whose rules it was read."""
+    """What staging a file in a draft came to, and by whose rules it was read; unchanged as for `LoadedSource`."""
 
     session: Session
     source: KnowledgeSource
     seed_detector: str
+    is_unchanged: bool = False
 
 
 def stage_file(
@@ -172,15 +205,11 @@ def stage_file(
     source_id = upload.source_id or free_source_id(session.draft, upload.name)
     work = _Work(upload, source_id, session.model_config, told, session)
     found = work.ingested()
-    new = NewSource(
-        name=upload.name,
-        source_id=source_id,
-        content=found.text,
-        units=found.units,
-        entries=found.entries,
-        chunk_count=found.chunk_count,
-        rejections=found.rejections,
-    )
+    new = _new_source(upload, source_id, found)
+    session = Session.objects.select_related("draft", "mounted_kb").get(pk=session.pk)
+    present = shown_unchanged(session.draft, new)
+    if present is not None:
+        return StagedSource(session=session, source=present, seed_detector=work.detector_id, is_unchanged=True)
     owner, source = stage_source(
         session,
         new,

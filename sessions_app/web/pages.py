@@ -40,10 +40,14 @@ def page(
 
 def back_to(request: HttpRequest, default: str) -> HttpResponseRedirect:
     """Redirect to the form's `next` if that is an address of this server, else to `default`."""
+    return HttpResponseRedirect(leads_back(request) or default)
+
+
+def leads_back(request: HttpRequest) -> str:
+    """Give the form's `next` if that is an address of this server, else nothing."""
     target = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
-        target = default
-    return HttpResponseRedirect(target)
+    is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
+    return target if is_ours else ""
 
 
 def tell(request: HttpRequest, text: str, *, undo_url: str = "", link_url: str = "") -> None:

@@ -4,6 +4,7 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.views import (
     api_keys,
     knowledge,
@@ -87,6 +88,6 @@ urlpatterns = [
     path("api-keys/<int:key_pk>/revoke", api_keys.revoke, name="api-key-revoke"),
     path("login", login.PasswordLogin.as_view(), name="login"),
     path("login/link/<str:secret>", login.login_link, name="login-link"),
-    path("logout", LogoutView.as_view(next_page="login"), name="logout"),
+    path("logout", form_of("sessions")(LogoutView.as_view(next_page="login")), name="logout"),
     re_path(r"^(?P<address>[^/].*[^/])/$", slashes.without, name="slash"),
 ]

@@ -57,12 +57,15 @@ def why(reason: str) -> str:
     return CODES.get(reason, reason)
 
 
-def ending(status: str, answer_status: str | None, kind: str) -> str:
-    """Give how a turn ended, in one or two words."""
+OUTCOME_WORDS: Mapping[str | None, str] = {"no-context": "No answer found", "nothing-asked": "Nothing was asked"}
+
+
+def ending(status: str, outcome: str | None, kind: str) -> str:
+    """Give how a turn ended, in a few words; `outcome` is what became of its question."""
     if kind == "command":
         return "Command"
-    if status == "succeeded" and answer_status == "no-context":
-        return "No answer found"
+    if status == "succeeded" and outcome in OUTCOME_WORDS:
+        return OUTCOME_WORDS[outcome]
     return END_WORDS.get(status, status)
 
 

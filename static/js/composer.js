@@ -3,6 +3,7 @@ import { LiveAnswer, scrollToLatest } from "./answer.js";
 import { csrfToken, onElements } from "./dom.js";
 import { settleDraft } from "./draft.js";
 import { dispatch } from "./live.js";
+import { keepOverLogin, tellLoginEnded } from "./login.js";
 import { readEvents } from "./sse.js";
 import { toast, toastRefusal } from "./ui.js";
 
@@ -32,6 +33,7 @@ class Composer {
     this.controlsButton.setAttribute("aria-expanded", String(this.controls.open));
     this.controlsButton.addEventListener("click", () => this.toggleControls());
     form.addEventListener("change", () => this.countChoices());
+    keepOverLogin(form);
     this.countChoices();
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -172,12 +174,19 @@ class Composer {
 
   fail(error, content) {
     this.giveBack(content);
+    if (error.code === "UNAUTHENTICATED") return this.awaitLogin();
     if (error.code === "WORKSPACE_DIRTY") this.settle();
     else toastRefusal({ message: "The turn failed.", ...error });
     // What became a turn is shown by the conversation itself.
     if (this.requestId) this.answer.finish();
     else this.answer.clear();
     dispatch({ kind: "turn.failed", sequence: null, payload: { request_id: this.requestId } });
+  }
+
+  /** Nothing is fetched again: every fragment would be answered by the login page. */
+  awaitLogin() {
+    tellLoginEnded();
+    this.answer.clear();
   }
 
   /** Let the reader decide about the draft, then send what is in the field. */

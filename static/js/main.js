@@ -9,9 +9,11 @@ import "./compare.js";
 import "./live.js";
 import "./command_completion.js";
 import "./composer.js";
+import "./login.js";
 import "./filter_completion.js";
 import "./palette.js";
 import "./reading_keys.js";
+import "./reading_place.js";
 import "./upload.js";
 import "./page.js";
 

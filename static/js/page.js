@@ -77,14 +77,6 @@ document.addEventListener("keydown", (event) => {
 
 // --- what cannot be shown any more ----------------------------------------------------------------------------------
 
-// A fragment that was answered by the login page: the login has ended, so the whole page asks for a new one.
-document.addEventListener("htmx:before:response", (event) => {
-  const { raw } = event.detail.ctx.response;
-  if (!raw.redirected || new URL(raw.url).pathname !== "/login") return;
-  event.preventDefault();
-  location.reload();
-});
-
 // What was shown stays; a reader who asked for something is told why it does not come.
 document.addEventListener("htmx:response:error", (event) => {
   const { status } = event.detail.ctx.response;

@@ -111,7 +111,7 @@ onElements("[role=tablist]", (list) => {
 // --- toasts ------------------------------------------------------------------------------------------------------------
 
 /**
- * Show a short message.
+ * Show a short message; one with a link stays until it is dismissed.
  * @param {string} message
  * @param {{undoUrl?: string, undoLabel?: string, linkUrl?: string, linkLabel?: string, failed?: boolean, code?: string}} options
  */
@@ -131,7 +131,7 @@ export function toast(message, { undoUrl, undoLabel = "Undo", linkUrl, linkLabel
   close.addEventListener("click", () => box.remove());
   box.append(close);
   region.append(box);
-  dismissLater(box);
+  if (!linkUrl) dismissLater(box);
 }
 
 function dismissLater(box) {

@@ -79,9 +79,9 @@ class Uploads {
     const refused = [];
     const added = [];
     for (const file of files) {
-      const { refusal, unitCount } = await this.sendOne(file);
+      const { refusal, unitCount, unchanged } = await this.sendOne(file);
       if (refusal) refused.push(`${file.name}: ${refusal}`);
-      else added.push({ name: file.name, unitCount });
+      else added.push({ name: file.name, unitCount, unchanged });
     }
     if (this.dialog) return this.finish(added, refused);
     if (!added.length) return this.fail(refused.join(" "));
@@ -173,7 +173,7 @@ class Uploads {
       request.addEventListener("load", () => {
         if (request.status !== 200) return refuse(refusalOf(request));
         hear();
-        if (last?.event === "response.completed") resolve({ unitCount: last.data.unitCount });
+        if (last?.event === "response.completed") resolve(last.data);
         else refuse(last?.data.error?.message ?? "The server broke off.");
       });
       request.addEventListener("error", () => refuse("The server cannot be reached."));
@@ -199,6 +199,7 @@ class Uploads {
 /** Say what became of the files that were added; `gained` is how many units the base has more than before. */
 function outcome({ added, replaced }, gained) {
   const quoted = (files) => files.map((file) => `“${file.name}”`).join(", ");
+  if (added.every((file) => file.unchanged)) return `${quoted(added)} ${added.length === 1 ? "is" : "are"} already there, unchanged.`;
   const without = added.filter((file) => !file.unitCount);
   let words = added.length === 1 ? `${quoted(added)} was added` : `${added.length} files were added`;
   if (replaced) words = added[0].name === replaced ? `${quoted(added)} was replaced by the new file` : `${quoted(added)} took the place of “${replaced}”`;

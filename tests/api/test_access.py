@@ -122,7 +122,10 @@ def test_a_viewer_reads_and_writes_nothing(talked: Session, caller: Callable[...
             assert answer.status_code == 200, path
         else:
             assert answer.status_code == 403, (method, path)
-            assert answer.json()["error"]["code"] == "FORBIDDEN"
+            error = answer.json()["error"]
+            assert error["code"] == "FORBIDDEN"
+            needed = "admin" if path.endswith("llm-roles") else "editor"
+            assert error["message"] == f"Your role here is viewer; this needs the role {needed}."
 
 
 @pytest.mark.parametrize(

@@ -283,7 +283,7 @@ def test_a_model_reads_a_source_under_the_role_of_ingestion(
     source = load_source(
         ensure_default_base(project),
         Upload(name="ferry.md", data=content.encode(), seed_detector="sd-llm-fast"),
-    )
+    ).source
     assert len([body for body in provider.bodies if body["model"] == "reader"]) == source.chunk_count > 2
 
 

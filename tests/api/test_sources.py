@@ -36,11 +36,31 @@ def test_a_text_becomes_a_source(editor: Caller, talked: Session) -> None:
     assert KnowledgeSource.objects.get().content == DECKS
     listed = editor.get(SOURCES).json()
     assert listed["next_cursor"] is None
-    assert listed["sources"] == [{key: value for key, value in source.items() if key != "kb_id"}]
+    assert listed["sources"] == [{key: value for key, value in source.items() if key not in ("kb_id", "unchanged")}]
+    assert source["unchanged"] is False
     assert (source["status"], source["updatedAt"]) == ("ready", source["addedAt"])
     fresh = editor.post("/api/sessions", {}).json()["session_id"]
     said = editor.chat("Where do dogs travel?", fresh).json()["choices"][0]["message"]["content"]
     assert "upper deck" in said
+
+
+def test_a_text_that_is_there_already_changes_nothing(editor: Caller, talked: Session) -> None:
+    workspace = f"/api/sessions/{talked.session_id}/workspace"
+    given = {"name": "decks.md", "content": DECKS, "source_id": "decks"}
+    first = editor.post(SOURCES, given).json()
+    editor.post(f"/api/sessions/{talked.session_id}/kb/load", {"kb_id": "default"})
+    layers = KnowledgeLayer.objects.count()
+    again = editor.post(SOURCES, given)
+    assert (again.status_code, again.json()) == (201, first | {"unchanged": True})
+    staged = editor.post(f"{workspace}/sources", given).json()
+    assert (staged["unchanged"], staged["workspace_dirty"]) == (True, False)
+    assert (editor.get("/api/kbs/default").json()["revision"], KnowledgeLayer.objects.count()) == (2, layers)
+    LayerUnit.objects.filter(claim="Cats sleep in the cabin.").update(topic="")  # as rules before these read it
+    assert editor.post(SOURCES, given).json()["unchanged"] is False
+    named = editor.post(SOURCES, given | {"name": "Decks"}).json()
+    assert (named["unchanged"], named["name"]) == (False, "Decks")
+    changed = {"name": "Decks", "source_id": "decks", "content": DECKS.replace("upper", "lower")}
+    assert editor.post(f"{workspace}/sources", changed).json()["workspace_dirty"] is True
 
 
 @pytest.mark.parametrize(

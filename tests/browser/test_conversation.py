@@ -23,6 +23,7 @@ from tests.browser.browsing import (
     ready,
     say,
 )
+from tests.web.page_scene import add_turns
 
 __all__ = ["beside", "browser", "held"]
 
@@ -162,6 +163,31 @@ def test_the_tab_keeps_its_session_until_a_new_one(browser: Browser, session: Se
     expect(go_on).to_have_attribute("href", made.removeprefix(browser.url))
 
 
+@pytest.mark.parametrize(("width", "scrolled"), [(1280, 0), (1280, 40), (390, 0)])
+def test_earlier_messages_leave_the_reader_where_they_were(
+    browser: Browser, session: Session, width: int, scrolled: int
+) -> None:
+    aside(add_turns, session, 65)
+    browser.page.set_viewport_size({"width": width, "height": 800})
+    page = browser.open("session", session.session_id)
+    for first, before in ((36, 6), (6, 1)):
+        read = page.locator(f"#turn-{first}")
+        expect(page.locator(".exchange").first).to_have_id(f"turn-{first}")
+        more = page.get_by_role("link", name="Earlier messages")
+        more.scroll_into_view_if_needed()
+        page.locator("[data-scroll]").evaluate("(pane, by) => pane.scrollBy(0, by)", scrolled)
+        more.evaluate("(link) => link.focus({ preventScroll: true })")
+        top = read.bounding_box()
+        page.keyboard.press("Enter")
+        expect(page.locator(".exchange").first).to_have_id(f"turn-{before}")
+        page.wait_for_timeout(300)
+        now = read.bounding_box()
+        assert top
+        assert now
+        assert abs(now["y"] - top["y"]) < 2
+        expect(read).to_be_focused()
+
+
 def test_delete_and_undo(browser: Browser, session: Session) -> None:
     aside(rename_session, session, "Dear")
     page = browser.open("sessions")
@@ -178,6 +204,32 @@ def test_an_ended_login_asks_for_a_new_one(browser: Browser, session: Session) -
     page = browser.open("sessions")
     Login.objects.all().delete()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible(timeout=10_000)
+
+
+def test_a_message_written_while_the_login_ended_is_there_after_the_next(browser: Browser, session: Session) -> None:
+    page = browser.open("session", session.session_id)
+    live(page)
+    page.get_by_role("button", name="Options").click()
+    page.get_by_label("Deliberation level").select_option("2")
+    logged_in = page.context.cookies()
+    page.context.clear_cookies(name="mrpvm_session")
+    say(page, "My dog is called Rex.")
+    told = page.locator("#toasts .toast")
+    expect(told).to_contain_text("Your login has expired. What you wrote is kept.")
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
+    answer(session, "Is it Rex?")  # a fragment asks again: the login page must not take the place of what was written
+    page.wait_for_timeout(1_000)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
+    told.get_by_role("link", name="Log in").click()
+    page.wait_for_url(f"**/login?next=%2Fsessions%2F{session.session_id}")
+    page.context.add_cookies([cookie for cookie in logged_in if cookie["name"] == "mrpvm_session"])
+    page = browser.open("session", session.session_id)
+    expect(page.get_by_label("Message", exact=True)).to_have_value("My dog is called Rex.")
+    expect(page.locator("[data-choice-count]")).to_have_text("1 chosen")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("[data-ended]")).to_have_count(2)
+    expect(ready(page.reload() and page).get_by_label("Message", exact=True)).to_have_value("")
+    browser.complaints.clear()  # the browser itself notes the 401
 
 
 def test_what_is_gone_leaves_the_page_as_it_was(browser: Browser, session: Session) -> None:

@@ -128,6 +128,11 @@ def test_a_dropped_file_of_a_known_name_waits_in_its_place(opened: Page, base: K
     opened.get_by_role("button", name="Add source").click()
     expect(opened.get_by_text("“pump.txt” was replaced by the new file.")).to_be_visible()
     assert aside(held, base, "pump") == ["Pump 1 is red."]
+    ready(opened).evaluate(DROP, [["pump.txt", "Pump 1 is red."]])
+    opened.get_by_role("button", name="Add source").click()
+    expect(opened.get_by_text("“pump.txt” is already there, unchanged.")).to_be_visible()
+    aside(base.refresh_from_db)
+    assert base.revision == 3
 
 
 def test_a_file_of_a_known_name_is_proposed_for_its_place(opened: Page, base: KnowledgeBase) -> None:

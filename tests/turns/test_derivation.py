@@ -44,7 +44,7 @@ def summing_up_by(sum_up: Behaviour) -> Behaviour:
 def load(project: Project, detector: str = "sd-llm-fast") -> KnowledgeSource:
     parts = (f"# Part {number}\n\nThe ferry leaves at nine. " + "word " * 900 for number in range(SECTIONS))
     upload = Upload(name="ferry.md", data="\n\n".join(parts).encode(), seed_detector=detector)
-    return load_source(ensure_default_base(project), upload)
+    return load_source(ensure_default_base(project), upload).source
 
 
 def summaries(source: KnowledgeSource) -> dict[str, str]:

@@ -84,7 +84,7 @@ def test_sources_are_cut_as_the_settings_say(
         for name, value in changes.items():
             setattr(settings, f"MRPVM_CHUNK_{name}_CHARS", value)
         upload = Upload(name="pumps.txt", data=text.encode(), source_id=f"src-{number}")
-        counts.append(load_source(create_base(project, f"{number}"), upload).chunk_count)
+        counts.append(load_source(create_base(project, f"{number}"), upload).source.chunk_count)
     assert counts == [1, 1, 3, 3]
 
 

@@ -68,7 +68,7 @@ def kept(base: KnowledgeBase, plugin_id: str = "kb-mine") -> dict[str, bytes]:
 
 
 def test_the_shipped_retrievers_keep_figures_and_a_summary(base: KnowledgeBase) -> None:
-    source = load_source(base, upload())
+    source = load_source(base, upload()).source
     for plugin in registry.installed.kb_retrievers():
         found = kept(base, plugin.descriptor.id)
         assert set(found) == {"src-1.json", "src-1.summary.md"}
@@ -86,7 +86,7 @@ def test_readers_get_the_stored_source_in_order(base: KnowledgeBase, monkeypatch
 
     second, first = Reader("kb-b", noting("kb-b")), Reader("kb-a", noting("kb-a"))
     installed(monkeypatch, second, first)
-    source = load_source(base, upload())
+    source = load_source(base, upload()).source
     assert order == [plugin.descriptor.id for plugin in registry.installed.kb_retrievers()] == ["kb-a", "kb-b"]
     [read] = first.read
     assert (read.source_id, read.name, read.content, read.session_id) == ("src-1", "pumps.md", source.content, None)
@@ -118,7 +118,7 @@ def test_a_failing_or_late_reader_is_skipped(
         Reader("kb-mine", length),
     )
     try:
-        source = load_source(base, upload())
+        source = load_source(base, upload()).source
     finally:
         released.set()
     assert KnowledgeSource.objects.get() == source

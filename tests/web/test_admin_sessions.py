@@ -197,6 +197,22 @@ def test_saving_makes_what_a_session_has_the_base_s(
     assert told == {(CHANGE, "session", str(session.pk), said), (CHANGE, "knowledgebase", str(base.pk), said)}
 
 
+def test_a_save_of_nothing_makes_no_revision(operators: Client, session: Session, base: KnowledgeBase) -> None:
+    stage(session, "src-1", "The pump is blue")
+    tell(session, "The pump is loud")
+    operators.post(address_of("fork", session), {"name": "Mine"})
+    page = operators.post(address_of("save", session), {"include_conversation_units": "on"}, follow=True)
+    assert "There was nothing to save: “Mine” stays at revision 1." in page.text
+    mine = KnowledgeBase.objects.get(name="Mine")
+    assert (mine.revision, mine.revisions.count()) == (1, 1)
+    page = operators.post(address_of("save", session), {"name": "Ours"}, follow=True)
+    assert "Saved into “Ours”, revision 2." in page.text
+    tell(session, "The pump is old")
+    page = operators.post(address_of("save", session), {"include_conversation_units": "on"}, follow=True)
+    assert "Saved into “Ours”, revision 3." in page.text
+    assert held(mine, "pump") == ["The pump is blue", "The pump is loud", "The pump is old"]
+
+
 def test_a_base_that_a_save_makes_is_logged_as_made(operators: Client, session: Session) -> None:
     stage(session, "src-1", "The pump is blue")
     page = operators.post(address_of("save", session), {"fork": "on", "name": "Mine"}, follow=True)

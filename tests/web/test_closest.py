@@ -3,6 +3,7 @@
 import re
 from html import unescape
 
+import pytest
 from django.test import Client
 from django.urls import reverse
 
@@ -10,6 +11,7 @@ from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.sessions import create_session
 from sessions_app.actions.source_rows import NewSource
 from sessions_app.models import ExplainabilityTurn, Project, Session
+from sessions_app.queries.outcomes import NOTHING_ASKED, outcome
 from sessions_app.queries.turns import unanswered_evidence
 from sessions_app.web.fragments.closest import CLOSEST_SHOWN
 from tests.search.units import make_unit
@@ -67,6 +69,40 @@ def test_an_answer_shows_none_and_many_questions_cost_no_more(live_project: Proj
             assert lists_of(client, page)
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("message", ["thanks!", "hello", "ok", "Hello! Thanks a lot.", "Please answer briefly."])
+def test_where_nothing_was_asked_no_answer_is_missing(live_project: Project, message: str) -> None:
+    client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
+    turn = asked(client, session, message)
+    assert turn.answer_status == "no-context"  # as stored and told by the API
+    assert outcome(turn) == NOTHING_ASKED
+    page, of_turn = reverse("session", args=[session.session_id]), [session.session_id, turn.request_id]
+    for address in (page, reverse("turn", args=of_turn), reverse("turn-overview", args=of_turn)):
+        assert lists_of(client, address) == []
+        assert "No answer found" not in client.get(address).content.decode()
+    conversation, _, state = client.get(page).content.decode().partition('id="session-state"')
+    assert "Nothing was asked" not in conversation
+    assert "Nothing was asked" in state
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("My lilac pump is called Tom.", "answered"),
+        ("Who are you?", "answered"),  # a civil reply, and the whole answer
+        ("Why was the lilac pump painted?", "no-context"),
+        ("Thanks! Why was the lilac pump painted?", "no-context"),
+        ("Is it nice?", "no-context"),
+    ],
+)
+def test_what_was_told_or_asked_is_no_small_talk(live_project: Project, message: str, expected: str) -> None:
+    client, session = member_client(live_project, "editor"), session_with_pumps(live_project)
+    turn = asked(client, session, message)
+    assert outcome(turn) == expected
+    html = client.get(reverse("session", args=[session.session_id])).content.decode()
+    assert ("No answer found" in html) == (expected == "no-context")
+    assert "Nothing was asked" not in html
 
 
 def test_only_statements_of_groups_without_an_answer_are_given() -> None:

@@ -1,13 +1,19 @@
 """Who gets to see and do what on the pages [O-8, O-25]."""
 
+from pathlib import Path
+from urllib.parse import urlencode
+
 import pytest
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session as DjangoSession
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import delete_session
 from sessions_app.models import Membership, Project
+from sessions_app.web.urls import urlpatterns
 from tests.web.page_scene import add_turns, check_html, member_client, new_session, project
 
 __all__ = ["project"]
@@ -145,12 +151,80 @@ def test_writes_need_the_csrf_token(project: Project) -> None:
     assert "Form expired" in response.content.decode()
 
 
-def test_writes_are_refused_by_get(project: Project) -> None:
+def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
     client = member_client(project)
+    for address, page in form_addresses(project):
+        response = client.get(address)
+        assert (response.status_code, response["Allow"]) == (405, "POST"), address
+        html = response.content.decode()
+        check_html(html)
+        assert f'<a class="button" href="{page}">Go to the page of the form</a>' in html, address
+        assert client.head(address).status_code == 405
+    assert client.get(reverse("session-create"))["Location"] == "/"
+
+
+def form_addresses(project: Project) -> list[tuple[str, str]]:
+    """Give every address that takes a form and is no page, each with the page that holds the form."""
     session = new_session(project)
-    for name in WRITES:
-        assert client.get(reverse(name, args=[session.session_id])).status_code == 405, name
-    assert client.get(reverse("session-create")).status_code == 405
+    turn = add_turns(session, 1)[0]
+    of_session = [session.session_id]
+    page, base = reverse("session", args=of_session), session.mounted_kb
+    skills, base_page = reverse("session-skills", args=of_session), reverse("knowledge-base", args=[base.kb_id])
+    found = [
+        (reverse(name, args=of_session), page) for name in (*WRITES, "session-take-models", "session-memory-clear")
+    ]
+    found = [(address, "/" if address.endswith("/restore") else under) for address, under in found]
+    found += [(reverse(name, args=[*of_session, turn.request_id]), page) for name in ("turn-cancel", "turn-rate")]
+    found += [(reverse(f"knowledge-{name}", args=[base.kb_id]), base_page) for name in ("upload", "restore", "compact")]
+    found.append((reverse("api-key-revoke", args=[1]), reverse("api-keys")))
+    return [*found, (reverse("session-skills-reload", args=of_session), skills), (reverse("logout"), "/")]
+
+
+def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
+    listed = {entry.name for entry in urlpatterns if hasattr(entry.callback, "form_page")}
+    tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "session-take-models"}
+    tested |= {*WRITES, "session-memory-clear", "knowledge-upload", "knowledge-restore", "knowledge-compact"}
+    assert listed == tested
+    views = Path("sessions_app/web/views")
+    assert not [path for path in views.glob("*.py") if "require_POST" in path.read_text()]
+
+
+def test_after_a_login_one_stands_on_the_page_of_the_form(project: Project, client: Client) -> None:
+    for address, page in form_addresses(project):
+        for response in (client.post(address), client.get(address)):
+            assert response["Location"] == f"{reverse('login')}?{urlencode({'next': page}, safe='/')}", address
+    session = new_session(project)
+    from_list = client.post(reverse("session-rename", args=[session.session_id]), {"next": "/?q=x"})
+    assert from_list["Location"] == f"{reverse('login')}?next=/%3Fq%3Dx"
+    elsewhere = client.post(reverse("session-rename", args=[session.session_id]), {"next": "https://evil.example/"})
+    assert "evil" not in elsewhere["Location"]
+    assert client.post(reverse("session-create"))["Location"] == "/login?next=/sessions"  # from there to the list
+
+
+def test_a_message_survives_an_expired_login(project: Project, client: Client, settings: Settings) -> None:
+    settings.MRPVM_LOGINS_PER_MINUTE = 3
+    session = new_session(project)
+    page, ask = (reverse(name, args=[session.session_id]) for name in ("session", "session-ask"))
+    refused = client.post(ask, {"content": "Is <b> open?", "deliberation_level": "2", "next": "/x"}, follow=True)
+    assert "Your login has expired. Log in; your message will be in its field again." in refused.content.decode()
+    member_client(project, name="anna")
+    client.force_login(User.objects.get(username="anna"))
+    html = client.get(page).content.decode()
+    assert ">Is &lt;b&gt; open?</textarea>" in html
+    assert '<option value="2" selected>' in html
+    assert "open?</textarea>" not in client.get(page).content.decode()
+    assert not session.turns.exists()
+
+
+def test_strangers_cannot_have_much_kept(project: Project, client: Client, settings: Settings) -> None:
+    settings.MRPVM_LOGINS_PER_MINUTE = 1
+    ask = reverse("session-ask", args=[new_session(project).session_id])
+    client.post(ask, {"content": "x" * (settings.MRPVM_MAX_MESSAGE_CHARS + 1)})
+    assert not DjangoSession.objects.exists()
+    for _ in range(2):
+        html = Client().post(ask, {"content": "Hi"}, follow=True).content.decode()
+    assert DjangoSession.objects.count() == 1
+    assert "Your login has expired. Log in; nothing was done." in html
 
 
 @pytest.mark.parametrize("session_id", ["no such", "sess-0", "%00", "a%0Ab", "x" * 600, "..%2e"])
@@ -173,7 +247,7 @@ def test_a_slash_at_the_end_leads_to_the_page(project: Project) -> None:
     client, found = member_client(project), reverse("knowledge-base", args=["default"])
     assert client.get(f"{found}/?unit=u1&x=%2F")["Location"] == f"{found}?unit=u1&x=%2F"
     assert client.get("/knowledge/", follow=True).status_code == 200
-    assert client.post("/sessions/").status_code == 405
+    assert client.post("/sessions/").status_code == 405  # no form has this address
 
 
 @pytest.mark.parametrize(

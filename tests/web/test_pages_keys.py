@@ -1,8 +1,11 @@
 """API keys, and what pages of several kinds cost."""
 
+import json
 import re
+from html import unescape
 
 import pytest
+from django.contrib.sessions.models import Session as DjangoSession
 from django.test import Client
 from django.urls import reverse
 
@@ -23,11 +26,15 @@ def admin(project: Project) -> Client:
 
 def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     response = admin.post(reverse("api-keys"), {"name": "For the bot", "role": "viewer"})
+    assert (response.status_code, response["Location"]) == (302, reverse("api-keys"))  # to reload makes no second one
+    stored = DjangoSession.objects.get().get_decoded()
+    response = admin.get(reverse("api-keys"))
     html = response.content.decode()
     check_html(html)
     plain = re.search(r"mrp_[\w-]{32,}", html)
     assert plain is not None
     assert "no-store" in response["Cache-Control"]
+    assert plain[0] not in str(stored)
     key = find_key(plain[0])
     assert key is not None
     assert (key.name, key.role, key.project) == ("For the bot", "viewer", project)
@@ -37,6 +44,35 @@ def test_a_key_is_shown_once(admin: Client, project: Project) -> None:
     assert plain[0] not in later
     assert f"{plain[0][:12]}…" in later
     assert "never" not in later.partition("For the bot")[2].partition("</tr>")[0]
+    assert ApiKey.objects.count() == 1
+
+
+def test_a_key_is_shown_at_once_where_it_cannot_be_kept(admin: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object) -> None:
+        raise ConnectionError("away")
+
+    monkeypatch.setattr("sessions_app.web.views.api_keys.cache.set", away)
+    response = admin.post(reverse("api-keys"), {"name": "For the bot", "role": "editor"})
+    assert response.status_code == 200
+    assert re.search(r"mrp_[\w-]{32,}", response.content.decode())
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
+def test_the_call_that_is_shown_with_a_key_is_one_that_it_may_make(admin: Client, role: str) -> None:
+    html = unescape(admin.post(reverse("api-keys"), {"name": "Bot", "role": role}, follow=True).content.decode())
+    shown = html.partition('aria-label="A first call with it">')[2].partition("</pre>")[0]
+    address, key = re.search(r"curl http://testserver(\S+)", shown), re.search(r"mrp_[\w-]{32,}", shown)
+    assert address
+    assert key
+    body = re.search(r"-d '(.*)'", shown)
+    assert (body is None) == (role == "viewer")
+    headers = {"Authorization": f"Bearer {key[0]}"}
+    if body is None:
+        assert Client().get(address[1], headers=headers).status_code == 200
+    else:
+        assert json.loads(body[1])["messages"]
+        empty = Client().post(address[1], {}, "application/json", headers=headers)
+        assert empty.status_code == 400  # allowed, and no message
 
 
 def test_a_key_that_cannot_be_made_says_why(admin: Client) -> None:

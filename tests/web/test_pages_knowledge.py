@@ -4,21 +4,29 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from mrpvm.ingestion.source import Rejection
 from sessions_app.actions.compaction import compact_base
+from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.forks import fork_base, save_session_kb
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ExplainabilityTurn, KBRevision, KnowledgeBase, Project, Session, UnitEvent
+from sessions_app.actions.source_rows import NewSource
+from sessions_app.models import (
+    ExplainabilityTurn,
+    KBRevision,
+    KnowledgeBase,
+    Project,
+    Session,
+    UnitEvent,
+)
 from sessions_app.queries import base_pages, knowledge
 from sessions_app.web.fragments import knowledge as knowledge_list
 from sessions_app.web.fragments import knowledge_base
-from tests.actions.knowledge_scene import held, tell
+from tests.actions.knowledge_scene import tell
 from tests.search.units import make_unit
 from tests.web.page_scene import admin_of_another_project, check_html, member_client, project
 
@@ -123,38 +131,6 @@ def test_a_source_with_stale_units_says_so(admin: Client, project: Project) -> N
     html = admin.get(address_of(base)).content.decode()
     check_html(html)
     assert html.count("left out until it is added again") == 1
-
-
-def test_a_file_becomes_a_source(admin: Client, project: Project) -> None:
-    base = create_base(project, "Handbook")
-    address = reverse("knowledge-upload", args=[base.kb_id])
-    file = SimpleUploadedFile("pumps.md", b"# Pumps\n\nThe pump of pier four is blue.", "text/markdown")
-    html = admin.post(address, {"file": file}, follow=True).content.decode()
-    assert "“pumps.md” gave 1 unit." in html
-    assert ">pumps.md</a>" in html
-    long_name = SimpleUploadedFile(f"{'n' * 200}.md", b"A pump is blue.")
-    for data in ({}, {"file": SimpleUploadedFile("x.md", b"\x00\x01\xff\xfe binary \x00")}, {"file": long_name}):
-        refused = admin.post(address, data)
-        assert refused.status_code == 400
-        check_html(refused.content.decode())
-        assert "field__error" in refused.content.decode()
-    base.refresh_from_db()
-    assert (base.revision, base.source_count) == (2, 1)
-
-
-def test_a_file_takes_the_place_of_a_source(admin: Client, project: Project) -> None:
-    base = create_base(project, "Handbook")
-    add_source(base, "pumps.md", "Old", [make_unit("p::0", "The pump is blue.", source_id="pumps")], source_id="pumps")
-    address = reverse("knowledge-upload", args=[base.kb_id])
-    refused = admin.post(address, {"file": SimpleUploadedFile("x.md", b"\x00\xff binary"), "source_id": "pumps"})
-    assert '<option value="pumps" data-name="pumps.md" selected>' in refused.content.decode()
-    file = SimpleUploadedFile("new.md", b"The pump of pier four is red.", "text/markdown")
-    html = admin.post(address, {"file": file, "source_id": "pumps"}, follow=True).content.decode()
-    check_html(html)
-    base.refresh_from_db()
-    assert [(source.source_id, source.name) for source in knowledge.sources(base)] == [("pumps", "new.md")]
-    assert held(base, "pump") == ["The pump of pier four is red."]
-    assert admin.post(address, {"file": file, "source_id": "a/../b"}).status_code == 400
 
 
 def test_a_revision_is_restored_on_the_page(admin: Client, project: Project) -> None:
@@ -376,7 +352,9 @@ def test_an_open_page_hears_of_changes_by_others(admin: Client, project: Project
     assert "Revision 2 now: a source changed." in html
     assert "Forked" not in html
     base.refresh_from_db()
-    save_session_kb(create_session(project, base=base), actor=User.objects.get(username="boss"))
+    session = create_session(project, base=base)
+    stage_source(session, NewSource(name="valves", source_id="v", content="x", units=[make_unit("v", "It leaks.")]))
+    save_session_kb(session, actor=User.objects.get(username="boss"))
     fork_base(base, "<b>Winter</b>")
     html = admin.get(again).content.decode()
     assert "Revision 3 now: saved from a session, boss." in html

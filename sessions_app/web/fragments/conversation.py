@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from sessions_app.queries.outcomes import NOTHING_ASKED, outcome
 from sessions_app.queries.pages import conversation
 from sessions_app.web.fragments.closest import Statement, closest
 from sessions_app.web.graph.status import Tone, tone_of
@@ -64,10 +65,13 @@ def _entries(session: "Session", window: "Conversation") -> Iterator[Answer | Ex
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
-    """Give the colour of a turn's end; an answer that found nothing is weak, a command's refusal an error."""
+    """Give the colour of a turn's end; an answer that found nothing is weak, a refused command an error."""
     if turn.kind == "command":
         return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
-    return tone_of("no-context" if turn.answer_status == "no-context" else turn.status)
+    found = outcome(turn)
+    if found == NOTHING_ASKED:
+        return Tone.IDLE
+    return tone_of("no-context" if found == "no-context" else turn.status)
 
 
 def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
@@ -81,7 +85,7 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn", unanswered: dict[s
     return Exchange(
         turn=turn,
         answers=tuple(_answer(message, sources_url) for message in turn.messages.all() if message.role != "user"),
-        ending=ending(turn.status, turn.answer_status, turn.kind),
+        ending=ending(turn.status, outcome(turn), turn.kind),
         tone=turn_tone(turn),
         reason=why(str(error.get("code", ""))),
         rating=rating_of(turn),

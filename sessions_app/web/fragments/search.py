@@ -9,6 +9,7 @@ from django.db.models import prefetch_related_objects
 from mrpvm import registry
 from sessions_app.queries.filter_language import KEYS, KINDS, parse
 from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.outcomes import outcome
 from sessions_app.queries.reach import Reach, latest_active, newest_stored
 from sessions_app.queries.searches import (
     found_bases,
@@ -142,7 +143,7 @@ def turn_hit(turn: "ExplainabilityTurn", words: Sequence[str]) -> TurnHit:
     where, text = next((item for item in texts if holds(item[1], words)), usual)
     return TurnHit(
         turn=turn,
-        ending=ending(turn.status, turn.answer_status, turn.kind),
+        ending=ending(turn.status, outcome(turn), turn.kind),
         tone=turn_tone(turn),
         duration=duration_badge(turn.duration_ms),
         where=where,

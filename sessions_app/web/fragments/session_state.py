@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.filter_language import parse
 from sessions_app.queries.model_roles import session_config
+from sessions_app.queries.outcomes import outcome
 from sessions_app.queries.pages import newest_units, turn_registry
 from sessions_app.web.fragments.conversation import rating_of, turn_tone
 from sessions_app.web.fragments.model_roles import models_of
@@ -79,7 +80,7 @@ def registry_context(session: "Session", find: str, before: int | None, count: i
     rows = [
         RegistryRow(
             turn=turn,
-            ending=ending(turn.status, turn.answer_status, turn.kind),
+            ending=ending(turn.status, outcome(turn), turn.kind),
             tone=turn_tone(turn),
             duration=duration_badge(turn.duration_ms),
             rating=rating_of(turn),

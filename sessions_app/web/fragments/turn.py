@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sessions_app.queries.outcomes import outcome
 from sessions_app.queries.pages import neighbours
 from sessions_app.queries.turns import discarded_texts
 from sessions_app.web.fragments.conversation import turn_tone
@@ -40,7 +41,7 @@ def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     return {
         "turn": turn,
         "session": turn.session,
-        "ending": ending(turn.status, turn.answer_status, turn.kind),
+        "ending": ending(turn.status, outcome(turn), turn.kind),
         "tone": turn_tone(turn),
         "duration": duration_badge(turn.duration_ms),
         "neighbours": neighbours(turn),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.errors import NotFound
+from sessions_app.queries.outcomes import outcome
 from sessions_app.queries.pages import known_units, neighbours
 from sessions_app.queries.turn_state import state_around, units_between
 from sessions_app.queries.turns import turns
@@ -96,7 +97,7 @@ def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -
 def _side(turn: "ExplainabilityTurn") -> dict[str, Any]:
     return {
         "turn": turn,
-        "ending": ending(turn.status, turn.answer_status, turn.kind),
+        "ending": ending(turn.status, outcome(turn), turn.kind),
         "tone": turn_tone(turn),
         "answer": plain(turn.assistant_preview),
     }

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
+from sessions_app.queries.outcomes import outcome
 from sessions_app.queries.turns import answer_of
 from sessions_app.web.fragments.closest import closest
 from sessions_app.web.prose import prose
@@ -18,6 +19,7 @@ def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     Where something found no answer, it gives what came closest.
     """
     answer = answer_of(turn)
+    is_open = outcome(turn) == turn.answer_status  # what was no question is near to no statement
     turn_url = reverse("turn", args=[turn.session.session_id, turn.request_id])
     return {
         "turn": turn,
@@ -29,5 +31,5 @@ def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
             ("Goal solver", turn.goal_solver_plugin),
         ],
         "answer": prose(answer, f"{turn_url}/sources/") if answer else "",
-        "closest": closest(turn.session.session_id, turn.response_document),
+        "closest": closest(turn.session.session_id, turn.response_document) if is_open else [],
     }

@@ -3,7 +3,7 @@
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import Conflict, MRPError, NotFound
 from sessions_app.actions.knowledge import create_base
@@ -12,6 +12,7 @@ from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.row_numbers import whole_number
 from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of, keep, take
 from sessions_app.web.fragments.knowledge import list_context
 from sessions_app.web.fragments.knowledge_base import base_context, news_context, tree_context
 from sessions_app.web.pages import page, tell, tell_error
@@ -49,6 +50,7 @@ def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     base = knowledge_base(member.project, kb_id)
     older_than = whole_number(request.GET.get("older"))
     context = base_context(base, asked, unit_id, source_id, by_rank=by_rank, older_than=older_than)
+    context |= take(request, f"upload:{kb_id}")
     return page(request, "knowledge/show.html", member, context, section="knowledge")
 
 
@@ -74,7 +76,7 @@ def _given(request: HttpRequest, name: str) -> str:
     return request.GET.get(name, "").replace("\0", "")
 
 
-@require_POST
+@form_of("knowledge-base", "kb_id")
 @member_view("editor")
 def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """Make a file a source of the base, in the place of `source_id` if that is given.
@@ -87,18 +89,19 @@ def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     if isinstance(file, UploadedFile) and file.name:
         try:
             given = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
-            source = load_source(base, given)
+            loaded = load_source(base, given)
         except MRPError as refused:
             refusal = refused.message
         else:
-            count = source.unit_count
-            tell(request, f"“{source.name}” gave {count} unit{'' if count == 1 else 's'}.")
+            name, count = loaded.source.name, loaded.source.unit_count
+            added = f"“{name}” gave {count} unit{'' if count == 1 else 's'}."
+            tell(request, f"“{name}” is already there, unchanged." if loaded.is_unchanged else added)
             return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
-    context = {**base_context(base), "upload_error": refusal, "upload_place": place}
-    return page(request, "knowledge/show.html", member, context, section="knowledge", status=400)
+    keep(request, f"upload:{kb_id}", {"upload_error": refusal, "upload_place": place})
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]) + "#upload-status")
 
 
-@require_POST
+@form_of("knowledge-base", "kb_id")
 @member_view("editor")
 def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """Bring an earlier revision back, if the base is still what the page showed."""
@@ -113,7 +116,7 @@ def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
 
 
-@require_POST
+@form_of("knowledge-base", "kb_id")
 @member_view("editor")
 def compact(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
     """Have the chain of layers shortened in the background."""

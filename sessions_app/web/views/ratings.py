@@ -2,17 +2,17 @@
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.ratings import rate_turn
 from sessions_app.queries.turns import turn as turn_of
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.fragments.conversation import rating_of
 from sessions_app.web.pages import page, tell_error
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def rate(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Set or take away the verdict; gives the fragment, or without JavaScript the conversation at that turn."""

@@ -1,13 +1,9 @@
 """One session: the conversation, its live state, and what can be done with the whole."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError, Unavailable
 from sessions_app.actions.model_roles import change_model_config
@@ -27,17 +23,14 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import drop_chain
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of, keep_written, take
 from sessions_app.web.fragments.composer import composer_context
 from sessions_app.web.fragments.conversation import exchanges_context
 from sessions_app.web.fragments.session_diagnostics import diagnostics_context
 from sessions_app.web.fragments.session_state import registry_context, state_context, units_context
 from sessions_app.web.pages import back_to, page, tell, tell_error
 
-if TYPE_CHECKING:
-    from sessions_app.models import Session
-
 TEMPLATE = "session/show.html"
-EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 @require_safe
@@ -49,20 +42,14 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """
     session = session_of(member.project, session_id)
     drop_chain(session)
-    return _shown(request, member, session)
-
-
-def _shown(
-    request: HttpRequest, member: Member, session: "Session", written: Mapping[str, str] = EMPTY, status: int = 200
-) -> HttpResponse:
-    """Give the page; `written` is what its composer already holds."""
+    written = take(request, f"written:{session_id}")
     context = {
         **exchanges_context(session, whole_number(request.GET.get("before"))),
         **state_context(session, request.GET.get("find", "")),
         **composer_context(member.project, session, written),
         **(diagnostics_context(session) if "diagnostics" in request.GET else {}),
     }
-    return page(request, TEMPLATE, member, context, section="sessions", status=status)
+    return page(request, TEMPLATE, member, context, section="sessions")
 
 
 @require_safe
@@ -118,7 +105,7 @@ def composer(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
     return page(request, f"{TEMPLATE}#composer", member, composer_context(member.project, session))
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Run a turn for a browser without JavaScript and show the conversation with its end.
@@ -132,8 +119,8 @@ def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
         run_turn(session, _call(request, member))
     except MRPError as error:
         tell_error(request, error)
-        written = {name: value for name, value in request.POST.items() if isinstance(value, str)}
-        return _shown(request, member, session_of(member.project, session_id), written, status=400)
+        keep_written(request, session_id)
+        return HttpResponseRedirect(reverse("session", args=[session_id]))
     return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "#latest")
 
 
@@ -155,7 +142,7 @@ def _call(request: HttpRequest, member: Member) -> TurnCall:
     )
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Take over the project's role table as it is now [O-46]."""
@@ -169,7 +156,7 @@ def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpRe
     return HttpResponseRedirect(reverse("session", args=[session.session_id]))
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def rename(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Name the session; an empty name gives it back the one it had by itself."""
@@ -183,7 +170,7 @@ def rename(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
     return back_to(request, reverse("session", args=[session.session_id]))
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def delete(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Delete the session; the next page offers to take it back."""
@@ -193,7 +180,7 @@ def delete(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
     return back_to(request, reverse("sessions"))
 
 
-@require_POST
+@form_of("sessions")
 @member_view("editor")
 def restore(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Bring a deleted session back and go there."""

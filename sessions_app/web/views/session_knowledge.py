@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from mrpvm.errors import InvalidInput, MRPError
 from sessions_app.actions.forks import fork_name, fork_session_kb, save_session_kb
@@ -16,6 +16,7 @@ from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.sessions import session as session_of
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.fragments.session_saving import saving_context
 from sessions_app.web.pages import page, tell, tell_error
 
@@ -30,7 +31,7 @@ def saving(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
     return page(request, "session/saving.html", member, saving_context(session_of(member.project, session_id)))
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Mount the newest revision of the mounted base, or of `kb_id`; over an unsaved draft only with `discard_draft`."""
@@ -46,7 +47,7 @@ def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse
     return _told(request, session_id, act)
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Save the draft into the mounted base; what the conversation told only where `include_conversation_units` says so.
@@ -58,14 +59,17 @@ def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     def act() -> "tuple[str, KnowledgeBase]":
         if not session.is_dirty and not with_told:
             raise InvalidInput("Nothing was saved: no source is staged, and what the conversation told was left out.")
+        before = session.mounted_kb
         base = save_session_kb(session, include_conversation_units=with_told, actor=member.user)
+        if base == before and base.revision == before.revision:
+            return f"There was nothing to save: “{base.name}” stays at revision {base.revision}.", base
         told = ", with what the conversation told" if with_told else ""
         return f"Saved into “{base.name}” as revision {base.revision}{told}.", base
 
     return _told(request, session_id, act)
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Make a base called `name` of what the session sees and mount it; what was told as for a save."""

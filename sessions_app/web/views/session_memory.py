@@ -2,16 +2,16 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.views.decorators.http import require_POST
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.memory import clear_memory
 from sessions_app.queries.sessions import session as session_of
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.pages import back_to, tell, tell_error
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def clear(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Forget it."""

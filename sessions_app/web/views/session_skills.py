@@ -2,12 +2,13 @@
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.frozen_content import reload_skills
 from sessions_app.queries.sessions import session as session_of
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.fragments.session_skills import completion_context, skills_context
 from sessions_app.web.pages import page, tell, tell_error
 
@@ -21,7 +22,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     return page(request, template, member, context, section="sessions")
 
 
-@require_POST
+@form_of("session-skills", "session_id")
 @member_view("editor")
 def reload(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
     """Read the files again for this session."""

@@ -2,7 +2,7 @@
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import MRPError
 from sessions_app.actions.sessions import create_session
@@ -43,10 +43,13 @@ def rows(request: HttpRequest, member: Member) -> HttpResponse:
     return response
 
 
-@require_POST
-@member_view("editor")
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view()
 def create(request: HttpRequest, member: Member) -> HttpResponse:
-    """Make a session and go there; it mounts the base `kb_id` if one is given."""
+    """Make a session and go there; it mounts the base `kb_id` if one is given; a GET leads to the list."""
+    if request.method != "POST":
+        return HttpResponseRedirect(reverse("sessions"))
+    member.check("editor")
     kb_id = request.POST.get("kb_id", "")
     try:
         made = create_session(member.project, base=knowledge_base(member.project, kb_id) if kb_id else None)

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from mrpvm.errors import MRPError, NotFound
 from sessions_app.queries import turns
@@ -14,6 +14,7 @@ from sessions_app.queries.context_sections import section_text
 from sessions_app.queries.row_numbers import whole_number
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.web.access import Member, member_view
+from sessions_app.web.form_addresses import form_of
 from sessions_app.web.fragments.turn import (
     TABS,
     VIEWS,
@@ -177,7 +178,7 @@ def detail(request: HttpRequest, member: Member, session_id: str, request_id: st
     return page(request, "turn/detail.html", member, shown)
 
 
-@require_POST
+@form_of("session", "session_id")
 @member_view("editor")
 def cancel(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Ask the running turn to end."""

@@ -1,0 +1,20 @@
+"""What became of a turn's question as the pages tell it: where nothing was asked, no answer is missing."""
+
+from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, is_phatic, small_talk_reply
+from sessions_app.models import ExplainabilityTurn
+
+NOTHING_ASKED = "nothing-asked"
+_Status = ExplainabilityTurn.AnswerStatus
+
+
+def outcome(turn: ExplainabilityTurn) -> str | None:
+    """Give the status of the turn's answer, with other words for small talk and instructions.
+
+    Stored are both as `no-context`: nothing was found, and a civil reply stands in the place of an answer [R-7].
+    """
+    if turn.answer_status != _Status.NO_CONTEXT:
+        return turn.answer_status
+    if is_phatic(turn.user_message) or turn.assistant_preview == UNDERSTOOD_REPLY:
+        return NOTHING_ASKED
+    is_about_server = small_talk_reply(turn.user_message) is not None
+    return _Status.ANSWERED if is_about_server else _Status.NO_CONTEXT

@@ -1,0 +1,39 @@
+// A login that has ended while a page is open: what was written stays, and the way to a new login leads back here.
+import { toast } from "./ui.js";
+
+const KEPT = "mrpvm.written"; // what a form held, for the page as it is opened after the login
+
+let hasEnded = false;
+
+/** Say so once. */
+export function tellLoginEnded() {
+  if (hasEnded) return;
+  hasEnded = true;
+  const linkUrl = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
+  toast("Your login has expired. What you wrote is kept.", { failed: true, linkUrl, linkLabel: "Log in" });
+}
+
+/** Hand on what a form holds when its page is left for the login, and take it up again. */
+export function keepOverLogin(form) {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT));
+  if (kept?.address === location.pathname) {
+    sessionStorage.removeItem(KEPT);
+    for (const [name, value] of kept.fields) form.elements.namedItem(name).value = value;
+  }
+  addEventListener("pagehide", () => {
+    if (!hasEnded) return;
+    const fields = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
+    sessionStorage.setItem(KEPT, JSON.stringify({ address: location.pathname, fields }));
+  });
+}
+
+const isWritten = (field) => field.value !== field.defaultValue;
+
+// A fragment that was answered by the login page: the page asks for a new login at once, unless something would be lost.
+document.addEventListener("htmx:before:response", (event) => {
+  const { raw } = event.detail.ctx.response;
+  if (!raw.redirected || new URL(raw.url).pathname !== "/login") return;
+  event.preventDefault();
+  if ([...document.querySelectorAll("textarea")].some(isWritten)) tellLoginEnded();
+  else location.reload();
+});
