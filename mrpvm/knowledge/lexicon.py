@@ -118,12 +118,12 @@ BASE_FORMS = PAST_FORMS | _by_form(_IRREGULAR_PLURALS)
 """Irregular inflections and their base form, which a suffix stemmer cannot bring together."""
 
 _SYNONYMS = """
-"|call name title dub|sell vend|live reside dwell inhabit|begin start commence|buy purchase acquire|big large
+call name title dub|sell vend|live reside dwell inhabit|begin start commence|buy purchase acquire|big large
 small little tiny|child kid|repair fix mend|build construct erect|employ hire|help assist aid|find discover
 get obtain receive|own possess|make produce manufacture|show display|quick fast rapid|happy glad|sick ill
 car automobile|end finish conclude|choose select|hide conceal|allow permit
 forbid prohibit ban|doctor physician|error mistake|stop halt cease|shut close|cause trigger|need require
-contain hold|keep store|job occupation profession|clinic hospital|bicycle bike|photo photograph
+keep store|job occupation profession|clinic hospital|bicycle bike|photo photograph
 television tv|refrigerator fridge|mum mom mummy|dad daddy
 """
 _SPELLINGS = """
@@ -162,6 +162,8 @@ PERSON_WORDS = word_class(
     "queen prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone "
     "police chief someone"
 )
+PARTIAL_ADVERBS = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
+"""Adverbs with which something is less than so."""
 ALTERING = word_class("deputy vice acting former previous ex future interim honorary would-be assistant")
 """Words before a noun that make it another: a deputy manager is no manager."""
 _EITHER_OR = """

@@ -285,7 +285,7 @@ class _Answerer:
         self, found: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
     ) -> Rendered | None:
         """Give statements in the form asked for; None if there are none or the form cannot hold them."""
-        unique = list({item.text: item for item in found}.values())
+        unique = list({(item.before, item.text): item for item in reversed(found)}.values())[::-1]
         if not unique or {"one_word", "yes_no"} & set(self.forms):
             return None
         if "json" in self.forms:

@@ -1,6 +1,7 @@
 """A sentence cut into what it says one after the other; each part is read with its own subject."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS, NUMBER_WORDS, PREPOSITIONS
@@ -88,7 +89,7 @@ def _add(parts: list[str], part: str, link: str) -> None:
         parts.append(f"{_subject_of(parts[0])} {rest}".strip())
     elif link == "and" and not _has_verb(parts[-1]):
         parts[-1] = f"{parts[-1]} and {part}"  # "two nurses and one doctor are here"
-    elif _begins_with_verb(part):
+    elif _begins_with_verb(read(part).tokens):
         parts.append(f"{_subject_of(parts[0])} {part}".strip())
     elif not _has_verb(part) and part[:1].islower():
         parts[-1] = f"{parts[-1]} and {part}"
@@ -96,8 +97,8 @@ def _add(parts: list[str], part: str, link: str) -> None:
         parts.append(part)
 
 
-def _begins_with_verb(part: str) -> bool:
-    first, second = (*read(part).tokens[:2], "", "")[:2]
+def _begins_with_verb(tokens: Sequence[str]) -> bool:
+    first, second = (*tokens[:2], "", "")[:2]
     is_third_person = first.endswith("s") and not first.endswith(("ss", "us", "is"))
     takes_object = second in DETERMINERS | PREPOSITIONS or second[:1].isdigit() or second in NUMBER_WORDS
     return is_past(first) or first in AUXILIARIES or (is_third_person and takes_object)
@@ -111,9 +112,7 @@ def _has_verb(part: str) -> bool:
 def _has_present_verb(part: str) -> bool:
     """Tell whether a noun is followed by what reads as its verb: a form in "s" with a number or article behind it."""
     reading = read(part)
-    return any(
-        _begins_with_verb(" ".join(reading.surfaces[word.place :])) for word in reading.words[1:] if not word.is_name
-    )
+    return any(_begins_with_verb(reading.tokens[word.place :]) for word in reading.words[1:] if not word.is_name)
 
 
 def _with_subject(cause: str, effect: str) -> str:

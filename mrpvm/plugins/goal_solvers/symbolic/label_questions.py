@@ -20,7 +20,7 @@ _CANONICAL = (
     (re.compile(r"\bmax\b\.?", re.I), "maximum"),
     (re.compile(r"\bmin\b\.?(?! *$)", re.I), "minimum"),
 )
-_NUMBER = r"\d[\d.,\u2019']*"
+_NUMBER = r"(?<!\d)(?<!\d[.,\u2019'])\d[\d.,\u2019']*"
 _SIGN = f"[{''.join(MONEY_SIGNS)}]"
 _CURRENCY = re.compile(
     rf"{_SIGN}\s?{_NUMBER}|{_NUMBER}\s?(?:{_SIGN}|(?:{'|'.join(MONEY - MONEY_SIGNS)})\b)|\bfree\b",

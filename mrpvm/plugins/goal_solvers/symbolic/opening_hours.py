@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mrpvm.knowledge.lexicon import PARTIAL_ADVERBS
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
@@ -84,6 +85,8 @@ def _of(who: str, statements: Sequence[Statement]) -> Iterator[Statement]:
         is_line = _ONLY_HOURS.match(text) is not None and _ONE_DAY.search(text) is not None
         around = read(f"{unit.topic}. {unit.title or ''}").senses
         is_of_house = statement.is_of_document or bool(named)
+        if PARTIAL_ADVERBS & set(statement.reading.tokens):
+            continue
         if not is_of_house or statement.reading.is_conditional or _SEVERAL.search(statement.text):
             continue
         if not (is_line or (_ABOUT_HOURS.search(text) and (_HOUSE.match(text) or ":" in text))):

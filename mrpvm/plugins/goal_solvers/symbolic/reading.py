@@ -26,7 +26,9 @@ from mrpvm.knowledge.lexicon import (
 from mrpvm.knowledge.text import stem
 from mrpvm.plugins.goal_solvers.symbolic.times import opens_time
 
-_TOKEN = re.compile(r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3]")
+_TOKEN = re.compile(
+    r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3\u00a5]"
+)
 PASSIVE_SUBJECT = 1_000
 """Rank from which a word is the subject of a passive."""
 _SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}

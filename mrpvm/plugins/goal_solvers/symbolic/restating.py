@@ -40,8 +40,13 @@ _VALUE_WORDS = 5
 
 def restated(statements: Sequence[Statement]) -> list[Statement]:
     """Give the statements, those in full that only name a new value; each is told with what it sets right."""
-    ordered = sorted(statements, key=lambda item: item.order)
-    return [_in_full(item, ordered[: ordered.index(item)]) for item in statements]
+    told: list[Statement] = []
+    full: dict[int, Statement] = {}
+    for item in sorted(statements, key=lambda item: item.order):
+        full[id(item)] = _in_full(item, told)
+        if not item.is_of_document:
+            told.append(item)
+    return [full[id(item)] for item in statements]
 
 
 def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:

@@ -98,12 +98,20 @@ def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
 
     A summary only repeats its parts, and names headings besides: it counts where no part was found.
     """
-    found: dict[str, Statement] = {}
+    found: dict[tuple[str, ...], Statement] = {}
     given = list(entries)
     for entry in [entry for entry in given if not _is_summary(entry.unit)] or given:
         for statement in _of_unit(entry):
-            found.setdefault(statement.text.lower().rstrip(".! "), statement)
+            found.setdefault(_identity(statement), statement)
     return list(found.values())
+
+
+def _identity(statement: Statement) -> tuple[str, ...]:
+    """Give what makes a statement another one: its words, whom its pronouns mean, and what stands above it."""
+    unit = statement.entry.unit
+    above = (unit.section_title or unit.title or "", statement.lead or "", statement.asked or "")
+    said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
+    return (*said, *above)
 
 
 def _is_summary(unit: KnowledgeUnit) -> bool:

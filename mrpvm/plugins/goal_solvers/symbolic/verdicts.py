@@ -12,8 +12,10 @@ from mrpvm.knowledge.lexicon import (
     MODALS,
     MONTHS,
     NUMBER_WORDS,
+    PARTIAL_ADVERBS,
     TIME_WORDS,
     WEEKDAYS,
+    word_class,
 )
 from mrpvm.plugins.goal_solvers.symbolic.coordination import is_mixed
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
@@ -24,9 +26,7 @@ from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, 
 from mrpvm.plugins.goal_solvers.symbolic.reservations import is_reserved
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
-_PARTIAL = frozenset(
-    ("some", "most", "many", "few", "several", "half", "only", "almost", "rarely", "sometimes", "often")
-)
+_PARTIAL = PARTIAL_ADVERBS | word_class("some most many few several half")
 _BEHIND = TIME_WORDS | NUMBER_WORDS | {"last", "next"}
 _FORBIDDING = sense("forbid")
 _PERMISSION = frozenset(("may", "can", "could"))

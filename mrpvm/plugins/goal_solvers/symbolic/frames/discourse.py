@@ -22,7 +22,6 @@ _FEMALE = word_class("woman girl mother sister daughter wife aunt queen princess
 _MALE = word_class("man boy father brother son husband uncle king prince mr nephew grandfather gentleman")
 _REACH = 3
 """How many sentences back a pronoun may point."""
-_TITLES = word_class("mr mrs ms miss dr")
 _ALTERING = frozenset(sense(word) for word in ALTERING)
 
 

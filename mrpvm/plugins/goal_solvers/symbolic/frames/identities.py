@@ -45,12 +45,15 @@ _OWNED = re.compile(
 )
 _WHO = re.compile(r"^who(?:'s| is| was| are| were) (?P<thing>.+)$", re.IGNORECASE)
 _WHOSE = re.compile(rf"^whose (?P<role>(?:{_KIN})) (?:is|was) (?P<thing>.+)$", re.IGNORECASE)
-_WHETHER = re.compile(rf"^(?:is|was) (?P<thing>{_CAPITAL}(?: {_CAPITAL})*) (?P<role>(?:the|our|my) .+)$", re.IGNORECASE)
+_WHETHER = re.compile(
+    rf"^(?:is|was) (?P<thing>{_CAPITAL}(?: [A-Z\u00c0-\u00de][\w'\u2019-]*)*) (?P<role>(?:the|our|my) .+)$",
+    re.IGNORECASE,
+)
 _TITLES = word_class("mr mrs ms dr")
 _REACH = 3
 """How many sentences back the one may stand that names a possessor."""
 _GENDERS = {"his": word_class("he him his"), "her": word_class("she her hers"), "their": word_class("they them their")}
-_PAST_BE = re.compile(r"^\w+ (?:was|were)\b", re.IGNORECASE)
+_PAST_BE = re.compile(r"^(?:\w+ )?(?:was|were)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -252,6 +252,7 @@ class Parser(Building):
         ahead = 1
         while is_adverb(self._at(ahead)) or self._at(ahead) in NEGATORS:
             self.top.is_negated |= self._at(ahead) in NEGATORS
+            self.top.adverbs += (self._at(ahead),)
             ahead += 1
         following = self._at(ahead)
         if is_auxiliary(following):

@@ -25,10 +25,10 @@ _LIGHT = {
 }  # fmt: skip
 """Verbs that say little with the noun that says it for them, and the verb that says the same."""
 _SAME_PLACE = (
-    ("in", "inside", "within", "into", "at", "during"), ("on", "upon", "onto", "at", "in"),
+    ("in", "inside", "within", "into", "at", "during"), ("on", "upon", "onto", "at"),
     ("under", "below", "beneath"), ("over", "above", "across"), ("near", "beside", "by", "at"),
-    ("to", "towards", "toward", "into", "onto", "for", "with"), ("from", "off", "of"), ("of", "for", "about"),
-    ("per", "for", "a"), ("with", "by", "through", "using"), ("under", "by", "from"),
+    ("to", "towards", "toward", "into", "onto", "for"), ("from", "off", "of"), ("of", "for"), ("of", "about"),
+    ("per", "for", "a"), ("with", "by", "using"),
 )  # fmt: skip
 _CONVERSE = {sense("borrow"): sense("lend"), sense("lend"): sense("borrow")}
 _TRANSFERS = frozenset(("to", "from", "by"))
@@ -40,14 +40,12 @@ _EQUAL = (
     frozenset(sense(word) for word in ("meet", "gather")),
     frozenset(sense(word) for word in ("hold", "happen", "occur")),
     frozenset(sense(word) for word in ("extend", "prolong")),
-    frozenset(sense(word) for word in ("apply", "start")),
     frozenset(sense(word) for word in ("cost", "charge")),
     frozenset(sense(word) for word in ("last", "take")),
     frozenset(sense(word) for word in ("support", "handle")),
     frozenset(sense(word) for word in ("study", "learn")),
     frozenset(sense(word) for word in ("remove", "delete", "erase")),
     frozenset(sense(word) for word in ("put", "place")),
-    frozenset(sense(word) for word in ("start", "break")),
 )
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from mrpvm.knowledge.lexicon import PERSON_WORDS
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import PLURALS
 from mrpvm.plugins.goal_solvers.symbolic.reading import MEANS, sense
 from mrpvm.plugins.goal_solvers.symbolic.times import names_time
 
@@ -39,7 +40,7 @@ class Phrase:
     def is_plural(self) -> bool:
         """Tell whether the phrase speaks of several."""
         plural = self.head_text.endswith("s") and not self.head_text.endswith(("ss", "us", "is", "'s"))
-        return bool(self.others) or plural or self.pronoun in ("they", "we", "you", "i") or self.head == "child_"
+        return bool(self.others) or plural or self.pronoun in ("they", "we", "you", "i") or self.head_text in PLURALS
 
     @property
     def is_person(self) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from mrpvm.knowledge.lexicon import ANTONYMS, COMPLEMENTS, word_class
+from mrpvm.knowledge.lexicon import ANTONYMS, COMPLEMENTS, PARTIAL_ADVERBS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.coordination import is_mixed
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
@@ -18,12 +18,11 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     same_verb,
 )
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
-from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 _BE, _HAVE = sense("be"), sense("have")
 _PERMITTING = {sense("allow"), sense("forbid")}
-_PARTIAL = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
 _PERMISSION = frozenset(("may", "can"))
 _UNDONE = word_class("of about at from for against to without")
 _LEAVING = frozenset(sense(word) for word in ("forget", "refuse", "fail", "decline", "neglect"))
@@ -71,7 +70,7 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     others = _only_others(asked, clause, told, discourse)
     if others is not None:
         return others
-    partial = set(clause.adverbs) & _PARTIAL - set(question.adverbs)
+    partial = set(clause.adverbs) & PARTIAL_ADVERBS - set(question.adverbs)
     if partial == {"only"} and len(question.modifiers) == len(clause.modifiers) > 0:
         partial = set()  # "may only be used in the room": in the room they may
     if partial or _is_partial(clause) or _is_of_one(question, clause, told):
@@ -205,7 +204,7 @@ def _is_of_one(question: Clause, clause: Clause, told: Told) -> bool:
 
 def _same_tense(question: Clause, clause: Clause) -> bool:
     """Tell whether a habit is not taken for a deed: "does she sing" is not answered by "she sang"."""
-    past_deed = not clause.auxiliaries and clause.verb_text not in (clause.verb,) and not clause.verb_text.endswith("s")
+    past_deed = not clause.auxiliaries and verb_forms(clause.verb_text) == {"past"}
     return not (question.auxiliaries & {"do", "does"} and past_deed and clause.verb_text != "")
 
 
