@@ -133,10 +133,6 @@ class Reading:
         """Give the content word at a place, or None."""
         return next((word for word in self.words if word.place == place), None)
 
-    def word(self, sense_: str) -> Word | None:
-        """Give the first word of a sense, or None."""
-        return next((word for word in self.words if word.sense == sense_), None)
-
 
 def _split(text: str) -> tuple[str, ...]:
     return tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(text))

@@ -22,6 +22,7 @@ from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.times import is_ahead
 
+_SUBJECTS = frozenset(("person", "thing", "owner", "count", "chosen", "kind", "amount"))
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
 _MEASURES = {
     "long": "duration", "far": "length", "high": "measure", "tall": "length", "deep": "length", "wide": "length",
@@ -116,7 +117,7 @@ class _Asker:
         if self.clause.verb == sense("take") and self.clause.subject and self.clause.subject.pronoun == "it":
             inner = [clause for clause in clauses if clause.link == "to"]
             if inner and self.wants == "duration":  # "how long does it take to charge it"
-                clauses, self.clause = [*clauses[:0], inner[0]], inner[0]
+                clauses, self.clause = [inner[0]], inner[0]
                 self.clause.subject, self.clause.link = None, ""
         return Asked(
             wants=self.wants,
@@ -216,9 +217,7 @@ class _Asker:
 
     def _body(self) -> str | None:
         word = self._at()
-        subject_wh = self.wants in ("person", "thing", "owner", "count", "chosen", "kind", "amount", "person") or (
-            self.noun is not None
-        )
+        subject_wh = self.noun is not None or self.wants in _SUBJECTS
         if word == "of" and self.noun is None and self.wants == "chosen":
             return None
         if is_auxiliary(word):
@@ -240,7 +239,7 @@ class _Asker:
         if may_be_subject and self._verb_here(plain):
             return "subject"
         if plain in BE_FORMS:
-            return self._copular(may_be_subject=may_be_subject)
+            return self._copular()
         if plain in HAVE_FORMS and (may_be_subject or not self._participle_ahead()):
             self._set_verb("have", plain)
             self._rest(self.place)
@@ -311,7 +310,7 @@ class _Asker:
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
         return "ing" in wanted and ends and self.tokens[place] in PREDICATE_ADJECTIVES
 
-    def _copular(self, *, may_be_subject: bool) -> str:
+    def _copular(self) -> str:
         self._set_verb("be", "is")
         if self._at() == "there":
             self.place += 1
@@ -384,6 +383,3 @@ class _Asker:
         last = self.tokens[-1]
         if last in PREPOSITIONS and not self.preposition and last not in self.clause.adverbs:
             self.preposition = last
-
-
-__all__ = ["DO_FORMS", "MODALS", "Asked", "asked_by"]

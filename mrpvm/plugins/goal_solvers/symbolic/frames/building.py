@@ -79,8 +79,6 @@ class Building(Lookahead):
     def _between(self, phrase: Phrase) -> None:
         """Place a phrase behind the subject and before the verb: an apposition, or the real subject behind a date."""
         before = self._at(-1)
-        if before == "," or phrase.is_name:
-            self.top.objects += ()
         if self.top.subject is not None and self.top.subject.end == phrase.start - 1 and before != ",":
             self.top.modifiers += (("", self.top.subject),)
             self.top.subject = phrase

@@ -248,6 +248,3 @@ def _is_of_kind(phrase: Phrase, asked: Asked, clause: Clause, told: Told, discou
     if asked.wants == "person":
         return not is_time(meant, word, told.parsed) if meant is phrase else True
     return not is_time(phrase, word, told.parsed) or asked.wants != "thing"
-
-
-__all__ = ["Fit", "fits"]

@@ -51,7 +51,7 @@ _EQUAL = (
 
 def is_stated(clause: Clause, asked: Asked) -> bool:
     """Tell whether a clause is put forward as so, in the mood the question asks in."""
-    if clause.link in ("if", "unless", "whether") and asked.wants != "condition":
+    if clause.link in ("if", "unless", "whether"):
         return False
     outer = clause.outer
     if clause.link == "to" and asked.clause.verb:

@@ -56,8 +56,7 @@ class Clause:
     """One verb with what belongs to it.
 
     `link` is the word that ties the clause to the one it stands in (`outer`): "because", "if", "rel", "to", "that",
-    "ing" for a participle, "" for a main clause. `predicate` are the places of adjectives and nouns behind a form of
-    be. `is_order` marks imperatives.
+    "ing" for a participle, "" for a main clause. `is_order` marks imperatives.
     """
 
     link: str = ""
