@@ -32,11 +32,7 @@ _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"what do i do(?: for a living| for work)?", ("what am i",)),
     (rf"what does (?P<who>{_PERSON}) do(?: for a living| for work)?", ("what is {who}",)),
     (r"until when (?P<rest>(?:can|may) .+)", ("by when {rest}",)),
-    (rf"where {_MAY}buy (?P<thing>.+)", ("where is {thing} sold", "where is {thing} available")),
-    (
-        rf"where {_MAY}get (?P<thing>.+)",
-        ("where is {thing} sold", "where is {thing} available"),
-    ),
+    (rf"where {_MAY}(?:buy|get) (?P<thing>.+)", ("where is {thing} sold", "where is {thing} available")),
     (rf"(?:can|could|may) {_WHO} (?:get|buy) (?P<thing>.+)", ("is {thing} available",)),
     (
         rf"(?P<ask>when|where|how) (?:can|do|will) {_WHO} get {_MONEY} back",
