@@ -13,6 +13,7 @@ from mrpvm.knowledge.lexicon import (
     BE_FORMS,
     COLOURS,
     CONJUNCTIONS,
+    DETERMINERS,
     HAVE_FORMS,
     LOCATION_VERBS,
     MODALS,
@@ -43,6 +44,7 @@ POSSIBLE = frozenset(("can", "could", "may", "might"))
 _DUTIES = frozenset(("must", "shall", "should"))
 _NOT_YET = frozenset(("may", "can", "will", "shall"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are"))
+_ADDING = frozenset(("including", "plus", "excluding"))
 _EXCEPTIONS = frozenset(("except", "excluding"))
 _PREFERRING = sense("prefer")
 _OVER = frozenset(("to", "over"))
@@ -175,6 +177,8 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
     if _EXCEPTIONS & set(reading.tokens[: word.place]) and not _EXCEPTIONS & set(question.reading.tokens):
         return False  # "welcome, except in the restaurant"
     before = reading.tokens[word.place - 1] if word.place else ""
+    if _led_by(reading, word.place) in _ADDING - set(question.reading.tokens):
+        return False  # "15 euros including the tube" is not what the tube costs
     if before in ALTERING and before not in question.reading.tokens:
         return False
     if (word.rank < 0 and wanted.preposition) or (wanted.rank < 0 and word.preposition):
@@ -200,6 +204,13 @@ def compatible(wanted: Word, word: Word, question: Question, reading: Reading) -
     if loose in _LOOSE or _of_phrase(wanted, word):
         return not (loose == "of" and word.preposition == "of" and not _modifies(wanted, word, question, reading))
     return question.auxiliary == "" and question.kind is Kind.OPEN
+
+
+def _led_by(reading: Reading, place: int) -> str:
+    """Give the word before a noun and its article."""
+    while place and reading.tokens[place - 1] in DETERMINERS:
+        place -= 1
+    return reading.tokens[place - 1] if place else ""
 
 
 def _of_phrase(wanted: Word, word: Word) -> bool:

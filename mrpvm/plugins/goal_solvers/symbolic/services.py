@@ -26,6 +26,7 @@ _REWORDINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
         r"how many (?:minutes|hours|days|weeks|months|years) (?P<be>is|are|does|do) (?P<rest>.+)",
         ("how long {be} {rest}",),
     ),
+    (rf"what (?:do|does) {_WHO} need (?P<deed>to [a-z]+ .+)", ("what is needed {deed}",)),
     (r"what is (?P<who>.+?) email address", ("what is {who} email",)),
     (r"what is (?P<who>.+?) phone number", ("what is {who} phone", "what is {who} number")),
     (r"what is my name", ("who am i",)),
