@@ -53,6 +53,10 @@ def test_sentences_of_days(document: str, question: str, said: str | None) -> No
         ("The shop is open Monday to Friday from 9:00 to 18:00.", "When does the shop close?", True),
         ("The shop is open Monday to Friday from 9:00 to 18:00.", "When does the shop close on Sundays?", False),
         ("The shop is open on weekdays.", "When does the shop close?", False),
+        ("The shop opens at 8.", "When does the shop close?", False),
+        ("The shop opens at 8.", "When does the shop open?", True),
+        ("The shop closes at 6.", "When does the shop open?", False),
+        ("The shop is open until 6.", "When does the shop close?", True),
         ("The pool is open from May to September.", "When does the shop close?", False),
     ],
 )

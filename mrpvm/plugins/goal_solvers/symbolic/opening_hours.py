@@ -34,7 +34,8 @@ _WHETHER = re.compile(
 )
 _WHEN = re.compile(
     r"^(?:when|what time|at what time|until when|from when|how long) (?:are|is|do|does) "
-    r"(?P<who>you|we|it|(?:the|your) [\w' -]+?) (?:open|close|closed|shut)(?: (?:on |at )?(?:the )?(?P<days>.+))?$",
+    r"(?P<who>you|we|it|(?:the|your) [\w' -]+?) (?P<state>open|close|closed|shut)"
+    r"(?: (?:on |at )?(?:the )?(?P<days>.+))?$",
     re.IGNORECASE,
 )
 _HOUSE = re.compile(r"^(?:we|open|closed|our [\w-]+|the [\w-]+)\b(?! of\b)", re.IGNORECASE)
@@ -73,8 +74,17 @@ def hours_of(question: str, statements: Sequence[Statement]) -> list[Statement]:
     return [
         statement
         for statement in _of(asked["who"], statements)
-        if any(part.has_times and (not days or days <= part.days) for part in _parts(statement.plain))
+        if _tells_end(asked["state"], statement.plain)
+        and any(part.has_times and (not days or days <= part.days) for part in _parts(statement.plain))
     ]
+
+
+def _tells_end(asked: str, text: str) -> bool:
+    """Tell whether hours name the end that is asked for: "opens at 8" does not say when it closes."""
+    if len(_TIME.findall(_ONE_DAY.sub("", text))) > 1:
+        return True
+    opens, closes = (re.search(word, text, re.IGNORECASE) is not None for word in (r"\bopens?\b", r"\bclos|until|till"))
+    return opens or not closes if asked.lower() == "open" else closes or not opens
 
 
 def _of(who: str, statements: Sequence[Statement]) -> Iterator[Statement]:
