@@ -56,18 +56,12 @@ _SESSION_WIDE = re.compile(
     r"|\bpersist this (?:instruction|preference|rule)\b|\bmake this (?:the )?default\b",
     re.IGNORECASE,
 )
+_REMIND = r"(?:remember|note(?: down)?|keep in mind|be aware|know|bear in mind|write down)"
+_ASKING_YOU = r"(?:can|could|would|will) you (?:please )?"
 _KEEP_IN_MIND = re.compile(
-    r"^(?:please\s+|(?:can|could|would|will) you (?:please )?)?"
-    r"(?:remember|note|keep in mind|be aware|know|bear in mind|note down|write down)"
-    r"(?:\s+(?:this|that))?(?:\s*[:,])?\s+(?=\S+\s+\S)",
-    re.IGNORECASE,
+    rf"^(?:please\s+)?(?:{_ASKING_YOU})?{_REMIND}(?:\s+(?:this|that))?(?:\s*[:,])?\s+(?=\S+\s+\S)", re.IGNORECASE
 )
-
-_POLITE_REMINDER = re.compile(
-    r"^(?:please\s+)?(?:can|could|would|will) you (?:please )?(?:remember|note|keep in mind|bear in mind|note down"
-    r"|write down) that\s+\S+\s+\S",
-    re.IGNORECASE,
-)
+_POLITE_REMINDER = re.compile(rf"^(?:please\s+)?{_ASKING_YOU}{_REMIND} that\s+\S+\s+\S", re.IGNORECASE)
 
 
 def output_forms(*texts: str | None) -> tuple[str, ...]:

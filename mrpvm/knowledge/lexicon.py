@@ -162,6 +162,9 @@ PERSON_WORDS = word_class(
     "queen prince princess doctor nurse captain colleague neighbour neighbor boss team crew people everyone "
     "police chief someone"
 )
+NOW_WORDS = word_class("now currently nowadays meanwhile")
+DEFINITE = word_class("the this that these those")
+TOTAL = word_class("all every everybody everyone each always")
 PARTIAL_ADVERBS = word_class("only almost nearly hardly sometimes rarely seldom usually often mostly partly")
 """Adverbs with which something is less than so."""
 ALTERING = word_class("deputy vice acting former previous ex future interim honorary would-be assistant")

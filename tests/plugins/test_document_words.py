@@ -39,10 +39,13 @@ def test_what_is_read_for_what_it_is(document: str, question: str, said: str | N
     assert said in found if said and found else found == said, found
 
 
-def test_equal_sentences_below_two_headings_are_two_statements() -> None:
-    text = "## Motor\n\nThe weight is 40 kg.\n\n## Pump\n\nThe weight is 40 kg.\n"
-    assert answer(text, "What is the weight of the motor?", "data.md") is not None
-    assert answer(text, "What is the weight of the pump?", "data.md") is not None
+def test_equal_sentences_of_two_people_are_two_statements() -> None:
+    text = (
+        "Ida Roe is the cook. She works on Mondays.\n\nThe mill is old and stands by the river.\n\n"
+        "Eva Moor is the nurse. She works on Mondays.\n"
+    )
+    assert "Eva Moor" in (answer(text, "Does Eva Moor work on Mondays?") or "")
+    assert "Ida Roe" in (answer(text, "Does Ida Roe work on Mondays?") or "")
 
 
 def test_titles_in_a_row_cost_no_exponential_time() -> None:

@@ -3,8 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NUMBER_WORDS, word_class
-from mrpvm.knowledge.text import words
+from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NOW_WORDS, NUMBER_WORDS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
 from mrpvm.plugins.goal_solvers.symbolic.restating import is_value
@@ -12,8 +11,7 @@ from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _ENDED = re.compile(r"\b(?:no longer|not any ?more|anymore|any longer)\b", re.IGNORECASE)
 _INSTEAD = re.compile(r"\binstead[.!]?$", re.IGNORECASE)
-_NOW = word_class("now currently nowadays meanwhile")
-_FORMER = word_class("before earlier previously formerly originally once used")
+_FORMER = re.compile(r"\b(?:previously|formerly|originally|used to)\b|\b(?:before|earlier)\W*$", re.IGNORECASE)
 _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
 _LASTING = frozenset(sense(word) for word in word_class("live work weigh study cost earn drive be call"))
 """What somebody does in one way at a time: who now lives in Rome no longer lives in Vienna."""
@@ -25,14 +23,15 @@ _SHARED_WORDS_MIN = 2
 
 def asks_of_before(question: str) -> bool:
     """Tell whether a question is about how something was before it changed."""
-    return bool(_FORMER & set(words(question)))
+    return _FORMER.search(question) is not None
 
 
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:
     """Give the statements that nothing later takes back; two sources that differ correct nothing.
 
     Args:
-        keeps_former: what held before is asked for, so that of what has changed the former is kept instead.
+        keeps_former: what held before is asked for, so that of what has changed the former is kept instead; what was
+            said in error never held.
     """
     corrections = [
         item
@@ -43,12 +42,11 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
         or _is_now(item)
         or (item.speaker and _INSTEAD.search(item.text))
     ]
-    if not corrections:
-        return list(statements)
+    changes = [item for item in corrections if not item.voiced.is_correction]
+    if keeps_former:
+        corrections = [item for item in corrections if item not in changes]
     kept = [item for item in statements if not any(_corrects(later, item) for later in corrections)]
-    if not keeps_former:
-        return kept
-    return [item for item in statements if not (item.voiced.is_correction or item.replaces or _is_now(item))] or kept
+    return [item for item in kept if item not in changes] or kept if keeps_former else kept
 
 
 def _corrects(later: Statement, earlier: Statement) -> bool:
@@ -116,7 +114,7 @@ def _subject(statement: Statement) -> frozenset[str]:
 
 
 def _is_now(statement: Statement) -> bool:
-    is_told = bool(_NOW & set(statement.reading.tokens))
+    is_told = bool(NOW_WORDS & set(statement.reading.tokens))
     return is_told or _SINCE.match(statement.text) is not None
 
 
@@ -145,7 +143,7 @@ def _differs_alike(reading: Reading, earlier: Statement) -> bool:
 
 
 def _says(word: Word) -> bool:
-    return not word.is_pronoun and word.text not in _NOW | MONTHS
+    return not word.is_pronoun and word.text not in NOW_WORDS | MONTHS
 
 
 def _kinds(reading: Reading, other: Statement) -> set[str]:

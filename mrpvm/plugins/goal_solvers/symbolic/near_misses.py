@@ -2,9 +2,8 @@
 
 import re
 
-from mrpvm.knowledge.lexicon import DETERMINERS, MODALS, NUMBER_WORDS, PREPOSITIONS, word_class
+from mrpvm.knowledge.lexicon import DETERMINERS, MODALS, NOW_WORDS, NUMBER_WORDS, PREPOSITIONS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
-from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.questions import Kind, Question
 from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, Reading, Word, is_past, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -20,7 +19,6 @@ _LIGHT = frozenset(
 )
 """Verbs that say nothing of their own beside the noun of a deed: who made a proposal proposed."""
 _PAST = frozenset(("did", "was", "were"))
-_NOW = frozenset(("now", "currently", "nowadays"))
 _PRESENT_BE = frozenset(("is", "are"))
 _ENDED = re.compile(r"\b(?:was|were)\b.*\b(?:from .+ to|between .+ and|until|till)\b", re.IGNORECASE)
 
@@ -47,7 +45,7 @@ def changes_by(question: Question, reading: Reading) -> bool:
 def _is_of_another_time(question: Question, reading: Reading) -> bool:
     """Tell whether what is asked of now was so until some time, or will be from some time on."""
     asked = {question.auxiliary, *question.reading.tokens}
-    is_of_now = bool(_NOW & set(reading.tokens) - asked) and not _PAST & set(reading.tokens)
+    is_of_now = bool(NOW_WORDS & set(reading.tokens) - asked) and not _PAST & set(reading.tokens)
     if asked & _PAST and is_of_now and not any(is_past(word.text) for word in reading.words):
         return True
     if question.is_copular and question.kind is not Kind.WHEN and asked & _PRESENT_BE:
@@ -62,7 +60,8 @@ def _is_ahead(question: Question, reading: Reading) -> bool:
 
 def _is_open_to_others(question: Question, reading: Reading, paired: dict[Word, Word]) -> bool:
     """Tell whether who asks what he can do himself is told what others can: "doctors can park behind the clinic"."""
-    asks_of_self = question.auxiliary in MODALS and set(question.reading.tokens[1:2]) <= {"i", "we", "you", "one"}
+    asker = (*question.reading.tokens[1:2], "")[0]
+    asks_of_self = question.auxiliary in MODALS and asker in ("i", "we", "you", "one")
     first = next((word for word in reading.words if word.is_core and not word.is_owner), None)
     if not asks_of_self or first is None or reading.is_passive or first.is_pronoun or first in paired.values():
         return False
@@ -72,7 +71,8 @@ def _is_open_to_others(question: Question, reading: Reading, paired: dict[Word, 
 def _only_qualifies(question: Question, paired: dict[Word, Word], statement: Statement) -> bool:
     """Tell whether a thing asked about only tells the kind of another one: "the boat house" is not the boat."""
     tokens = question.reading.tokens
-    phrases = [phrase for clause in parse(statement.plain).clauses for phrase in _phrases(clause)]
+    parsed = parse(statement.plain)
+    phrases = [phrase for clause in parsed.clauses for first in clause.phrases for phrase in (first, *first.owned_by)]
     for wanted, word in paired.items():
         behind = (*tokens[wanted.place + 1 :], "")[0]
         is_whole = tokens[max(wanted.place - 1, 0)] in DETERMINERS and (not behind or behind in PREPOSITIONS)
@@ -80,11 +80,6 @@ def _only_qualifies(question: Question, paired: dict[Word, Word], statement: Sta
         if is_whole and heads and not heads & question.senses:
             return True
     return False
-
-
-def _phrases(clause: Clause) -> list[Phrase]:
-    found = [clause.subject, *clause.objects, *(phrase for _, phrase in clause.modifiers)]
-    return [phrase for first in found if first for phrase in (first, *first.owned_by)]
 
 
 def _is_deed_of_others(question: Question, paired: dict[Word, Word], statement: Statement) -> bool:

@@ -6,7 +6,7 @@ A document speaks to nobody in particular. So "my luggage" is "your luggage" in 
 import re
 from collections.abc import Iterator, Sequence
 
-from mrpvm.knowledge.lexicon import AUXILIARIES, CONJUNCTIONS, PREPOSITIONS
+from mrpvm.knowledge.lexicon import AUXILIARIES, CONJUNCTIONS, DEFINITE, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.reading import ANYBODY, is_past, read
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
@@ -23,7 +23,6 @@ _ACTS = re.compile(
 )
 _ASKING = frozenset(("when", "where", "how", "what", "which", "until", "by", "from"))
 _OWNERS = frozenset((None, "i", "we", "you"))
-_DEFINITE = frozenset(("the", "this", "that", "these", "those"))
 _REPORTED = re.compile(
     r"[\"\u201c\u201d\u201e]|\b(?:said|says|told|tells|wrote|writes|asked|answered|replied)\b", re.IGNORECASE
 )
@@ -88,7 +87,7 @@ def _is_of_other(statement: Statement, owned: set[str], asked: frozenset[str]) -
         before, behind = reading.word_at(word.place - 1), (*reading.tokens[word.place + 1 :], "")[0]
         is_beside = before is not None and before.preposition == word.preposition and not is_past(before.text)
         is_kind = before is not None and is_beside and before.sense not in asked
-        is_this = behind == "of" or (behind in PREPOSITIONS and reading.tokens[max(word.place - 1, 0)] in _DEFINITE)
+        is_this = behind == "of" or (behind in PREPOSITIONS and reading.tokens[max(word.place - 1, 0)] in DEFINITE)
         if not (word.owner in _OWNERS or is_theirs) or is_kind or is_this:
             return True
     return False

@@ -2,7 +2,7 @@
 
 import re
 
-from mrpvm.knowledge.lexicon import NUMBER_WORDS, word_class
+from mrpvm.knowledge.lexicon import NUMBER_WORDS, TOTAL, word_class
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading
 
 _HEARSAY = re.compile(
@@ -15,7 +15,6 @@ _GUESSING = word_class(
     "maybe perhaps possibly probably presumably allegedly supposedly reportedly apparently seemingly"
 )
 _NOT_ALL = re.compile(r"\bnot (?:all|every|everybody|everyone|always|each)\b", re.IGNORECASE)
-_TOTAL = word_class("all every everybody everyone always each")
 _BOUNDS = frozenset(("than", "least", "most"))
 
 
@@ -23,9 +22,9 @@ def is_reserved(question: Reading, said: Reading) -> bool:
     """Tell whether a statement leaves open what a question asks whether: "maybe we will go", "at least 50 euros"."""
     if _HEARSAY.search(said.text) and not _HEARSAY.search(question.text):
         return True
-    if _NOT_ALL.search(said.text) and not _TOTAL & set(question.tokens):
+    if _NOT_ALL.search(said.text) and not TOTAL & set(question.tokens):
         return True  # that not all came does not say that none did
-    if "except" in said.tokens and _TOTAL & set(question.tokens) and "except" not in question.tokens:
+    if "except" in said.tokens and TOTAL & set(question.tokens) and "except" not in question.tokens:
         return True
     if _GUESSING & set(said.tokens) - set(question.tokens):
         return True

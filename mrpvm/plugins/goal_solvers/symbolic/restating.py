@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.knowledge.corrections import new_home
-from mrpvm.knowledge.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, WEEKDAYS
+from mrpvm.knowledge.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, REFERRING_PRONOUNS, WEEKDAYS
 from mrpvm.knowledge.text import words
 from mrpvm.knowledge.verbs import verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
@@ -81,7 +81,7 @@ def _at_time(earlier: Statement, value: str) -> str:
     """Give an earlier sentence with another time in it."""
     is_clock = re.match(r"\d{1,2}(?:[:.]\d{2})?\s?(?:am|pm)?$", value) is not None
     led = value if _LEAD.match(value) else f"{'at' if is_clock else 'on'} {value}"
-    return _TIME.sub(led, earlier.plain, count=1)
+    return _TIME.sub(lambda _: led, earlier.plain, count=1)
 
 
 def _is_of(earlier: Statement, later: Statement) -> bool:
@@ -94,7 +94,7 @@ def _is_of(earlier: Statement, later: Statement) -> bool:
 
 def _opens_with_pronoun(statement: Statement) -> bool:
     first = next(iter(words(statement.voiced.said)), "")
-    return first in ("he", "she", "it", "they", "his", "her", "its", "their", "it's", "that")
+    return first.partition("'")[0] in REFERRING_PRONOUNS
 
 
 def is_value(said: str) -> bool:
@@ -110,7 +110,7 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
     said = earlier.plain
     for word in words(said):
         if later.voiced.denied and word in later.voiced.denied:
-            return re.sub(rf"\b{re.escape(word)}\b", value, said, count=1, flags=re.IGNORECASE)
+            return re.sub(rf"\b{re.escape(word)}\b", lambda _: value, said, count=1, flags=re.IGNORECASE)
     bare = _LEAD.sub("", value)
     for shape in _SHAPES:
         if shape.search(bare) and (found := shape.search(said)):

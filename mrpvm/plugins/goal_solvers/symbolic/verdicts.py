@@ -8,12 +8,14 @@ from mrpvm.knowledge.lexicon import (
     ANTONYMS,
     BE_FORMS,
     COLOURS,
+    DEFINITE,
     DO_FORMS,
     MODALS,
     MONTHS,
     NUMBER_WORDS,
     PARTIAL_ADVERBS,
     TIME_WORDS,
+    TOTAL,
     WEEKDAYS,
     word_class,
 )
@@ -31,10 +33,8 @@ _BEHIND = TIME_WORDS | NUMBER_WORDS | {"last", "next"}
 _FORBIDDING = sense("forbid")
 _PERMISSION = frozenset(("may", "can", "could"))
 _EXEMPTING = frozenset(("without", "except", "despite", "unlike", "of", "by"))
-_TOTAL = frozenset(("all", "every", "each", "always"))
 _PAST_BE, _PRESENT_BE = frozenset(("was", "were")), frozenset(("is", "are", "am"))
 _BOUNDS = frozenset(("under", "over", "above", "below", "before", "after", "until", "since", "within", "by"))
-_DEFINITE = frozenset(("the", "this", "that", "these", "those"))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -99,7 +99,7 @@ def _is_plain(question: Question, reading: Reading) -> bool:
         return False
     if _FORBIDDING in reading.senses - question.senses:
         return False  # "sailing is forbidden after dark" speaks of sailing, and does not say that one sails
-    if (said & _PARTIAL) - asked or (asked & _TOTAL) - said:
+    if (said & _PARTIAL) - asked or (asked & TOTAL) - said:
         return False
     if not _same_modality(question, reading):
         return False
@@ -153,7 +153,7 @@ def _is_exact(question: Question, reading: Reading, paired: dict[Word, Word]) ->
 
 def _is_somebodys(wanted: Word, word: Word, question: Question) -> bool:
     """Tell whether what is asked of all of a kind is said of somebody's: "Tom's dogs" are not dogs in general."""
-    is_general = not wanted.is_owned_head and question.reading.tokens[max(wanted.place - 1, 0)] not in _DEFINITE
+    is_general = not wanted.is_owned_head and question.reading.tokens[max(wanted.place - 1, 0)] not in DEFINITE
     return is_general and word.is_owned_head and word.owner not in (None, "i", "we", "you")
 
 

@@ -99,7 +99,7 @@ def _open_pronoun(sentence: str) -> str | None:
         if word in ("this", "that", "these", "those") and place:
             continue
         before = [item for item in found[:place] if item not in STOP_WORDS | _UNNAMED and not verb_forms(item)]
-        named = any(item in _WORD.findall(sentence.lower()) and _is_named(item, sentence) for item in before)
+        named = any(_is_named(item, sentence) for item in before)
         if word in _PERSONAL:
             return None if named and word in _POSSESSIVE | {"her"} and _owns(found, place) else word
         return None if before and not named else word
@@ -119,7 +119,7 @@ def _meant(pronoun: str, sentence: str) -> str | None:
     if any(pronoun in group and words(sentence)[:1] and words(sentence)[0] in group for group in _GROUPS):
         return None  # it stands for the same thing, which was named before
     subject = _subject(sentence)
-    is_person = _names_person(subject, sentence)
+    is_person = _names_person(subject)
     if pronoun in _PERSONAL:
         if is_person:
             return subject
@@ -157,10 +157,10 @@ def _is_verb(word: str) -> bool:
     return word in AUXILIARIES | BE_FORMS | HAVE_FORMS or bool(verb_forms(word))
 
 
-def _names_person(phrase: str, sentence: str) -> bool:
+def _names_person(phrase: str) -> bool:
     if _has_person_word(phrase):
         return True
-    return bool(phrase) and phrase.split()[-1][0].isupper() and phrase.split()[-1] in sentence
+    return bool(phrase) and phrase.split()[-1][0].isupper()
 
 
 def _has_person_word(phrase: str) -> bool:

@@ -77,7 +77,7 @@ class Discourse:
     def _resolve(self, told: Told) -> None:
         here: list[_Mention] = []
         for clause in sorted(told.parsed.clauses, key=lambda item: item.verb_place):
-            for phrase in _phrases_of(clause):
+            for phrase in clause.phrases:
                 word = phrase.owner_pronoun or phrase.pronoun
                 if word in _SHE | _HE | _IT | _THEY:
                     own = clause.subject if phrase is not clause.subject and not phrase.owner_pronoun else None
@@ -132,7 +132,7 @@ class Discourse:
     def _name(self, told: Told) -> None:
         """Remember which phrases the statement says name the same thing."""
         for clause in told.parsed.clauses:
-            for phrase in _phrases_of(clause):
+            for phrase in clause.phrases:
                 for alias in phrase.aliases:
                     self._same(told, phrase, alias)
             subject = clause.subject
@@ -232,11 +232,6 @@ _PERSON_ROLES = ("subject", "object", "with", "to", "by", "for")
 def _roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
     subject = [("subject", clause.subject)] if clause.subject else []
     return [*subject, *(("object", phrase) for phrase in clause.objects), *clause.modifiers]
-
-
-def _phrases_of(clause: Clause) -> list[Phrase]:
-    modifiers = [phrase for _, phrase in clause.modifiers]
-    return [*([clause.subject] if clause.subject else []), *clause.objects, *modifiers]
 
 
 def _agrees(word: str, phrase: Phrase, *, is_likely: bool) -> bool:

@@ -76,6 +76,12 @@ class Clause:
     adverbs: tuple[str, ...] = ()
 
     @property
+    def phrases(self) -> "list[Phrase]":
+        """Give the subject, the objects and what stands behind prepositions."""
+        modifiers = [phrase for _, phrase in self.modifiers]
+        return [*([self.subject] if self.subject else []), *self.objects, *modifiers]
+
+    @property
     def agent(self) -> Phrase | None:
         """Give who does it: the subject, or what stands behind "by" in a passive."""
         if not self.is_passive:

@@ -17,7 +17,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     same_patients,
     same_verb,
 )
-from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
@@ -46,14 +46,14 @@ def verdicts(asked: Asked, discourse: Discourse) -> Iterator[tuple[bool, Told]]:
 def _is_mixed(asked: Asked, told: Told) -> bool:
     """Tell whether what is asked takes its words from two parts of a sentence that stand side by side."""
     question = asked.clause
-    wanted = frozenset().union(*(phrase.senses | phrase.owner for phrase in _phrases(question))) | {question.verb}
+    wanted = frozenset().union(*(phrase.senses | phrase.owner for phrase in question.phrases)) | {question.verb}
     reading = told.statement.reading
     said = {word.place for word in reading.words if word.sense in wanted or word.sense in _pronouns(question)}
     return is_mixed(reading, said)
 
 
 def _pronouns(clause: Clause) -> set[str]:
-    return {_PLAIN.get(phrase.pronoun, phrase.pronoun) for phrase in _phrases(clause) if phrase.pronoun}
+    return {_PLAIN.get(phrase.pronoun, phrase.pronoun) for phrase in clause.phrases if phrase.pronoun}
 
 
 def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
@@ -166,7 +166,7 @@ def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
     if question.is_negated:
         return False
     known = frozenset().union(
-        *(phrase.senses | phrase.owner for part in (question, *asked.conditions) for phrase in _phrases(part))
+        *(phrase.senses | phrase.owner for part in (question, *asked.conditions) for phrase in part.phrases)
     )
     said = [clause, *(inner for inner in told.parsed.clauses if inner.link == "to" and inner.outer is clause)]
     narrower = any(
@@ -178,13 +178,6 @@ def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
     of_a_kind = any(phrase.head in heads and phrase.senses - known for phrase in clause.patient)
     has_object = clause.verb != _BE and bool(clause.patient) and not question.patient
     return narrower or of_a_kind or has_object or not bare_adverbs(told.parsed.tokens) <= asked.bare
-
-
-def _phrases(clause: Clause) -> Iterator[Phrase]:
-    if clause.subject:
-        yield clause.subject
-    yield from clause.objects
-    yield from (phrase for _, phrase in clause.modifiers)
 
 
 def _is_partial(clause: Clause) -> bool:
