@@ -204,6 +204,7 @@ def test_a_number_is_set_right(told: str, other: str, question: str) -> None:
         ("The rent is 900 euros.", "The rent is now due on Mondays.", "How much is the rent?"),
         ("The shop is open.", "The shop is now bigger.", "What is open?"),
         ("The code is 1234.", "I mean the door code.", "What is the code?"),
+        ("Nora works in Hamburg.", "Nora now works late with Tom.", "Where does Nora work?"),
         ("I live in Vienna.", "I want to move to Rome.", "Where do I live?"),
         ("I live in Rome.", "My parents moved to Berlin.", "Where do I live?"),
         ("I lived in Vienna.", "I now live in Rome.", "Where did I live?"),
@@ -214,8 +215,8 @@ def test_what_is_of_something_else_sets_nothing_right(told: str, other: str, que
 
 
 def test_what_a_correction_says_is_no_template() -> None:
-    told = "Peter is 34."
-    assert asked(told, r"I mean 43\g<9>.", "How old is Peter?") is not None
+    assert asked("Peter is 34.", r"Not 34, 4\g<9>3.", "How old is Peter?") is not None
+    assert asked("The lesson is on Monday.", r"It was moved to \g<9> on Friday.", "When is the lesson?") is not None
 
 
 def test_asking_what_comes_before_something_is_not_asking_of_the_past() -> None:

@@ -216,6 +216,8 @@ def test_steps_for_one_case_are_not_those_for_another(question: str, said: str |
     ("document", "question"),
     [
         ("The monthly fee will rise by 4 percent.", "What is the monthly fee?"),
+        ("The monthly fee will rise by 4 percent.", "How much is the monthly fee?"),
+        ("The price rose by 3 euros.", "How high is the price?"),
         ("The population fell by 12 percent.", "What is the population?"),
         ("The blue model costs 20 euros more than the red one.", "How much does the blue model cost?"),
         ("The new bridge is 20 metres longer than the old one.", "How long is the new bridge?"),

@@ -156,8 +156,9 @@ def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> li
     """Give numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
     found = [
         phrase
-        for _, phrase in phrases_of(clause)
-        if is_measure(phrase, kind, parsed)
+        for word, phrase in phrases_of(clause)
+        if word != "by"  # by how much it changes
+        and is_measure(phrase, kind, parsed)
         and _tells(measure, phrase, UNITS[kind], parsed)
         and not _is_difference(phrase, UNITS[kind], parsed)
     ]
