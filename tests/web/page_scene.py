@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 
 from mrpvm import registry
@@ -198,3 +199,12 @@ def check_html(html: str) -> None:
     assert reader.open_tags == []
     repeated = {name for name in reader.ids if reader.ids.count(name) > 1}
     assert repeated == set()
+
+
+def session_html(client: Client, session: Session, name: str = "session", **query: object) -> str:
+    """Give a page or fragment of a session, found to be sound HTML."""
+    response = client.get(reverse(name, args=[session.session_id]), query)
+    assert response.status_code == 200
+    html = response.content.decode()
+    check_html(html)
+    return html

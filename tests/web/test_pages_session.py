@@ -4,17 +4,16 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.actions.drafts import remove_source, stage_source
+from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.histories import append_messages
-from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.ratings import rate_turn
 from sessions_app.actions.sessions import create_session
 from sessions_app.actions.source_rows import NewSource
-from sessions_app.models import Message, Project, Session
+from sessions_app.models import Message, Project
 from sessions_app.queries.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
 from tests.configured_model import provider
 from tests.kernel.scripted import plugin
@@ -30,17 +29,10 @@ from tests.web.page_scene import (
     new_session,
     project,
     scripted_plugins,
+    session_html,
 )
 
 __all__ = ["live_project", "project", "provider", "scripted_plugins"]
-
-
-def get(client: Client, session: Session, name: str = "session", **query: object) -> str:
-    response = client.get(reverse(name, args=[session.session_id]), query)
-    assert response.status_code == 200
-    html = response.content.decode()
-    check_html(html)
-    return html
 
 
 def test_the_conversation_shows_failed_turns_in_their_place(project: Project) -> None:
@@ -48,7 +40,7 @@ def test_the_conversation_shows_failed_turns_in_their_place(project: Project) ->
     add_turns(session, 1)
     failed = add_turns(session, 1, "failed")[0]
     add_turns(session, 1)
-    html = get(member_client(project), session)
+    html = session_html(member_client(project), session)
     order = [html.index(text) for text in ("Question 1?", "assistant 1", "Question 2?", "Refused 2.", "Question 3?")]
     assert order == sorted(order)
     notice = html[html.index("Failed: the validators refused") :]
@@ -59,7 +51,7 @@ def test_the_conversation_shows_failed_turns_in_their_place(project: Project) ->
 def test_each_answer_leads_to_its_turn_and_can_be_copied(project: Project) -> None:
     session = new_session(project)
     turns = add_turns(session, 3)
-    html = get(member_client(project), session)
+    html = session_html(member_client(project), session)
     for turn in turns:
         assert f'href="{reverse("turn", args=[session.session_id, turn.request_id])}">' in html
     assert html.count("How it came about") == 3
@@ -72,7 +64,7 @@ def test_a_sent_prompt_is_offered_only_where_something_was_sent(project: Project
     for turn, report in ((alone, {"modelCalls": 0}), (asked, {"modelCalls": 2}), (summed, {"requests": [{}]})):
         turn.context_report = report
         turn.save()
-    html = get(member_client(project), session)
+    html = session_html(member_client(project), session)
     offered = [
         f"{reverse('turn', args=[session.session_id, turn.request_id])}?tab=context#requests-title" in html
         for turn in (alone, asked, summed)
@@ -85,7 +77,7 @@ def test_turns_are_listed_by_their_question_with_the_answer_behind(project: Proj
     turn = add_turns(session, 1)[0]
     turn.assistant_preview = "1. A bag\n2. A **dog**"
     turn.save()
-    html = get(member_client(project), session)
+    html = session_html(member_client(project), session)
     row = html[html.index('id="registry-1"') :]
     assert row.index(">Question 1?<") < row.index(">1. A bag 2. A dog<")
 
@@ -96,7 +88,7 @@ def test_answers_are_read_as_markdown_and_questions_as_they_are(project: Project
     turn.messages.filter(role="assistant").update(content="**Bold** `code` [1]\n\n- one\n- two")
     turn.user_message = "**not bold**"
     turn.save()
-    html = get(member_client(project), session)
+    html = session_html(member_client(project), session)
     assert "<strong>Bold</strong> <code>code</code>" in html
     assert "<li>one</li>" in html
     address = reverse("turn", args=[session.session_id, turn.request_id])
@@ -108,7 +100,7 @@ def test_a_running_turn_shows_as_such_and_can_be_stopped(project: Project) -> No
     session = new_session(project)
     turn = add_turns(session, 1, "running")[0]
     client = member_client(project)
-    html = get(client, session)
+    html = session_html(client, session)
     stop = reverse("turn-cancel", args=[session.session_id, turn.request_id])
     assert "Working on it" in html
     assert f'action="{stop}"' in html
@@ -127,7 +119,7 @@ def test_older_exchanges_come_in_order_and_without_gaps(project: Project) -> Non
     add_turns(session, total)
     client = member_client(project)
     seen: list[int] = []
-    html = get(client, session)
+    html = session_html(client, session)
     while True:
         seen = [int(number) for number in re.findall(r'id="turn-(\d+)"', html)] + seen
         more = re.search(r'hx-get="([^"]*before=(\d+))"', html)
@@ -137,7 +129,7 @@ def test_older_exchanges_come_in_order_and_without_gaps(project: Project) -> Non
     assert seen == list(range(1, total + 1))
     again = client.get(reverse("session-messages", args=[session.session_id]), {"count": 50}).content.decode()
     assert len(re.findall(r'id="turn-\d+"', again)) == 50
-    earlier = get(client, session, before=5)
+    earlier = session_html(client, session, before=5)
     assert "Back to the newest messages" in earlier
     assert "data-messages data-refresh-on" not in earlier
 
@@ -148,7 +140,7 @@ def test_imported_messages_come_before_the_first_turn(project: Project) -> None:
         Message.objects.create(session=session, sequence=sequence, role=role, content=f"imported {role}")
     session.message_sequence = 4
     add_turns(session, 1)
-    html = get(member_client(project), session)
+    html = session_html(member_client(project), session)
     places = [html.index(f"imported {role}") for role in ("system", "user", "assistant", "tool")]
     assert places == sorted(places)
     assert places[-1] < html.index("Question 1?")
@@ -163,21 +155,22 @@ def test_appended_messages_stand_where_they_were_said(project: Project) -> None:
         add_turns(session, EXCHANGES_SHOWN)
     append_messages(session, [{"role": "user", "content": "appended at last"}])
     client = member_client(project)
-    parts = [get(client, session, "session-messages", before=before) for before in (31, 61, 91)]
+    parts = [session_html(client, session, "session-messages", before=before) for before in (31, 61, 91)]
     told = [re.findall(r"appended [a-z ]+|Question \d+", part) for part in parts]
     assert [(texts[0], texts[-1]) for texts in told] == [
         ("appended early", "appended middle"), ("Question 31", "appended late"), ("Question 61", "appended at last"),
     ]  # fmt: skip
     assert [sum(text.startswith("appended") for text in texts) for texts in told] == [2, 1, 1]
     assert (
-        re.findall(r"appended [a-z ]+|Question \d+", get(client, session, "session-messages"))[-1] == "appended at last"
+        re.findall(r"appended [a-z ]+|Question \d+", session_html(client, session, "session-messages"))[-1]
+        == "appended at last"
     )
 
 
 def test_the_state_names_where_each_unit_came_from(project: Project) -> None:
     session = new_session(project)
     turn = add_turns(session, 1)[0]
-    html = get(member_client(project), session, "session-state")
+    html = session_html(member_client(project), session, "session-state")
     assert "Fact 1." in html
     assert f'<a href="{reverse("turn", args=[session.session_id, turn.request_id])}">from turn 1</a>' in html
     assert session.mounted_kb.name in html
@@ -188,7 +181,7 @@ def test_pending_units_are_marked(project: Project) -> None:
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     turn.context_units.update(state="pending")
-    assert 'class="unit is-pending"' in get(member_client(project), session, "session-state")
+    assert 'class="unit is-pending"' in session_html(member_client(project), session, "session-state")
 
 
 @pytest.mark.parametrize(("what", "shown"), [("units", UNITS_SHOWN), ("turns", TURNS_SHOWN)])
@@ -197,20 +190,20 @@ def test_more_units_and_turns_are_loaded_on_demand(project: Project, what: str, 
     add_turns(session, shown + 3)
     client = member_client(project)
     mark = {"units": r"Fact (\d+)\.", "turns": r">Turn (\d+)<"}[what]
-    html = get(client, session, "session-state")
+    html = session_html(client, session, "session-state")
     first = re.findall(mark, html)
     more = re.search(rf'hx-get="([^"]*{what}_before=\d+)"', html)
     assert more is not None
     rest = re.findall(mark, client.get(more[1]).content.decode())
     assert [int(number) for number in first + rest] == list(range(shown + 3, 0, -1))
-    whole = get(client, session, "session-state", **{what: shown + 3})
+    whole = session_html(client, session, "session-state", **{what: shown + 3})
     assert len(re.findall(mark, whole)) == shown + 3
 
 
 def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: Project) -> None:
     create_base(project, "Handbook")
     session = new_session(project)
-    html = get(member_client(project), session, "session-composer")
+    html = session_html(member_client(project), session, "session-composer")
     for name in (
         "planner_plugin",
         "seed_detector_plugin",
@@ -233,7 +226,7 @@ def test_the_controls_offer_every_plugin_and_pin_nothing_by_themselves(project: 
 
 
 def test_with_a_model_the_controls_offer_what_needs_one(project: Project, provider: Provider) -> None:
-    html = get(member_client(project), new_session(project, preferred_model="large"), "session-composer")
+    html = session_html(member_client(project), new_session(project, preferred_model="large"), "session-composer")
     assert "disabled" not in html
     assert '<option value="gs-llm-fast">' in html
     assert 'placeholder="auto (large)"' in html
@@ -246,7 +239,7 @@ def test_the_conversation_can_be_exported(project: Project, form: str) -> None:
     add_turns(session, 1)
     client = member_client(project, "viewer")
     address = f"{reverse('api:export', args=[session.session_id])}?format={form}"
-    assert f'href="{address}" download' in get(client, session)
+    assert f'href="{address}" download' in session_html(client, session)
     exported = client.get(address)
     assert exported.status_code == 200
     assert "assistant 1" in exported.content.decode()
@@ -257,11 +250,11 @@ def test_an_answer_is_rated_with_a_note_also_without_javascript(project: Project
     turn = add_turns(session, 1)[0]
     add_turns(session, 1, "failed")
     client = member_client(project)
-    assert get(client, session).count('aria-label="Good answer"') == 1
+    assert session_html(client, session).count('aria-label="Good answer"') == 1
     rate = reverse("turn-rate", args=[session.session_id, turn.request_id])
     answer = client.post(rate, {"value": "down", "note": "It was <b>the cat</b>."})
     assert answer["Location"].endswith("?before=2#turn-1")
-    html = get(client, session)
+    html = session_html(client, session)
     assert 'aria-pressed="true" aria-label="Bad answer"' in html
     assert "It was &lt;b&gt;the cat&lt;/b&gt;." in html
     exported = client.get(reverse("api:export", args=[session.session_id]), {"format": "json"}).json()
@@ -278,7 +271,7 @@ def test_a_viewer_sees_ratings_and_gives_none(project: Project) -> None:
     turn = add_turns(session, 1)[0]
     rate_turn(turn, "up", "Quite so.")
     viewer = member_client(project, "viewer")
-    html = get(viewer, session)
+    html = session_html(viewer, session)
     assert "Rated good" in html
     assert "Quite so." in html
     assert "Good answer" not in html
@@ -289,7 +282,7 @@ def test_an_expired_session_is_an_archive(project: Project) -> None:
     session = new_session(project, expires_at=timezone.now() - timedelta(minutes=1))
     add_turns(session, 1)
     client = member_client(project)
-    html = get(client, session)
+    html = session_html(client, session)
     assert "This session has expired." in html
     assert "assistant 1" in html
     assert "data-composer" not in html
@@ -301,27 +294,29 @@ def test_an_expired_session_is_an_archive(project: Project) -> None:
 
 def test_the_time_to_expiry_is_shown_where_one_is_set(project: Project) -> None:
     client = member_client(project)
-    assert "data-countdown" not in get(client, new_session(project))
-    assert "data-countdown" in get(client, new_session(project, expires_at=timezone.now() + timedelta(minutes=5)))
+    assert "data-countdown" not in session_html(client, new_session(project))
+    assert "data-countdown" in session_html(
+        client, new_session(project, expires_at=timezone.now() + timedelta(minutes=5))
+    )
 
 
 def test_a_page_says_from_which_event_on_it_wants_news(project: Project) -> None:
     session = create_session(project)
-    html = get(member_client(project), session)
+    html = session_html(member_client(project), session)
     assert f'data-live-url="/live/sessions/{session.session_id}?revision=1" data-live-since="2"' in html
 
 
 @pytest.mark.parametrize("name", ["session", "session-messages", "session-state"])
 def test_the_queries_do_not_grow_with_the_conversation(project: Project, name: str) -> None:
     client = member_client(project)
-    get(client, new_session(project), name)  # what a process reads once
+    session_html(client, new_session(project), name)  # what a process reads once
     counts = []
     for how_many in (3, 30):
         session = new_session(project)
         add_turns(session, how_many - 1)
         add_turns(session, 1, "failed")
         with counted_queries() as queries:
-            get(client, session, name)
+            session_html(client, session, name)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 14
 
@@ -333,7 +328,7 @@ def test_a_message_is_answered_without_javascript(live_project: Project) -> None
     for content in ("My dog is called Rex.", "My cat is called Tom.", "What is my dog called?"):
         response = client.post(ask, {"content": content})
         assert response["Location"] == reverse("session", args=[session.session_id]) + "#latest"
-    html = get(client, session)
+    html = session_html(client, session)
     assert "My dog is called Rex." in html[html.index("What is my dog called?") :].partition("</li>")[0]
 
 
@@ -347,57 +342,13 @@ def test_what_was_refused_need_not_be_typed_and_chosen_again(live_project: Proje
         {"content": "Is <b> open?", "kb_id": winter.kb_id, "deliberation_level": "2"},
     )
     assert response["Location"] == reverse("session", args=[session.session_id])  # which can be reloaded
-    html = get(client, session)
+    html = session_html(client, session)
     check_html(html)
     assert "WORKSPACE_DIRTY" in html
     assert re.search(r"<textarea[^>]*>Is &lt;b&gt; open\?</textarea>", html)
     assert f'<option value="{winter.kb_id}" selected>' in html
     assert '<option value="2" selected>' in html
-    assert "selected>" not in get(client, session)
-
-
-def test_a_session_says_that_its_base_went_on(project: Project) -> None:
-    base = create_base(project, "Handbook")
-    session = create_session(project, base=base)
-    client = member_client(project)
-    assert "its newest is" not in get(client, session)
-    add_source(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
-    html = get(client, session, "session-state")
-    assert "as of revision 1; its newest is 2" in html
-    assert "Mount the newest" in html
-    assert "Mount the newest" not in get(member_client(project, "viewer"), session, "session-state")
-    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("v", "The valve leaks.")]))
-    html = get(client, session, "session-state")
-    assert "its newest is 2" in html
-    assert "Mount the newest" not in html, "the draft is to be settled first"
-
-
-@pytest.mark.parametrize(("role", "is_offered"), [("editor", True), ("viewer", False)])
-def test_a_draft_is_settled_by_those_who_may(project: Project, role: str, is_offered: bool) -> None:
-    session = create_session(project, base=create_base(project, "Handbook"))
-    client = member_client(project, role)
-    assert "data-settle-draft" not in get(client, session)
-    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("u", "The pump hums.")]))
-    assert ("data-settle-draft" in get(client, session, "session-state")) == is_offered
-
-
-def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
-    base = create_base(project, "Handbook")
-    add_source(base, "old.md", "x", [make_unit("u", "The pump hums.")], source_id="old")
-    base.refresh_from_db()
-    session = create_session(project, base=base)
-    client = member_client(project)
-    assert "Sources of the draft" not in get(client, session, "session-state")
-    remove_source(session, "old")
-    stage_source(
-        session, NewSource(name="n.md", source_id="n", content="y", units=[make_unit("v", "The valve leaks.")])
-    )
-    html = get(client, session, "session-state")
-    assert "removed here; the base keeps it until a save" in html
-    assert "1 unit, in this session alone" in html
-    assert 'aria-label="Take n.md out of the draft"' in html
-    assert "Take old.md out" not in html
-    assert "out of the draft" not in get(member_client(project, "viewer"), session, "session-state")
+    assert "selected>" not in session_html(client, session)
 
 
 def test_choices_of_the_form_are_pins(live_project: Project, scripted_plugins: Install) -> None:

@@ -1,0 +1,57 @@
+"""What the session page says of its base and its draft, and to whom."""
+
+import pytest
+
+from sessions_app.actions.drafts import remove_source, stage_source
+from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.sessions import create_session
+from sessions_app.actions.source_rows import NewSource
+from sessions_app.models import Project
+from tests.search.units import make_unit
+from tests.web.page_scene import member_client, project, session_html
+
+__all__ = ["project"]
+
+
+def test_a_session_says_that_its_base_went_on(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    session = create_session(project, base=base)
+    client = member_client(project)
+    assert "its newest is" not in session_html(client, session)
+    add_source(base, "rules.md", "x", [make_unit("u", "The pump hums.")])
+    html = session_html(client, session, "session-state")
+    assert "as of revision 1; its newest is 2" in html
+    assert "Mount the newest" in html
+    assert "Mount the newest" not in session_html(member_client(project, "viewer"), session, "session-state")
+    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("v", "The valve leaks.")]))
+    html = session_html(client, session, "session-state")
+    assert "its newest is 2" in html
+    assert "Mount the newest" not in html, "the draft is to be settled first"
+
+
+@pytest.mark.parametrize(("role", "is_offered"), [("editor", True), ("viewer", False)])
+def test_a_draft_is_settled_by_those_who_may(project: Project, role: str, is_offered: bool) -> None:
+    session = create_session(project, base=create_base(project, "Handbook"))
+    client = member_client(project, role)
+    assert "data-settle-draft" not in session_html(client, session)
+    stage_source(session, NewSource(name="s", source_id="s", content="x", units=[make_unit("u", "The pump hums.")]))
+    assert ("data-settle-draft" in session_html(client, session, "session-state")) == is_offered
+
+
+def test_a_draft_lists_what_it_adds_and_removes(project: Project) -> None:
+    base = create_base(project, "Handbook")
+    add_source(base, "old.md", "x", [make_unit("u", "The pump hums.")], source_id="old")
+    base.refresh_from_db()
+    session = create_session(project, base=base)
+    client = member_client(project)
+    assert "Sources of the draft" not in session_html(client, session, "session-state")
+    remove_source(session, "old")
+    stage_source(
+        session, NewSource(name="n.md", source_id="n", content="y", units=[make_unit("v", "The valve leaks.")])
+    )
+    html = session_html(client, session, "session-state")
+    assert "removed here; the base keeps it until a save" in html
+    assert "1 unit, in this session alone" in html
+    assert 'aria-label="Take n.md out of the draft"' in html
+    assert "Take old.md out" not in html
+    assert "out of the draft" not in session_html(member_client(project, "viewer"), session, "session-state")
