@@ -15,7 +15,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting sync embeddings requirements vendor clean
+.PHONY: help run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync embeddings requirements vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ bench-retrieval: sync ## Measure how well questions find what answers them (ARGS
 
 bench-rewriting: sync ## Measure how well follow-ups are understood (ARGS=DIRECTORY of conversations)
 	$(PYTHON) -m bench.rewriting $(ARGS)
+
+bench-answers: sync ## Measure how well questions to other people's text are answered (ARGS=DIRECTORY of texts)
+	$(PYTHON) -m bench.answers $(ARGS)
 
 sync: ## Install the pinned packages of developers into .venv
 	@scripts/sync dev

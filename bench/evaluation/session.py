@@ -8,7 +8,7 @@ import time
 from datetime import UTC, datetime
 from types import TracebackType
 
-from mrpvm.contracts import ChunkInput
+from mrpvm.contracts import ChunkInput, SeedDetector
 from mrpvm.kernel.admission import unit_of
 from mrpvm.kernel.machine import Machine
 from mrpvm.kernel.workers import Workers
@@ -23,7 +23,9 @@ from mrpvm.testing import InMemoryKnowledge, call_context
 from mrpvm.values import HistoryMessage, KnowledgeUnit, SessionState, TurnOutcome, TurnRequest
 
 
-class _Clock:
+class Clock:
+    """The machine's time."""
+
     def now(self) -> datetime:
         """Give the current time in UTC."""
         return datetime.now(UTC)
@@ -33,13 +35,36 @@ class _Clock:
         return time.monotonic() * 1000
 
 
+def units_of_text(detector: SeedDetector, text: str, name: str, source_id: str = "story") -> tuple[KnowledgeUnit, ...]:
+    """Return the unit tree of a text, cut and normalised as a context load does it."""
+    source = describe_source(source_id, name, text)
+    chunks = chunk_source(text, is_markdown=source.source_type == "markdown")
+    units = [_units_of_chunk(detector, chunk, chunk_id_of(source_id, place)) for place, chunk in enumerate(chunks)]
+    return build_unit_tree(source, chunks, units)
+
+
+def _units_of_chunk(detector: SeedDetector, chunk: Chunk, chunk_id: str) -> tuple[KnowledgeUnit, ...]:
+    given = ChunkInput(
+        text=chunk.text,
+        source_id="story",
+        source_name="story",
+        chunk_id=chunk_id,
+        section_title=chunk.section_title,
+    )
+    normalised = detector.normalise(given, call_context())
+    assert normalised.status == "success", normalised.error
+    if normalised.context_document is None:
+        return ()
+    return tuple(unit_of(ku) for ku in admit(normalised.context_document, "context").kus.values())
+
+
 class EvaluatedSession:
     """One session; a context manager that ends the machine's threads."""
 
     def __init__(self) -> None:
         registry = Registry(BUILTIN_PLUGINS)
         self._workers = Workers()
-        self._machine = Machine(registry, self._workers, _Clock(), AbsentModel())
+        self._machine = Machine(registry, self._workers, Clock(), AbsentModel())
         self._detector = registry.seed_detector("sd-symbolic")
         self._knowledge = InMemoryKnowledge()
         self._hashes: set[str] = set()
@@ -56,24 +81,7 @@ class EvaluatedSession:
 
     def load(self, story: str, name: str) -> None:
         """Make a story part of the session's memory."""
-        source = describe_source("story", name, story)
-        chunks = chunk_source(story, is_markdown=source.source_type == "markdown")
-        units = [self._units_of(chunk, place) for place, chunk in enumerate(chunks)]
-        self._keep(build_unit_tree(source, chunks, units))
-
-    def _units_of(self, chunk: Chunk, place: int) -> tuple[KnowledgeUnit, ...]:
-        given = ChunkInput(
-            text=chunk.text,
-            source_id="story",
-            source_name="story",
-            chunk_id=chunk_id_of("story", place),
-            section_title=chunk.section_title,
-        )
-        normalised = self._detector.normalise(given, call_context(self._knowledge))
-        assert normalised.status == "success", normalised.error
-        if normalised.context_document is None:
-            return ()
-        return tuple(unit_of(ku) for ku in admit(normalised.context_document, "context").kus.values())
+        self._keep(units_of_text(self._detector, story, name))
 
     def say(self, message: str, level: int = 0) -> TurnOutcome:
         """Give the outcome of one turn and keep what it told, as a commit does."""

@@ -1,0 +1,46 @@
+"""`python -m bench.answers [DIRECTORY]`: how well questions to other people's text are answered."""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import django
+
+from bench.databases import new_database
+
+OWN_DATA = Path(__file__).parent.parent / "data"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and print; collections that the directory does not hold are named as skipped."""
+    parser = argparse.ArgumentParser(prog="python -m bench.answers", description="Measure answers.")
+    parser.add_argument(
+        "directory",
+        nargs="?",
+        type=Path,
+        help="of squad*.json and locomo*.json (MRPVM_BENCH_DATA, else samples)",
+    )
+    parser.add_argument("--sample", type=int, default=6, help="paragraphs of an article, and a tenth of its questions")
+    parser.add_argument("--only", choices=("passages", "articles", "stories", "conversations", "suites"))
+    parser.add_argument("--mode", choices=("words", "embeddings", "both"), default="both")
+    parser.add_argument("--show", choices=("right", "wrong", "refused", "lost"), help="print such questions")
+    given = parser.parse_args(arguments)
+    directory = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
+    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as place, new_database(Path(place, "rows")) as own:
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
+        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
+        django.setup()
+        from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        from bench.answers.report import report
+
+        modes = ("words", "embeddings") if given.mode == "both" else (given.mode,)
+        for line in report(directory, sample=given.sample, only=given.only, modes=modes, show=given.show):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""What is read and asked: articles of paragraphs with questions, stories with questions and requests.
+
+A question without answers cannot be answered from its text. The shapes are described in docs/performance.md.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+STORIES = Path(__file__).parent.parent / "data" / "answers" / "stories.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something asked, and the wordings one of which a right answer holds; none where the text does not tell."""
+
+    text: str
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An explanation, comparison, summary, list or chain asked for, and the facts that it has to hold."""
+
+    text: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text and what is asked of it."""
+
+    title: str
+    text: str
+    questions: tuple[Question, ...]
+    requests: tuple[Request, ...] = ()
+
+
+def read_articles(directory: Path) -> Iterator[tuple[Passage, ...]]:
+    """Yield the paragraphs of each article of the directory's `squad*.json` files."""
+    for path in sorted(directory.rglob("squad*.json")):
+        for article in json.loads(path.read_text(encoding="utf-8")):
+            yield tuple(
+                Passage(article["title"], item["text"], _questions(item["questions"])) for item in article["paragraphs"]
+            )
+
+
+def read_stories(path: Path = STORIES) -> tuple[Passage, ...]:
+    """Return the stories of a file."""
+    return tuple(
+        Passage(
+            item["title"],
+            item["text"],
+            _questions(item["questions"]),
+            tuple(Request(asked["q"], tuple(asked["facts"])) for asked in item["requests"]),
+        )
+        for item in json.loads(path.read_text(encoding="utf-8"))
+    )
+
+
+def sampled[Item](items: Sequence[Item], count: int) -> tuple[Item, ...]:
+    """Return `count` items spread evenly, all of them where there are fewer."""
+    if count >= len(items):
+        return tuple(items)
+    return tuple(items[place * len(items) // count] for place in range(count))
+
+
+def _questions(items: Sequence[dict[str, object]]) -> tuple[Question, ...]:
+    found = []
+    for item in items:
+        answers = item["answers"]
+        assert isinstance(answers, list)
+        found.append(Question(str(item["q"]).strip(), tuple(map(str, answers))))
+    return tuple(found)

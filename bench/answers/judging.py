@@ -1,0 +1,55 @@
+"""Whether what is shown holds the answer, counted by basis."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from bench.answers.asking import Reply
+from bench.answers.collections import Question
+
+_ARTICLES = frozenset(("a", "an", "the"))
+_WORD = re.compile(r"\w+")
+
+
+def holds(text: str, wordings: Iterable[str]) -> bool:
+    """Return whether the text has one of the wordings as whole words; case, articles and marks do not count."""
+    said = f" {_plain(text)} "
+    return any(f" {_plain(wording)} " in said for wording in wordings)
+
+
+def _plain(text: str) -> str:
+    return " ".join(word for word in _WORD.findall(text.lower()) if word not in _ARTICLES)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of replies by what the text tells, by basis, and by whether the shown text holds the answer."""
+
+    counts: Counter[tuple[bool, str, bool]] = field(default_factory=Counter)
+
+    def add(self, question: Question, reply: Reply) -> None:
+        """Count one reply."""
+        self.counts[bool(question.answers), reply.basis, holds(reply.shown, question.answers)] += 1
+
+    def count(self, *, answerable: bool, bases: Iterable[str] | None = None, right: bool | None = None) -> int:
+        """Return how many replies there are of a kind."""
+        wanted = None if bases is None else frozenset(bases)
+        return sum(
+            number
+            for (can, basis, is_right), number in self.counts.items()
+            if can == answerable and (wanted is None or basis in wanted) and right in (None, is_right)
+        )
+
+    def share(self, *, answerable: bool, bases: Iterable[str], right: bool | None = None) -> float:
+        """Return the share of the answerable, or unanswerable, questions that got such a reply."""
+        total = self.count(answerable=answerable)
+        return self.count(answerable=answerable, bases=bases, right=right) / total if total else 0.0
+
+
+def outcome_of(question: Question, reply: Reply) -> str:
+    """Return `right`, `wrong`, `refused`, or `lost`: nothing shown holds the answer."""
+    is_right = holds(reply.shown, question.answers)
+    if reply.basis in ("stated", "composed"):
+        return "right" if is_right else "wrong"
+    return "lost" if question.answers and not is_right else "refused"

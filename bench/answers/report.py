@@ -1,0 +1,211 @@
+"""The table of figures: each beside what it must reach and what it aims at, by words alone and with embeddings."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+
+from bench.answers.asking import Asked, Reply, mounted
+from bench.answers.collections import Passage, Question, read_articles, read_stories, sampled
+from bench.answers.judging import Tally, holds, outcome_of
+from bench.evaluation.runs import run_all, tally
+from bench.evaluation.suites import DEVELOPMENT, FURTHER, HELD_OUT, load_suites
+from bench.retrieval.collections import Corpus, read_collections
+from bench.retrieval.collections import Question as TurnQuestion
+from mrpvm.knowledge.embedding.encoder import installed_encoder
+from sessions_app.models import KnowledgeLayer
+
+_SHOWN = ("stated", "composed", "quoted")
+_ASSERTED = ("stated", "composed")
+_QUESTIONS_A_PARAGRAPH = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One number and what it must reach in each mode; `at_most` where less is better."""
+
+    name: str
+    value: float
+    must: Mapping[str, float | None]
+    unit: str = "%"
+    at_most: bool = False
+
+    def line(self, mode: str) -> str:
+        """Return the row of the table."""
+        must = self.must.get(mode)
+        fails = must is not None and (self.value > must if self.at_most else self.value < must)
+        bound = "" if must is None else f"{'at most' if self.at_most else 'at least'} {must:g}"
+        return f"{self.name:<66} {self.value:>7.1f} {self.unit:<2} {bound:<14} {'MISSED' if fails else ''}".rstrip()
+
+
+def _must(words: float, embeddings: float | None = None) -> dict[str, float | None]:
+    return {"words": words, "embeddings": words if embeddings is None else embeddings}
+
+
+def report(directory: Path, *, sample: int, only: str | None, modes: Sequence[str], show: str | None) -> Iterator[str]:
+    """Yield the lines of the report, as they are measured."""
+    for mode in modes:
+        if mode == "embeddings" and installed_encoder() is None:
+            yield "\n=== with embeddings: skipped, the model is not installed (make embeddings)"
+            continue
+        yield f"\n=== {'by words alone' if mode == 'words' else 'with embeddings'}"
+        with Asked(embeds=mode == "embeddings") as asked:
+            for name, measure in (
+                ("passages", lambda: _passages(asked, directory, sample, show)),
+                ("articles", lambda: _articles(asked, directory, sample)),
+                ("stories", lambda: _stories(asked, show)),
+                ("conversations", lambda: _conversations(asked, directory, sample)),
+            ):
+                if only in (None, name):
+                    for row in measure():
+                        yield row.line(mode) if isinstance(row, Figure) else row
+    if only in (None, "suites"):
+        yield "\n=== own suites, by words alone"
+        yield from (row.line("words") for row in _suites())
+
+
+def _passages(asked: Asked, directory: Path, sample: int, show: str | None) -> Iterator[Figure | str]:
+    """Yield the figures where a paragraph is all that is known."""
+    counted, replies = Tally(), []
+    for article in read_articles(directory):
+        for passage in sampled(article, sample):
+            head = asked.mounted_text(passage.text, "text.txt")
+            for question in sampled(passage.questions, _QUESTIONS_A_PARAGRAPH):
+                reply = asked.ask(question.text, head)
+                counted.add(question, reply)
+                replies.append(reply)
+                if show and outcome_of(question, reply) == show:
+                    yield _shown(question, reply)
+    if not replies:
+        yield "questions to paragraphs: skipped, no squad*.json"
+        return
+    yield from _foreign("paragraphs", counted)
+    yield from _times("a paragraph", replies, {"words": 3})
+
+
+def _articles(asked: Asked, directory: Path, sample: int) -> Iterator[Figure | str]:
+    """Yield the figures where a whole article is known, some 200 units."""
+    counted, replies = Tally(), []
+    for article in read_articles(directory):
+        head = asked.mounted_text("\n\n".join(passage.text for passage in article), "text.txt")
+        questions = [question for passage in article for question in passage.questions]
+        for question in sampled(questions, sample * _QUESTIONS_A_PARAGRAPH // 2):
+            reply = asked.ask(question.text, head)
+            counted.add(question, reply)
+            replies.append(reply)
+    if replies:
+        yield from _foreign("articles", counted)
+        yield from _times("an article", replies, {"words": 8})
+
+
+def _foreign(of: str, counted: Tally) -> Iterator[Figure | str]:
+    def share(answerable: bool, bases: Iterable[str], right: bool | None = None) -> float:
+        return 100 * counted.share(answerable=answerable, bases=bases, right=right)
+
+    yield f"{of}: {counted.count(answerable=True)} answerable, {counted.count(answerable=False)} unanswerable questions"
+    yield Figure(f"{of}: answerable, stated and right", share(True, _ASSERTED, True), _must(20, 25))
+    yield Figure(f"{of}: answerable, stated and wrong", share(True, _ASSERTED, False), _must(2), at_most=True)
+    yield Figure(f"{of}: answerable, quoted and right", share(True, ("quoted",), True), {})
+    yield Figure(f"{of}: answerable, nothing shown", share(True, ("none",)), {})
+    yield Figure(f"{of}: the shown text holds the answer", share(True, _SHOWN, True), _must(80))
+    yield Figure(f"{of}: unanswerable answered as stated", share(False, _ASSERTED), _must(9), at_most=True)
+
+
+def _times(of: str, replies: Sequence[Reply], must: Mapping[str, float | None]) -> Iterator[Figure]:
+    yield Figure(
+        f"{of}: processor time of the solver, median", median(reply.solver_ms for reply in replies), must, "ms", True
+    )
+    yield Figure(f"{of}: processor time of a turn, median", median(reply.turn_ms for reply in replies), {}, "ms")
+
+
+def _stories(asked: Asked, show: str | None) -> Iterator[Figure | str]:
+    stories = read_stories()
+    counted, held, asked_for = Tally(), 0, 0
+    for story in stories:
+        head = asked.mounted_text(story.text, "story.txt")
+        for question in story.questions:
+            reply = asked.ask(question.text, head)
+            counted.add(question, reply)
+            if show and outcome_of(question, reply) == show:
+                yield _shown(question, reply)
+        composed, lines = _composed(asked, story, head)
+        held, asked_for = held + composed, asked_for + len(story.requests)
+        if show:
+            yield from lines
+    right = counted.share(answerable=True, bases=_ASSERTED, right=True)
+    wrong = counted.count(answerable=True, bases=_ASSERTED, right=False) + counted.count(
+        answerable=False, bases=_ASSERTED
+    )
+    total = counted.count(answerable=True) + counted.count(answerable=False)
+    yield f"stories: {total} questions, {asked_for} requests"
+    yield Figure("stories: answerable, right", 100 * right, _must(80))
+    yield Figure("stories: wrong, of all questions", 100 * wrong / total, _must(3), at_most=True)
+    yield Figure("stories: requests composed with every expected fact", 6 * held / asked_for, _must(5), "/6")
+
+
+def _composed(asked: Asked, story: Passage, head: KnowledgeLayer) -> tuple[int, list[str]]:
+    """Return how many of a story's requests got every fact, and a line for each that did not."""
+    held, lines = 0, []
+    for request in story.requests:
+        reply = asked.ask(request.text, head)
+        said = reply.shown if reply.basis in _ASSERTED else ""
+        missing = [fact for fact in request.facts if not holds(said, [fact])]
+        held += not missing
+        if missing:
+            lines.append(f"  {request.text} -> ({reply.basis}) {' / '.join(reply.shown.splitlines())} [{missing}]")
+    return held, lines
+
+
+def _conversations(asked: Asked, directory: Path, sample: int) -> Iterator[Figure | str]:
+    """Yield how often the turn that is shown is one of those that answer the question."""
+    corpora = [
+        corpus
+        for path in sorted({path.parent for path in directory.rglob("locomo*.json")})
+        for collection in read_collections(path)
+        if collection.name == "memory"
+        for corpus in collection.corpora
+    ]
+    found = asserted = misled = 0
+    replies: list[Reply] = []
+    for corpus in corpora:
+        head = mounted(corpus.units)
+        for question in sampled(_answerable(corpus), sample * _QUESTIONS_A_PARAGRAPH):
+            reply = asked.ask(question.text, head)
+            replies.append(reply)
+            is_gold = bool(reply.cited & question.gold)
+            found += is_gold
+            asserted += reply.basis in _ASSERTED and is_gold
+            misled += reply.basis in _ASSERTED and not is_gold
+    if not replies:
+        yield "questions to conversations: skipped, no locomo*.json"
+        return
+    count = len(replies)
+    yield f"conversations: {count} questions, {' '.join(str(len(corpus.units)) for corpus in corpora)} turns"
+    yield Figure("conversations: a turn shown is a gold one", 100 * found / count, _must(25))
+    yield Figure("conversations: stated, by a gold turn", 100 * asserted / count, {})
+    yield Figure("conversations: stated, by another turn", 100 * misled / count, {})
+    yield Figure("conversations: processor time of a turn, median", median(item.turn_ms for item in replies), {}, "ms")
+    slow = quantiles([item.turn_ms for item in replies], n=20)[-1] if count > 1 else replies[0].turn_ms
+    yield Figure("conversations: processor time of a turn, p95", slow, _must(300), "ms", True)
+
+
+def _answerable(corpus: Corpus) -> list[TurnQuestion]:
+    return [question for question in corpus.questions if question.group in "1234"]
+
+
+def _suites() -> Iterator[Figure]:
+    """Yield right, wrong and refused of the suites of bench/evaluation."""
+    directories = (("development", DEVELOPMENT), ("further", FURTHER), ("held out", HELD_OUT))
+    runs = {name: run_all(load_suites(directory)) for name, directory in directories}
+    for name, found in runs.items():
+        counts = tally(item for run in found for item in run.judgements)
+        yield Figure(f"{name}: right of {counts.count}", counts.right, {}, "")
+        yield Figure(f"{name}: wrong of {counts.count}", counts.wrong, {}, "")
+    every = tally(item for found in runs.values() for run in found for item in run.judgements)
+    yield Figure(f"all suites: right of {every.count}", every.right, _must(1017), "")
+    yield Figure(f"all suites: wrong of {every.count}", every.wrong, _must(5), "", True)
+
+
+def _shown(question: Question, reply: Reply) -> str:
+    gold = " | ".join(dict.fromkeys(question.answers)) or "(the text does not tell)"
+    return f"  {question.text}\n    {reply.basis}: {' / '.join(reply.shown.splitlines())}\n    gold: {gold}"
