@@ -61,7 +61,11 @@ class PlannerHints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """What a plugin says about itself [PL-1]. `timeout_ms` is enforced for every call [K-19]."""
+    """What a plugin says about itself [PL-1]. `timeout_ms` is enforced for every call [K-19].
+
+    A plugin that `is_quick` is called on the thread of the turn, which cannot leave it behind: its work is bounded, it
+    asks no model, and of what may keep it waiting it uses `context.knowledge` alone.
+    """
 
     id: str
     type: PluginType
@@ -74,6 +78,7 @@ class Descriptor:
     max_llm_calls: int = 0
     tags: tuple[str, ...] = ()
     timeout_ms: int = 30_000
+    is_quick: bool = False
     planner_hints: PlannerHints | None = None
     provides: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ("chat-turn",)

@@ -8,6 +8,7 @@
     ├── TooLarge                a documented limit was passed
     ├── Unreadable              a file is damaged, protected, or of a format that is not read
     ├── Unavailable             cannot be served now, may be later
+    │   └── StorageUnavailable  what is stored cannot be read or written
     ├── ModelFailed             a language model's provider did not deliver
     │   ├── ModelTimeout        it took too long
     │   └── AnswerDenied        it said what policy denies
@@ -92,6 +93,10 @@ class Unavailable(MRPError):
 
     default_code = "UNAVAILABLE"
     module = "conversation"
+
+
+class StorageUnavailable(Unavailable):
+    """What is stored cannot be read or written: ends the turn, for no other plugin could do better."""
 
 
 class ModelFailed(MRPError):

@@ -47,8 +47,8 @@ class Registry:
         """Add a plugin.
 
         Raises:
-            RegistryError: the descriptor lacks a field, the type is unknown, the id is taken, or the family's verb is
-                missing [PL-30].
+            RegistryError: the descriptor lacks a field, the type is unknown, the id is taken, the family's verb is
+                missing [PL-30], or a plugin that asks a model says that it is quick.
         """
         descriptor = plugin.descriptor
         missing = [name for name in _REQUIRED if not getattr(descriptor, name, None)]
@@ -68,6 +68,8 @@ class Registry:
             raise RegistryError(f"Plugin '{descriptor.id}' does not fulfil the {descriptor.type} contract.")
         if descriptor.type in ("sd-plugin", "kb-plugin", "gs-plugin") and descriptor.planner_hints is None:
             raise RegistryError(f"Plugin '{descriptor.id}' needs planner hints.")
+        if descriptor.is_quick and descriptor.uses_llm:
+            raise RegistryError(f"Plugin '{descriptor.id}' uses a model, so it cannot be quick.")
         self._plugins[descriptor.type, descriptor.id] = plugin
 
     def register_entry_points(self) -> None:

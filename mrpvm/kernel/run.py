@@ -213,13 +213,17 @@ class TurnRun:
         )
 
     def context(
-        self, execution_id: str, frame: Frame, descriptor: Descriptor, timeout_ms: int, write: Callable[[str], None]
+        self,
+        execution_id: str,
+        frame: Frame,
+        descriptor: Descriptor,
+        timeout_ms: int,
+        stopped: Callable[[], bool],
+        write: Callable[[str], None] = lambda text: None,
     ) -> CallContext:
-        """Give the read-only context of one plugin call [PL-5]."""
+        """Return the read-only context of one plugin call [PL-5]."""
         recorder = self._recorders[execution_id] = Recorder()
-        scope = CallScope(
-            timeout_ms=timeout_ms, max_calls=descriptor.max_llm_calls, stopped=self.stop.is_set, recorder=recorder
-        )
+        scope = CallScope(timeout_ms=timeout_ms, max_calls=descriptor.max_llm_calls, stopped=stopped, recorder=recorder)
         return CallContext(
             request_id=self.request.request_id,
             session=self.request.session,
@@ -229,7 +233,7 @@ class TurnRun:
             remaining_llm_calls=frame.calls.remaining,
             knowledge=self._knowledge.for_plugin(descriptor.id),
             model=self._model.bind(scope),
-            stopped=self.stop.is_set,
+            stopped=stopped,
             write=write,
         )
 

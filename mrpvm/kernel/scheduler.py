@@ -1,4 +1,8 @@
-"""Drives a turn's programs: the only place that knows about threads, timeouts and parallelism."""
+"""Drives a turn's programs: the only place that knows about threads, timeouts and parallelism.
+
+Calls of plugins that are quick run on the turn's own thread, those of all others on workers. Programs that run side by
+side interleave at the calls of workers alone; between these each runs as far as it can.
+"""
 
 import functools
 import time
@@ -9,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from mrpvm.contracts import PluginError
-from mrpvm.errors import EngineTimeout, MRPError
+from mrpvm.errors import EngineTimeout, MRPError, StorageUnavailable
 from mrpvm.kernel.calls import CallReturn, Fork, PluginCall, Program
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.workers import Workers
@@ -37,7 +41,7 @@ class _Pending:
 
 
 class Scheduler:
-    """Runs one program and its forks; every program advances on the calling thread alone, plugins on workers."""
+    """Runs one program and its forks; every program advances on the calling thread alone."""
 
     def __init__(self, run: TurnRun, workers: Workers, tick: Tick) -> None:
         self._run = run
@@ -45,7 +49,7 @@ class Scheduler:
         self._tick = tick
         self._ready: deque[tuple[_Task, Any]] = deque()
         self._pending: dict[str, _Pending] = {}
-        self._returned: SimpleQueue[tuple[str, CallReturn | str]] = SimpleQueue()
+        self._returned: SimpleQueue[tuple[str, CallReturn | StorageUnavailable | str]] = SimpleQueue()
 
     def run(self, program: Program[Any]) -> Any:
         """Give the program's result.
@@ -53,6 +57,7 @@ class Scheduler:
         Raises:
             MRPError: whatever the program ended with.
             EngineTimeout: the turn's time limit passed [T-33].
+            StorageUnavailable: a plugin could not read what is stored; no other plugin could.
         """
         root = _Task(program)
         self._ready.append((root, None))
@@ -71,22 +76,25 @@ class Scheduler:
                 pending.abandon()
 
     def _advance(self, task: _Task, value: Any) -> tuple[bool, Any]:
-        """Resume a program until it asks for something; gives whether it ended, and its result or error."""
-        try:
-            asked = task.program.send(value)
-        except StopIteration as end:
-            result = end.value
-        except MRPError as error:
-            result = error
-        else:
-            if isinstance(asked, Fork):
-                self._fork(task, asked)
+        """Resume a program until it waits for something; gives whether it ended, and its result or error."""
+        while True:
+            try:
+                asked = task.program.send(value)
+            except StopIteration as end:
+                result = end.value
+            except MRPError as error:
+                result = error
             else:
-                self._call(task, asked)
-            return False, None
-        if task.parent is not None:
-            self._child_ended(task, task.parent, result)
-        return True, result
+                if isinstance(asked, Fork):
+                    self._fork(task, asked)
+                    return False, None
+                value = self._call(task, asked)
+                if value is None:
+                    return False, None
+                continue
+            if task.parent is not None:
+                self._child_ended(task, task.parent, result)
+            return True, result
 
     def _fork(self, task: _Task, fork: Fork) -> None:
         children = [_Task(program, task, index) for index, program in enumerate(fork.programs)]
@@ -104,29 +112,53 @@ class Scheduler:
         elif parent.open_count == 0:
             self._ready.append((parent, parent.results))
 
-    def _call(self, task: _Task, call: PluginCall) -> None:
+    def _call(self, task: _Task, call: PluginCall) -> CallReturn | None:
+        """Make a call; gives what came of it, or None when it is under way on a worker."""
         calls, needed = call.frame.calls, call.descriptor.max_llm_calls
         if not calls.reserve(needed):
             message = f"{needed} model calls may be needed, {calls.remaining} are left."
-            error = PluginError(code="ENGINE_BUDGET_EXCEEDED", message=message)
-            self._ready.append((task, CallReturn(skipped=True, error=error)))
-            return
+            return CallReturn(skipped=True, error=PluginError(code="ENGINE_BUDGET_EXCEEDED", message=message))
         timeout_ms = self._run.budget.call_timeout_ms(call.descriptor.timeout_ms)
+        deadline = time.monotonic() + timeout_ms / 1000
+        if call.descriptor.is_quick:
+            return self._call_here(call, timeout_ms, deadline)
 
         def write(text: str) -> None:
             if call.writes is not None and text:
                 self._returned.put((call.execution_id, text))
 
-        context = self._run.context(call.execution_id, call.frame, call.descriptor, timeout_ms, write)
-
         def returned(future: Any) -> None:
             error = future.exception()
+            if isinstance(error, StorageUnavailable):
+                self._returned.put((call.execution_id, error))
+                return
             reply = CallReturn(value=_reported(future.result())) if error is None else CallReturn(error=_as_data(error))
             self._returned.put((call.execution_id, reply))
 
+        context = self._run.context(
+            call.execution_id, call.frame, call.descriptor, timeout_ms, self._run.stop.is_set, write
+        )
         abandon = self._workers.submit(functools.partial(call.invoke, context), returned)
-        deadline = time.monotonic() + timeout_ms / 1000
         self._pending[call.execution_id] = _Pending(task, call, deadline, abandon)
+        return None
+
+    def _call_here(self, call: PluginCall, timeout_ms: int, deadline: float) -> CallReturn:
+        """Make a call on this thread; what it gives after its deadline does not count, as from a worker."""
+
+        def stopped() -> bool:
+            return self._run.stop.is_set() or time.monotonic() >= deadline
+
+        context = self._run.context(call.execution_id, call.frame, call.descriptor, timeout_ms, stopped)
+        try:
+            reply = CallReturn(value=_reported(call.invoke(context)))
+        except StorageUnavailable:
+            raise
+        except Exception as error:
+            reply = CallReturn(error=_as_data(error))
+        if time.monotonic() >= deadline:
+            reply = _too_late(call)
+        self._look()
+        return reply
 
     def _wait(self) -> None:
         """Wait for the next call to return, ticking meanwhile; calls over their time are given up."""
@@ -135,22 +167,29 @@ class Scheduler:
         except Empty:
             self._give_up_overdue()
         else:
-            if isinstance(reply, str):
-                self._pass_on(execution_id, reply)
-                self._give_up_overdue()
-            elif (pending := self._pending.pop(execution_id, None)) is not None:
-                self._resume(pending, reply)
+            # A call that was given up is no longer listened to.
+            if (pending := self._pending.get(execution_id)) is not None:
+                if isinstance(reply, str):
+                    self._pass_on(pending.call, reply)
+                    self._give_up_overdue()
+                elif isinstance(reply, StorageUnavailable):
+                    raise reply
+                else:
+                    self._resume(self._pending.pop(execution_id), reply)
+        self._look()
+
+    def _look(self) -> None:
+        """Tick, and end a turn whose time is over."""
         self._tick()
         if self._run.budget.remaining_ms <= 0:
             limit = self._run.request.limits.request_timeout_ms
             raise EngineTimeout(f"The turn took longer than {limit} ms.", details={"limit_ms": limit})
 
-    def _pass_on(self, execution_id: str, text: str) -> None:
-        """Tell a piece of an answer that a plugin writes; one that was given up is no longer listened to [O-1]."""
-        pending = self._pending.get(execution_id)
-        if pending is not None and pending.call.writes is not None:
-            self._run.has_streamed |= not pending.call.writes["isDraft"]
-            self._run.emit("answer.delta", {**pending.call.writes, "executionId": execution_id, "delta": text})
+    def _pass_on(self, call: PluginCall, text: str) -> None:
+        """Record a piece of an answer that a plugin writes [O-1]."""
+        if call.writes is not None:
+            self._run.has_streamed |= not call.writes["isDraft"]
+            self._run.emit("answer.delta", {**call.writes, "executionId": call.execution_id, "delta": text})
 
     def _patience_seconds(self) -> float:
         first = min((pending.deadline for pending in self._pending.values()), default=0.0)
@@ -161,12 +200,16 @@ class Scheduler:
         for execution_id in [key for key, pending in self._pending.items() if pending.deadline <= now]:
             pending = self._pending.pop(execution_id)
             pending.abandon()
-            message = f"{pending.call.descriptor.name} did not answer in time."
-            self._resume(pending, CallReturn(error=PluginError(code="PLUGIN_TIMEOUT", message=message)))
+            self._resume(pending, _too_late(pending.call))
 
     def _resume(self, pending: _Pending, reply: CallReturn) -> None:
         pending.call.frame.calls.settle(pending.call.descriptor.max_llm_calls, 0)
         self._ready.append((pending.task, reply))
+
+
+def _too_late(call: PluginCall) -> CallReturn:
+    message = f"{call.descriptor.name} did not answer in time."
+    return CallReturn(error=PluginError(code="PLUGIN_TIMEOUT", message=message))
 
 
 def _as_data(error: BaseException) -> PluginError:

@@ -5,6 +5,7 @@ equal input, inputs left as they were. Quality is the plugin's own affair.
 """
 
 import copy
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -70,6 +71,10 @@ ODD_MESSAGES: tuple[str, ...] = (
 """Messages a plugin has to survive."""
 
 
+QUICK_SECONDS = 1.0
+"""What a quick plugin may take for one call on a small view: on any machine far more than it takes."""
+
+
 class NotConforming(AssertionError):
     """The plugin broke a promise of its family."""
 
@@ -98,12 +103,21 @@ def check_plugin(plugin: Plugin, model: LanguageModel | None = None) -> None:
     _CHECKS[descriptor.type](plugin, model)
 
 
-def repeatable[T](call: Callable[[], T], inputs: Sequence[Any]) -> T:
-    """Give what the call gives; it must give the same again and leave its inputs as they were [PL-27, PL-28]."""
+def repeatable[T](call: Callable[[], T], inputs: Sequence[Any], descriptor: Descriptor | None = None) -> T:
+    """Return what the call returns; it must return the same again and leave its inputs as they were [PL-27, PL-28].
+
+    Of a plugin that says that it is quick, with its descriptor given, one of the two calls must have been.
+    """
     before = copy.deepcopy(inputs)
+    started = time.monotonic()
     first = call()
-    expect(first == call(), "equal input gives equal output [PL-27]")
+    between = time.monotonic()
+    again = call()
+    quicker = min(between - started, time.monotonic() - between)
+    expect(first == again, "equal input gives equal output [PL-27]")
     expect(before == inputs, "inputs are read-only [PL-28]")
+    if descriptor is not None and descriptor.is_quick:
+        expect(quicker < QUICK_SECONDS, f"a quick plugin returns within {QUICK_SECONDS} s, not {quicker:.1f} s [K-19]")
     return first
 
 
@@ -117,7 +131,7 @@ def _check_detector(plugin: Plugin, model: LanguageModel | None) -> None:
     context = call_context(model=model)
     for message in ODD_MESSAGES:
         request = DetectInput(message=message)
-        detection = repeatable(partial(detector.detect, request, context), [request])
+        detection = repeatable(partial(detector.detect, request, context), [request], plugin.descriptor)
         _legal(plugin, detection.status)
         if detection.status == "success":
             expect(bool(detection.intent_document), "success comes with an intent document [PL-7]")
@@ -136,7 +150,7 @@ def _check_retriever(plugin: Plugin, model: LanguageModel | None) -> None:
     for message in ODD_MESSAGES:
         request = retrieve_input([message])
         context = call_context(_knowledge(), model=model)
-        retrieval = repeatable(partial(retriever.retrieve, request, context), [request])
+        retrieval = repeatable(partial(retriever.retrieve, request, context), [request], plugin.descriptor)
         _legal(plugin, retrieval.status)
         if retrieval.status == "error":
             continue
@@ -189,7 +203,7 @@ def _check_solver(plugin: Plugin, model: LanguageModel | None) -> None:
         bare, informed = solve_input(message, ()), solve_input(message, _UNITS)
         for request in (bare, informed, *(replace(bare, helpers=(helper,)) for helper in _HELPERS)):
             context = call_context(_knowledge(), model=model)
-            solution = repeatable(partial(solver.solve, request, context), [request])
+            solution = repeatable(partial(solver.solve, request, context), [request], plugin.descriptor)
             _legal(plugin, solution.status)
             if solution.status not in ("success", "no-context"):
                 continue
@@ -220,7 +234,7 @@ def _check_validator(plugin: Plugin, model: LanguageModel | None) -> None:
             groups = tuple(_group(item, text, cited) for item in request.evidence)
             asked = ValidateInput(message=message, answer=Answer(groups=groups), evidence=request.evidence)
             context = call_context(_knowledge(), model=model)
-            verdict = repeatable(partial(validator.validate, asked, context), [asked])
+            verdict = repeatable(partial(validator.validate, asked, context), [asked], plugin.descriptor)
             _legal(plugin, verdict.status)
             expect(bool(verdict.reason) or verdict.status != "rejected", "a rejection says why [PL-15]")
 
@@ -231,7 +245,7 @@ def _check_planner(plugin: Plugin, model: LanguageModel | None) -> None:
     for message in ODD_MESSAGES:
         for phase in ("post-seed", "post-kb", "post-solve"):
             request = plan_input(message, phase, context)
-            plan = repeatable(partial(planner.plan, request, context), [request])
+            plan = repeatable(partial(planner.plan, request, context), [request], plugin.descriptor)
             if plan is None:
                 continue
             kb = {item.id for item in request.kb_descriptors}

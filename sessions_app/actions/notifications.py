@@ -56,7 +56,8 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
     for plugin in registry.installed.kb_retrievers():
         failed: Exception | str | None
         try:
-            failed = _call(plugin.descriptor, partial(_tell, plugin, event), patience)
+            call = _here if plugin.descriptor.is_quick else _call
+            failed = call(plugin.descriptor, partial(_tell, plugin, event), patience)
         except TimeoutError as late:
             failed = late
         if failed is not None:

@@ -1,8 +1,11 @@
 """Turns and plugins that take too long, are stopped, or cost too much."""
 
 import threading
+import time
 
-from mrpvm.errors import TurnCancelled
+import pytest
+
+from mrpvm.errors import StorageUnavailable, TurnCancelled
 from mrpvm.testing import ScriptedModel
 from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Limits
@@ -77,3 +80,91 @@ def test_a_plugin_over_budget_is_skipped():
     assert greedy.asked == []
     assert "skipped-budget" in statuses(ran).values()
     assert ran.outcome.used.goal_solver == "gs-b"
+
+
+def test_quick_plugins_run_on_the_turns_thread_others_do_not():
+    threads = {}
+
+    def seen(name, reply):
+        def answer(request, context):
+            threads[name] = threading.get_ident()
+            return reply(request, context)
+
+        return answer
+
+    quick = kb(seen("quick", retrieval("fact")), is_quick=True)
+    run(detector(detection("why")), quick, solver(seen("slow", solution("Yes."))))
+    assert threads["quick"] == threading.get_ident()
+    assert threads["slow"] != threading.get_ident()
+
+
+def test_a_quick_plugin_that_is_late_gives_way():
+    """[K-19]: it is told to stop at its time limit, and what it gives then does not count."""
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(solvers=("gs-a", "gs-b")))
+
+    def wait(request, context):
+        while not context.stopped():
+            time.sleep(0.005)
+        return solution("Too late.")(request, context)
+
+    ran = run(
+        detector(detection("why")), kb(retrieval("fact")), solver(wait, timeout_ms=50, is_quick=True),
+        solver(solution("Yes."), plugin_id="gs-b"), planner, clock=SystemClock(),
+    )  # fmt: skip
+    assert ran.outcome.used.goal_solver == "gs-b"
+    assert "PLUGIN_TIMEOUT" in [item["error"]["code"] for item in ran.named("plugin.finished") if item["error"]]
+
+
+def test_a_turn_of_quick_plugins_ends_at_its_time_limit():
+    """[T-33]"""
+
+    def wait(request, context):
+        while not context.stopped():
+            time.sleep(0.005)
+
+    ran = run(
+        detector(detection("why")), kb(wait, is_quick=True), solver(solution("x")),
+        limits=Limits(request_timeout_ms=60), clock=SystemClock(),
+    )  # fmt: skip
+    assert ran.outcome.error["code"] == "ENGINE_TIMEOUT"
+    assert "running" not in statuses(ran).values()
+
+
+def test_a_turn_of_quick_plugins_can_be_stopped_between_calls():
+    """[O-19]"""
+    searched = []
+
+    def tick():
+        if searched:
+            raise TurnCancelled("The turn was stopped.")
+
+    def search(request, context):
+        searched.append(request)
+        return retrieval("fact")(request, context)
+
+    asked = solver(solution("x"), is_quick=True)
+    ran = run(detector(detection("why"), is_quick=True), kb(search, is_quick=True), asked, tick=tick)
+    assert ran.outcome.status == "cancelled"
+    assert asked.asked == []
+
+
+def test_quick_frames_side_by_side_run_one_after_the_other():
+    parts = [
+        detector(detection("why", "how"), is_quick=True), kb(retrieval("fact"), is_quick=True),
+        solver(solution("Yes."), is_quick=True), plugin("mrp-plan-plugin", "planner-a", plan(), is_quick=True),
+    ]  # fmt: skip
+    ran = run(*parts, is_validated=False)
+    frames = [item["frameId"] for item in ran.named("plugin.started")][1:]
+    assert frames == sorted(frames)
+    assert len(set(frames)) == 2
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_storage_that_is_gone_ends_the_turn_with_its_error(is_quick):
+    planner = plugin("mrp-plan-plugin", "planner-a", plan(kbs=("kb-a", "kb-b")))
+    other = kb(retrieval("fact"), plugin_id="kb-b")
+    gone = kb(StorageUnavailable("The database is gone."), is_quick=is_quick)
+    ran = run(detector(detection("why")), gone, other, solver(solution("x")), planner)
+    assert ran.outcome.error["message"] == "The database is gone."
+    assert other.asked == []
+    assert "running" not in statuses(ran).values()

@@ -21,12 +21,12 @@ from tests.kernel.scripted import (
 )
 
 
-def detector(*replies):
-    return plugin("sd-plugin", "sd-a", *replies)
+def detector(*replies, **changes):
+    return plugin("sd-plugin", "sd-a", *replies, **changes)
 
 
-def kb(*replies, plugin_id="kb-a"):
-    return plugin("kb-plugin", plugin_id, *replies)
+def kb(*replies, plugin_id="kb-a", **changes):
+    return plugin("kb-plugin", plugin_id, *replies, **changes)
 
 
 def solver(*replies, plugin_id="gs-a", **changes):

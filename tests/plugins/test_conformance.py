@@ -1,5 +1,6 @@
 """Every shipped plugin keeps its family's contract, and the suite notices one that does not [PL-1 to PL-3, PL-22]."""
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from mrpvm.lang import admit
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
 from mrpvm.testing import ScriptedModel, call_context, check_plugin, unit
-from mrpvm.testing.conformance import NotConforming, solve_input
+from mrpvm.testing.conformance import QUICK_SECONDS, NotConforming, solve_input
 from mrpvm.values import PHASE_SCOPES, Answer
 
 IDS = [plugin.descriptor.id for plugin in BUILTIN_PLUGINS]
@@ -183,9 +184,22 @@ class OddStatusSolver(SymbolicGoalSolver):
         return replace(super().solve(request, context), status="accepted")  # type: ignore[arg-type]
 
 
+class SlowSolver(SymbolicGoalSolver):
+    """Says that it is quick and is not."""
+
+    def solve(self, request: SolveInput, context: CallContext) -> Solution:
+        time.sleep(QUICK_SECONDS)
+        return super().solve(request, context)
+
+
 @pytest.mark.parametrize(
     ("solver", "promise"),
-    [(UncitingSolver(), "cites"), (ForgetfulSolver(), "equal output"), (OddStatusSolver(), "accepted")],
+    [
+        (UncitingSolver(), "cites"),
+        (ForgetfulSolver(), "equal output"),
+        (OddStatusSolver(), "accepted"),
+        (SlowSolver(), "quick"),
+    ],
 )
 def test_broken_promises_are_named(solver: SymbolicGoalSolver, promise: str) -> None:
     with pytest.raises(NotConforming, match=promise):

@@ -57,6 +57,11 @@ def test_missing_fields_are_refused(field: str) -> None:
     assert field in refusal.value.message
 
 
+def test_a_plugin_with_a_model_cannot_be_quick() -> None:
+    with pytest.raises(RegistryError, match="quick"):
+        Registry([planner(uses_llm=True, is_quick=True)])
+
+
 def test_unknown_types_are_refused() -> None:
     with pytest.raises(RegistryError) as refusal:
         Registry([planner(type="chat-plugin")])

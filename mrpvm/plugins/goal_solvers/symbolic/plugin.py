@@ -30,6 +30,7 @@ class SymbolicGoalSolver:
             "rather than guess."
         ),
         cost_class="cheap",
+        is_quick=True,
         tags=("symbolic", "deterministic", "extractive"),
         planner_hints=PlannerHints(
             expected_latency_ms=25,

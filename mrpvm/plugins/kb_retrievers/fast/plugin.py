@@ -42,6 +42,7 @@ class FastKBRetriever:
         version="1.0.0",
         description="Finds evidence by shared words (BM25) in the session and its mounted knowledge base. Cheapest.",
         cost_class="cheap",
+        is_quick=True,
         tags=("lexical", "deterministic"),
         planner_hints=PlannerHints(
             expected_latency_ms=50,

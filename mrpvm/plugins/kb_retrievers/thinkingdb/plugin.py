@@ -60,6 +60,7 @@ class ThinkingDBKBRetriever:
         description="Follows subject-relation-object triples from unit to unit by a few fixed rules, within bounds, and"
         " notes the proof of every link. Also finds what a lexical search finds.",
         cost_class="expensive",
+        is_quick=True,
         tags=("lexical", "symbolic", "deterministic"),
         planner_hints=PlannerHints(
             expected_latency_ms=220,

@@ -31,6 +31,7 @@ class DefaultPlanner:
         version="1.0.0",
         description="Orders retrieval and solver plugins by fit, cost and experience; tries cheap ones first.",
         cost_class="cheap",
+        is_quick=True,
         tags=("deterministic",),
         provides=("plan",),
     )

@@ -36,6 +36,7 @@ class DepthPlanner:
         description="Orders retrieval and solver plugins by thoroughness, heavy ones first; the fallback for what a"
         " cheap start left unanswered.",
         cost_class="cheap",
+        is_quick=True,
         tags=("deterministic",),
         provides=("plan",),
     )

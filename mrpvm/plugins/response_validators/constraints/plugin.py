@@ -43,6 +43,7 @@ class ConstraintValidator:
         version="1.0.0",
         description="Checks groups, sources, output form, numbers, names and rules of an answer. Needs no model.",
         cost_class="cheap",
+        is_quick=True,
         tags=("deterministic",),
         timeout_ms=10_000,
         planner_hints=PlannerHints(

@@ -47,6 +47,7 @@ class SymbolicSeedDetector:
         version="1.0.0",
         description="Finds the questions, tasks and statements of a message by deterministic rules. Needs no model.",
         cost_class="cheap",
+        is_quick=True,
         tags=("symbolic", "deterministic"),
         planner_hints=PlannerHints(
             expected_latency_ms=30,
