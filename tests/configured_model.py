@@ -6,7 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from mrpvm import registry
-from sessions_app.turns import language_model
+from sessions_app import language_model
 from tests.llm.provider import KEY, Asked, Behaviour, Provider, say
 
 ACCEPTED = '{"verdict": "accepted", "reason": ""}'

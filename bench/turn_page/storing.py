@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils import timezone
 
+from sessions_app.actions.payloads import detail_row
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ExplainabilityTurn, Project, TurnDetail, TurnEvents
-from sessions_app.turns.trace_writer import detail_row
 
 
 def store_turn(project: Project, batches: Iterable[tuple[int, list[Any]]]) -> ExplainabilityTurn:

@@ -24,13 +24,11 @@ from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit
+from mrpvm.trace.head import INPUT_MESSAGE_CHARS
 from mrpvm.values import Selection, TurnOutcome, TurnRequest
 from mrpvm.wire import to_wire
 
 logger = logging.getLogger(__name__)
-
-INPUT_MESSAGE_CHARS = 500
-"""How much of the message the trace's head shows [G-1]; the whole is the root frame's input."""
 
 
 class Machine:

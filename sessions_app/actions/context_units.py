@@ -14,9 +14,10 @@ from mrpvm.knowledge.units import promotable
 from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.journals import saved_units
-from sessions_app.actions.notifications import Patience, notify, notify_on_commit, unhurried
+from sessions_app.actions.notifications import notify, notify_on_commit
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
 from sessions_app.models.plain_sql import delete_rows, insert_rows, insert_values, select_rows, update_rows
+from sessions_app.plugin_threads import Patience, unhurried
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.layers import own_layers
 

@@ -17,11 +17,12 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.journals import agree_with_units, journal_source, missing_units
 from sessions_app.actions.knowledge import ensure_default_base, lock_base
 from sessions_app.actions.lifecycle import kb_loaded
-from sessions_app.actions.notifications import Patience, notify_on_commit, unhurried
+from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.source_rows import earlier_sources
 from sessions_app.actions.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
+from sessions_app.plugin_threads import Patience, unhurried
 from sessions_app.search.index import hide_units
 from sessions_app.search.layers import create_layer, draft_layers, drop_layer, own_layers, place_draft, restack_layer
 

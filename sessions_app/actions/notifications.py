@@ -1,42 +1,13 @@
 """Life-cycle notifications to KB plugins, after the transaction that caused them [PL-42, PL-43, T-41]."""
 
-import math
-from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from django.db import transaction
 
 from mrpvm import registry
-from mrpvm.contracts import Descriptor, KBRetriever, LifecycleEvent, PluginError
+from mrpvm.contracts import KBRetriever, LifecycleEvent, PluginError
 from sessions_app.actions.plugin_failures import record_failure
-
-type Patience = Callable[[], float]
-"""Gives how many milliseconds are left for all plugins together; asked while they work, and ends that by raising."""
-
-
-def unhurried() -> float:
-    """Leave every plugin all of its own time."""
-    return math.inf
-
-
-class PluginCall(Protocol):
-    """Gives what a plugin's call returns; raises what it raises, TimeoutError when it takes too long [K-19]."""
-
-    def __call__[Reply](self, descriptor: Descriptor, call: Callable[[], Reply], patience: Patience) -> Reply: ...
-
-
-def _here[Reply](descriptor: Descriptor, call: Callable[[], Reply], patience: Patience) -> Reply:
-    return call()
-
-
-_call: PluginCall = _here
-
-
-def call_plugins_by(call: PluginCall) -> None:
-    """Have plugins called in another way than on the caller's own thread; the composition root says how."""
-    global _call
-    _call = call
+from sessions_app.plugin_threads import Patience, call_in_time, unhurried
 
 
 def notify_on_commit(event: LifecycleEvent, patience: Patience = unhurried) -> None:
@@ -56,8 +27,9 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
     for plugin in registry.installed.kb_retrievers():
         failed: Exception | str | None
         try:
-            call = _here if plugin.descriptor.is_quick else _call
-            failed = call(plugin.descriptor, partial(_tell, plugin, event), patience)
+            tell = partial(_tell, plugin, event)
+            is_quick = plugin.descriptor.is_quick
+            failed = tell() if is_quick else call_in_time(plugin.descriptor, tell, patience)
         except TimeoutError as late:
             failed = late
         if failed is not None:

@@ -1,7 +1,10 @@
-"""Payloads of old turns are removed, if the operator wants that; the structure of a turn outlives them [O-5]."""
+"""Payloads of a turn's nodes: compressed when written, removed when old if the operator wants that [O-5, O-22]."""
 
-from collections.abc import Callable
+import json
+import zlib
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -10,18 +13,44 @@ from django.utils import timezone
 from sessions_app.actions.sessions import TURNS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, TurnDetail
 
+_COMPRESSION_LEVEL, _COMPRESSION_MEMORY = 1, 5
+"""zlib's; of its memory a payload of some kilobytes needs little, and to prepare the rest took longer than the work."""
 
-def remove_old_payloads(step_back: Callable[[], None] = lambda: None) -> int:
+
+def detail_row(turn: ExplainabilityTurn, ref: str, parts: Mapping[str, Any]) -> TurnDetail:
+    """Give the unsaved row of one payload `{input, output, error, meta}` [G-13].
+
+    Beyond the setting's size the text is cut, and the row says by how many bytes [O-22].
+    """
+    payload = {key: parts.get(key) for key in ("input", "output", "error", "meta")}
+    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    kept = text[: settings.MRPVM_MAX_DETAIL_BYTES]
+    return TurnDetail(
+        turn=turn,
+        ref=ref,
+        size=len(text),
+        cut_bytes=len(text) - len(kept),
+        body=_compressed(kept),
+    )
+
+
+def _compressed(data: bytes) -> bytes:
+    window_bits = max(9, min(15, len(data).bit_length()))
+    packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, window_bits, _COMPRESSION_MEMORY)
+    return packer.compress(data) + packer.flush()
+
+
+def remove_old_payloads(pause: Callable[[], None] = lambda: None) -> int:
     """Remove the payloads of turns that began more than `MRPVM_KEEP_PAYLOADS_DAYS` ago; gives of how many turns.
 
     Args:
-        step_back: called between two transactions; lets running turns go first.
+        pause: called between two transactions; lets running turns go first.
     """
     days = settings.MRPVM_KEEP_PAYLOADS_DAYS
     removed = 0
     while days and (count := _remove_some(days)):
         removed += count
-        step_back()
+        pause()
     return removed
 
 

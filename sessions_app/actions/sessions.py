@@ -356,3 +356,15 @@ def preference_changes(session: Session, chosen: Sequence[tuple[str, Any]]) -> d
     for name, value in changed.items():
         setattr(session, name, value)
     return changed
+
+
+def trim_registry(turn: ExplainabilityTurn) -> None:
+    """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5].
+
+    Of a large registry some at once, a few late: that costs a turn much less than one by one. They are never more than
+    one transaction may remove, so a limit that was lowered is reached little by little.
+    """
+    limit = settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
+    oldest_kept, step = turn.turn_index - limit, max(1, min(TURNS_A_TRANSACTION // 2, limit // 50))
+    if oldest_kept > 0 and oldest_kept % step == 0:
+        remove_turns(turn.session.turns.filter(turn_index__lte=oldest_kept))

@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from mrpvm.conversation.flags import flags_in
 from mrpvm.values import HistoryMessage
+from sessions_app import shutdown
 from sessions_app.api import schemas
 from sessions_app.api.chat_sessions import SESSION_HEADER, explicit_history, talking_session
 from sessions_app.api.completion import completion
@@ -19,7 +20,6 @@ from sessions_app.api.throttling import ChatThrottle
 from sessions_app.api.turn_stream import TurnStream
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
-from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import check_call

@@ -14,7 +14,7 @@ from rest_framework.views import set_rollback
 from mrpvm.errors import MRPError
 from mrpvm.wire import wire_time
 from sessions_app.actions.busy import as_busy
-from sessions_app.turns.closing import TurnError
+from sessions_app.turns.close import TurnError
 
 logger = logging.getLogger(__name__)
 

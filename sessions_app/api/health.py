@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from sessions_app.api import schemas
 from sessions_app.api.authentication import Access
 from sessions_app.api.views import ApiView
-from sessions_app.turns.readiness import checks
+from sessions_app.background.readiness import checks
 
 KEPT_SECONDS = 1.0
 """Anybody may ask, and each look writes a row and asks Redis: more often than this one answer serves all."""

@@ -24,6 +24,7 @@ from sessions_app.api.requests import (
 )
 from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
+from sessions_app.ingest.load import OnStage, load_source
 from sessions_app.queries.knowledge import (
     knowledge_base,
     knowledge_bases,
@@ -32,7 +33,6 @@ from sessions_app.queries.knowledge import (
     sources,
     stale_source_keys,
 )
-from sessions_app.turns.ingest import OnStage, load_source
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase

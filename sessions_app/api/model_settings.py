@@ -10,9 +10,9 @@ from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import schemas
 from sessions_app.api.requests import WaitFields
 from sessions_app.api.views import ApiView
+from sessions_app.language_model import model_names
 from sessions_app.queries.model_roles import session_config, shared_config
 from sessions_app.queries.sessions import session
-from sessions_app.turns.language_model import model_names
 
 if TYPE_CHECKING:
     from sessions_app.models import Session

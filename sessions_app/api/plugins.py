@@ -11,8 +11,8 @@ from mrpvm.wrappers.wrapper import Wrapper
 from sessions_app.api import schemas
 from sessions_app.api.requests import PluginListQuery
 from sessions_app.api.views import ApiView
+from sessions_app.language_model import NO_MODEL, is_configured, model_names
 from sessions_app.queries.evaluation_sources import evaluation_sources
-from sessions_app.turns.language_model import NO_MODEL, is_configured, model_names
 
 
 def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:

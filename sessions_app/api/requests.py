@@ -14,7 +14,7 @@ from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
 from sessions_app.actions.sessions import TITLE_CHARS, Choices
 from sessions_app.actions.source_rows import SOURCE_NAME_CHARS
 from sessions_app.api.fields import ChatMessages, HistoryMessages, Text, Truth, WholeNumber
-from sessions_app.turns.ingest import Upload
+from sessions_app.ingest.load import Upload
 
 INCLUDABLE = ("response_markdown", "details")
 PAGE_LIMIT = 50

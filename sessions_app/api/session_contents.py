@@ -25,9 +25,9 @@ from sessions_app.api.requests import (
     upload_of,
 )
 from sessions_app.api.views import ApiView
+from sessions_app.ingest.load import load_context
 from sessions_app.queries.knowledge import quarantined_of_session
 from sessions_app.queries.sessions import messages, mounts, session, unit, unit_steps, units
-from sessions_app.turns.ingest import load_context
 
 LEDGER_STEPS_MAX = 200
 CONTEXT_NAME = "session-context.txt"

@@ -14,7 +14,7 @@ from sessions_app.api.errors import body_of, error_body
 from sessions_app.api.sse import Feed, event_stream
 from sessions_app.api.stream_threads import StreamThreads
 from sessions_app.api.views import ApiView
-from sessions_app.turns.ingest import OnStage
+from sessions_app.ingest.load import OnStage
 
 SOURCES_AT_ONCE = 8
 """Streamed sources that are worked on at a time, each held in memory; one more is refused."""

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import connections
 from django.http import StreamingHttpResponse
 
-from sessions_app.turns import shutdown
+from sessions_app import shutdown
 
 PING_SECONDS = 15.0
 """How long a silence may last before a comment shows proxies that the stream lives."""

@@ -23,9 +23,9 @@ from sessions_app.api.requests import (
 )
 from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
+from sessions_app.ingest.load import OnStage, stage_file
 from sessions_app.queries.knowledge import stale_source_keys, workspace_sources
 from sessions_app.queries.sessions import last_saved_at, session
-from sessions_app.turns.ingest import OnStage, stage_file
 
 if TYPE_CHECKING:
     from sessions_app.models import Session

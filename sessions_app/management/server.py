@@ -16,9 +16,9 @@ from django.conf import settings
 from django.db import DatabaseError
 
 from mrpvm.llm.redaction import without_secrets
+from sessions_app import shutdown
 from sessions_app.actions.exclusive import alone_at, among_others_at, who_is_at
 from sessions_app.environment import NOT_SHOWN
-from sessions_app.turns import shutdown
 
 # After the running turns' grace: what their streams get to say goodbye, and then the process its end.
 LAST_WORDS_SECONDS = 0.1
@@ -176,13 +176,13 @@ def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callab
     for handled in (signal.SIGINT, signal.SIGTERM):
         signal.signal(handled, lambda *_: None)
     # The models behind it can be imported only once Django is set up.
-    from sessions_app.turns import language_model
-    from sessions_app.turns.lessons import lessons
-    from sessions_app.turns.sweep import Sweeper
+    from sessions_app import language_model
+    from sessions_app.actions.statistics_buffer import statistics_buffer
+    from sessions_app.background.sweeper import Sweeper
 
     language_model.warm()
     sweeper = Sweeper()
     sweeper.start()
     Server(config, grace_seconds, on_started).run(sockets=[bound])
     sweeper.stop()
-    lessons.store()
+    statistics_buffer.flush()

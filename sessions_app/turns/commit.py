@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
 from mrpvm.conversation.answers import preview, response_document
-from mrpvm.conversation.chain import extend_chain
+from mrpvm.conversation.commands.skill_envelope import skill_answer, skill_failure
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.errors import TurnCancelled, TurnInterrupted
-from mrpvm.values import HistoryMessage, Selection, TurnOutcome
+from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import (
@@ -19,15 +18,15 @@ from sessions_app.actions.context_units import (
     promote_units,
     record_ledger,
 )
-from sessions_app.actions.sessions import TURNS_A_TRANSACTION, preference_changes, remove_turns
+from sessions_app.actions.conversation_points import mark_conversation
+from sessions_app.actions.sessions import preference_changes, trim_registry
 from sessions_app.actions.slots import relock_session
-from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Session
+from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.closing import end_failed, fill_end
+from sessions_app.turns.close import end_failed, fill_end
 from sessions_app.turns.context import report_evidence, report_model_calls
 from sessions_app.turns.recall import remember
-from sessions_app.turns.skills import skill_answer, skill_failure
 from sessions_app.turns.trace_writer import TraceWriter
 
 Status = ExplainabilityTurn.Status
@@ -155,14 +154,6 @@ def _add_messages(session: Session, turn: ExplainabilityTurn, call: TurnCall, ou
     session.message_sequence += len(said)
 
 
-def mark_conversation(session: Session, chain: str, message: str, answer: str) -> None:
-    """Let the conversation be recognised by all that was said up to now [O-31]."""
-    said = (HistoryMessage(role="user", content=message), HistoryMessage(role="assistant", content=answer))
-    insert_rows(
-        [ConversationPoint(session=session, chain=extend_chain(chain, said), sequence=session.message_sequence)]
-    )
-
-
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
     """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
 
@@ -178,15 +169,3 @@ def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]
         ("preferred_deliberation_level", level),
         ("preferred_model", call.choices.model),
     ]
-
-
-def trim_registry(turn: ExplainabilityTurn) -> None:
-    """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5].
-
-    Of a large registry some at once, a few late: that costs a turn much less than one by one. They are never more than
-    one transaction may remove, so a limit that was lowered is reached little by little.
-    """
-    limit = settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
-    oldest_kept, step = turn.turn_index - limit, max(1, min(TURNS_A_TRANSACTION // 2, limit // 50))
-    if oldest_kept > 0 and oldest_kept % step == 0:
-        remove_turns(turn.session.turns.filter(turn_index__lte=oldest_kept))

@@ -9,30 +9,31 @@ from django.conf import settings
 
 from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.commands import is_command
+from mrpvm.conversation.commands.skill_envelope import skill_failure
 from mrpvm.errors import MRPError
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from mrpvm.values import TurnOutcome
+from sessions_app import shutdown
 from sessions_app.actions.busy import told_as_busy
 from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.slots import waiting_for_slot
+from sessions_app.actions.statistics_buffer import statistics_buffer
+from sessions_app.commands.answer import CommandTurn, answer_command
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.session import ForkReason
+from sessions_app.pacing import turn_running
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
-from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import keep_chain, report_chain
-from sessions_app.turns.closing import TurnError, close_turn, undone
-from sessions_app.turns.commands import CommandTurn, answer_command
+from sessions_app.turns.close import TurnError, close_turn, undone
 from sessions_app.turns.commit import commit_turn, fail_turn
-from sessions_app.turns.courtesy import turn_running
-from sessions_app.turns.lessons import lessons
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, SessionMovedOn, check_call, prepare
 from sessions_app.turns.progress import progress_of
 from sessions_app.turns.running_turns import running_turns
-from sessions_app.turns.skills import guided_call, skill_failure
+from sessions_app.turns.skills import guided_call
 from sessions_app.turns.trace_writer import TraceWriter
 from sessions_app.turns.watch import Watch
 
@@ -222,4 +223,4 @@ def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, A
     """Note how the plugins did, unless somebody stopped them, or the session's statistics are frozen [O-46]."""
     is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
     if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):
-        lessons.note(turn, outcome.stages, turn_failed=error is not None)
+        statistics_buffer.add(turn, outcome.stages, turn_failed=error is not None)

@@ -12,9 +12,10 @@ from mrpvm.errors import BudgetExceeded, ModelTimeout, TurnCancelled, TurnInterr
 from mrpvm.llm.port import CallScope, Prompt, Reply
 from mrpvm.llm.recorder import Recorder
 from mrpvm.values import HistoryMessage
+from sessions_app.language_model import is_configured, model_source
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.turns.language_model import is_configured, model_source
-from sessions_app.turns.machine import machine, turn_limits, workers
+from sessions_app.plugin_threads import workers
+from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.watch import Watch
 
 type Record = Callable[[list[dict[str, Any]]], None]

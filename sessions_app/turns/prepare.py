@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import Truncator
 
+from mrpvm.conversation.commands.skill_envelope import skill_use
 from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.conversation.system_prompt import system_prompt
@@ -23,6 +24,7 @@ from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.artifacts import keep_artifacts
 from sessions_app.actions.sessions import check_choices
 from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress
+from sessions_app.language_model import grounding_of, model_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
 from sessions_app.queries.flags import flags_of
@@ -30,16 +32,15 @@ from sessions_app.queries.plugin_statistics import utilities_for
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
-from sessions_app.turns.closing import undone
+from sessions_app.turns.close import undone
 from sessions_app.turns.context import conversation_context
 from sessions_app.turns.guarded_model import GuardedModels
-from sessions_app.turns.language_model import grounding_of, model_source
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.preparation_model import PreparationModel
 from sessions_app.turns.recall import earlier_memory, recall_of, report_of
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.skill_choice import consider_skills
-from sessions_app.turns.skills import skill_use, told_before
+from sessions_app.turns.skills import told_before
 
 FIRST_MESSAGE_CHARS = 60
 INDEX_OUTDATED = "index_outdated"

@@ -5,7 +5,7 @@ from typing import Any
 from django.utils import timezone
 
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns.closing import close_turn
+from sessions_app.turns.close import close_turn
 
 Status = ExplainabilityTurn.Status
 INTERRUPTED: dict[str, Any] = {

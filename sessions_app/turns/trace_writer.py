@@ -1,9 +1,6 @@
 """Writes a turn's machine events to the database: structure in batches, payloads one row a node [O-20, O-22]."""
 
-import json
 import time
-import zlib
-from collections.abc import Mapping
 from typing import Any
 
 from django.conf import settings
@@ -12,14 +9,13 @@ from django.db import transaction
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record, path_key
 from mrpvm.trace.order import frame_of_record, in_frame_order
+from sessions_app.actions.payloads import detail_row
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn, TurnDetail, TurnEvents
 from sessions_app.models.plain_sql import insert_rows
 
 _COMPLETE = {"plugin.finished", "frame.closed"}
 """Events after which a node's payload is whole."""
-_COMPRESSION_LEVEL, _COMPRESSION_MEMORY = 1, 5
-"""zlib's; of its memory a payload of some kilobytes needs little, and to prepare the rest took longer than the work."""
 
 
 class TraceWriter:
@@ -86,26 +82,3 @@ class TraceWriter:
     def _settle(self, records: list[Record], record_count: int, detail_count: int) -> None:
         self.records, self._written_count = records, record_count
         del self._whole[:detail_count]
-
-
-def detail_row(turn: ExplainabilityTurn, ref: str, parts: Mapping[str, Any]) -> TurnDetail:
-    """Give the unsaved row of one payload `{input, output, error, meta}` [G-13].
-
-    Beyond the setting's size the text is cut, and the row says by how many bytes [O-22].
-    """
-    payload = {key: parts.get(key) for key in ("input", "output", "error", "meta")}
-    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    kept = text[: settings.MRPVM_MAX_DETAIL_BYTES]
-    return TurnDetail(
-        turn=turn,
-        ref=ref,
-        size=len(text),
-        cut_bytes=len(text) - len(kept),
-        body=_compressed(kept),
-    )
-
-
-def _compressed(data: bytes) -> bytes:
-    window_bits = max(9, min(15, len(data).bit_length()))
-    packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, window_bits, _COMPRESSION_MEMORY)
-    return packer.compress(data) + packer.flush()

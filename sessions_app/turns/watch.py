@@ -5,8 +5,8 @@ import time
 from django.conf import settings
 
 from mrpvm.errors import TurnCancelled
+from sessions_app import shutdown
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.turns import shutdown
 
 
 class Watch:

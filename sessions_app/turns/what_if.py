@@ -25,12 +25,13 @@ from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from mrpvm.values import Selection
 from mrpvm.wire import to_wire
+from sessions_app import shutdown
+from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.plugin_threads import workers
 from sessions_app.search.knowledge import SessionKnowledge
-from sessions_app.turns import shutdown
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.language_model import is_configured
-from sessions_app.turns.machine import SystemClock, workers
+from sessions_app.turns.machine import SystemClock
 from sessions_app.turns.prepare import check_call, freeze_request
 from sessions_app.turns.recall import earlier_memory
 from sessions_app.turns.running_turns import running_turns

@@ -16,7 +16,8 @@ from sessions_app.actions.api_keys import create_key
 from sessions_app.actions.knowledge import ensure_default_base
 from sessions_app.api.docs import openapi_document
 from sessions_app.models import Project, Session
-from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.plugin_threads import workers
+from sessions_app.turns.machine import install_plugins
 
 
 @pytest.fixture(scope="session", autouse=True)

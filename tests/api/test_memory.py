@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from sessions_app.actions.knowledge import add_source, ensure_default_base
 from sessions_app.actions.projects import change_project
+from sessions_app.background.sweeper import sweep
 from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory, UnitEvent
-from sessions_app.turns.sweep import sweep
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
 from tests.configured_model import acting, provider, unvalidated

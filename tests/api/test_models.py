@@ -8,8 +8,8 @@ import pytest
 from pytest_django import Settings
 
 from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeSource, Message, Project, Session, TurnEvents
-from sessions_app.turns.ingest import Upload, load_source
 from tests.api.conftest import Caller
 from tests.api.test_chat_stream import Streamed
 from tests.configured_model import ACCEPTED, acting, provider, unvalidated

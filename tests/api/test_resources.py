@@ -9,9 +9,9 @@ from pytest_django import Settings
 
 from mrpvm import registry
 from sessions_app.api import health
+from sessions_app.background import readiness
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import KBRevision, KnowledgeBase, Project
-from sessions_app.turns import readiness
-from sessions_app.turns.ingest import Upload, load_source
 from tests.api.conftest import Caller
 from tests.web.page_scene import member_client
 from tests.wrappers.programs import wrapper

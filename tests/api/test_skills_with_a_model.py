@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from sessions_app import language_model
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns import language_model
 from tests.api.conftest import Caller
 from tests.api.test_models import acting, provider
 from tests.conversation.skill_files import front, write_skill

@@ -11,8 +11,8 @@ import pytest
 
 from sessions_app.actions import staging
 from sessions_app.api.stream_threads import StreamThreads
+from sessions_app.ingest import load
 from sessions_app.models import KnowledgeSource, Project
-from sessions_app.turns import ingest
 from tests.api.conftest import Caller
 from tests.live import LiveServer
 
@@ -67,7 +67,7 @@ def test_what_is_refused_at_once_is_a_plain_answer(project: Project, live_asgi: 
 def test_what_is_refused_later_ends_the_stream_and_leaves_nothing(
     project: Project, live_asgi: LiveServer, editor: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "APART_BYTES", 10**9)
+    monkeypatch.setattr(load, "APART_BYTES", 10**9)
     monkeypatch.setattr("django.conf.settings.MRPVM_MAX_SOURCE_UNITS", 6)
     status, text = streamed(live_asgi, editor, SOURCES, {"name": "decks.md", "content": TEXT})
     assert status == 200

@@ -10,8 +10,8 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from sessions_app.actions.knowledge import create_base
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.management.demo import FERRY, HANDBOOK
-from sessions_app.turns.ingest import Upload, load_source
 from tests.browser.browsing import Browser, answer, aside, browser, new_session
 
 __all__ = ["browser"]

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from mrpvm import registry
+from sessions_app import shutdown
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Project, Session
-from sessions_app.turns import shutdown
 from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, retrieval, solution
 
 

@@ -10,7 +10,7 @@ from sessions_app.models import ContextUnit, ExplainabilityTurn
 from sessions_app.queries.turns import records
 from sessions_app.turns import pipeline, prepare
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.closing import TurnError
+from sessions_app.turns.close import TurnError
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.trace_writer import TraceWriter
 from tests.busy import wait_in_vain

@@ -7,10 +7,10 @@ from pytest_django import Settings
 
 from sessions_app.actions.knowledge import ensure_default_base
 from sessions_app.actions.model_roles import set_model_roles
+from sessions_app.ingest import derive
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import KnowledgeSource, LayerUnit, Project
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.turns import derivation
-from sessions_app.turns.ingest import Upload, load_source
 from tests.configured_model import provider
 from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
 
@@ -82,7 +82,7 @@ def test_a_model_is_told_that_it_sees_the_beginning_alone(
         asked.append(found.body["messages"][-1]["content"])
         say("It ends.")(found)
 
-    monkeypatch.setattr(derivation, "MATERIAL_CHARS", 19)
+    monkeypatch.setattr(derive, "MATERIAL_CHARS", 19)
     provider.otherwise = summing_up_by(sum_up)
     load(project)
     assert asked[0].endswith("Only the first 19 of 43 characters:\n\nThe ferry leaves at")

@@ -13,12 +13,13 @@ from mrpvm.contracts import ChunkInput, Normalisation
 from mrpvm.errors import EngineTimeout, InvalidInput, TurnInterrupted
 from mrpvm.ingestion.process import ReadingProcess
 from mrpvm.ingestion.source import IngestedSource, SourceFile
-from sessions_app import events
+from sessions_app import events, shutdown
 from sessions_app.actions.knowledge import create_base
+from sessions_app.ingest import load, process_slots
+from sessions_app.ingest.load import Upload, load_context, load_source
 from sessions_app.models import KnowledgeLayer, LayerUnit, Project, Session
-from sessions_app.turns import ingest, reading_slots, shutdown
-from sessions_app.turns.ingest import Upload, load_context, load_source
-from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.plugin_threads import workers
+from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import TurnCall
 
@@ -35,8 +36,8 @@ def _plugins() -> Any:
 @pytest.fixture
 def apart(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Have every text read in a process; gives what was read there."""
-    monkeypatch.setattr(ingest, "APART_BYTES", 1)
-    monkeypatch.setattr(ingest, "_PROGRESS_SECONDS", 0)
+    monkeypatch.setattr(load, "APART_BYTES", 1)
+    monkeypatch.setattr(load, "_PROGRESS_SECONDS", 0)
     read: list[str] = []
     for name in ("read", "ingest"):
         monkeypatch.setattr(ReadingProcess, name, noting(getattr(ReadingProcess, name), name, read))
@@ -66,7 +67,7 @@ def test_read_apart_or_not_the_units_are_the_same(project: Project, apart: list[
     found = stored("src-1")
     LayerUnit.objects.all().delete()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ingest, "APART_BYTES", len(TEXT) + 1)
+        patched.setattr(load, "APART_BYTES", len(TEXT) + 1)
         load_source(second, upload)
     assert apart == ["ingest"]
     assert stored("src-1") == found != []
@@ -77,7 +78,7 @@ def test_sources_are_cut_as_the_settings_say(
     project: Project, settings: Settings, monkeypatch: pytest.MonkeyPatch, is_apart: bool
 ) -> None:
     """[IN-5]"""
-    monkeypatch.setattr(ingest, "APART_BYTES", 1 if is_apart else 1_000_000)
+    monkeypatch.setattr(load, "APART_BYTES", 1 if is_apart else 1_000_000)
     text = "\n\n".join(f"Pump {number} is blue. It is in hall {number}." for number in range(20))
     counts = []
     for number, changes in enumerate(({}, {"WHOLE": 300}, {"WHOLE": 300, "TARGET": 300}, {"WHOLE": 300, "MIN": 0})):
@@ -207,7 +208,7 @@ def test_what_ends_it_leaves_nothing(
 
 def test_only_so_many_processes_at_once(session: Session, apart: list[str], settings: Settings) -> None:
     settings.MRPVM_INGEST_TIMEOUT_MS = 300
-    with reading_slots.one(lambda: None), reading_slots.one(lambda: None), pytest.raises(EngineTimeout):
+    with process_slots.one(lambda: None), process_slots.one(lambda: None), pytest.raises(EngineTimeout):
         load_context(session, Upload(name="pumps.md", data=TEXT.encode()))
     assert apart == []
     settings.MRPVM_INGEST_TIMEOUT_MS = 60_000

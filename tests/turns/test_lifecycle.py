@@ -11,16 +11,16 @@ from sessions_app import events
 from sessions_app.actions.forks import fork_session_kb, save_session_kb
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.sessions import Choices, create_session, rename_session
+from sessions_app.background.sweeper import sweep
+from sessions_app.ingest.load import Upload, load_context
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.queries.sessions import filtered_sessions, status_of
 from sessions_app.queries.sessions import session as visible
 from sessions_app.queries.turns import graph
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.ingest import Upload, load_context
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.prepare import prepare
-from sessions_app.turns.sweep import sweep
 from tests.actions.knowledge_scene import stage
 from tests.kernel.scripted import detection, plan, plugin, retrieval, solution
 

@@ -6,8 +6,9 @@ from mrpvm import registry
 from mrpvm.errors import ModelTimeout
 from mrpvm.ingestion.source import SourceFile, read_source
 from mrpvm.llm.absent import AbsentModel
-from sessions_app.turns.machine import install_plugins, workers
-from sessions_app.turns.normalisation import Normaliser, normalise_chunks
+from sessions_app.ingest.normalise import Normaliser, normalise_chunks
+from sessions_app.plugin_threads import workers
+from sessions_app.turns.machine import install_plugins
 
 
 def test_fast_chunks_do_not_keep_the_watch_from_ending_the_work() -> None:

@@ -25,11 +25,12 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.revisions import restore_revision
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import create_session
+from sessions_app.ingest.load import Upload, load_context, load_source, stage_file
 from sessions_app.models import KBMount, KnowledgeBase, PluginFailure, Project, Session
+from sessions_app.plugin_threads import workers
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
-from sessions_app.turns.ingest import Upload, load_context, load_source, stage_file
-from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import Scripted, detection, plugin, retrieval
 from tests.search.units import make_unit

@@ -9,16 +9,16 @@ from django.test.utils import CaptureQueriesContext
 from mrpvm import registry
 from mrpvm.learning import untried, utility
 from mrpvm.values import StageRecord
+from sessions_app.actions import statistics_buffer as buffer_module
 from sessions_app.actions.plugin_statistics import record_turns
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import create_session
+from sessions_app.actions.statistics_buffer import statistics_buffer
 from sessions_app.models import PluginStatistics, Project
 from sessions_app.queries.plugin_statistics import utilities
-from sessions_app.turns import lessons as lessons_module
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
-from sessions_app.turns.lessons import lessons
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import plugin, solution
 
@@ -154,7 +154,7 @@ def test_a_turn_survives_statistics_that_cannot_be_stored(session, plugins, monk
     def fail(*arguments, **named):
         raise failure
 
-    monkeypatch.setattr(lessons_module, "record_turns", fail)
+    monkeypatch.setattr(buffer_module, "record_turns", fail)
     assert say(session).turn.status == "succeeded"
     assert session.messages.count() == 2
     assert "could not be stored" in caplog.text
@@ -166,9 +166,9 @@ def test_what_waits_is_stored_in_one_go_and_in_order(session, plugins, settings)
     for _ in range(3):
         say(session)
     assert counts(session.project) == {}
-    lessons.store()
+    statistics_buffer.flush()
     assert counts(session.project)["kb-a"] == (3, 3, 0, 0)
-    lessons.store()
+    statistics_buffer.flush()
     assert counts(session.project)["kb-a"] == (3, 3, 0, 0)
 
 
@@ -176,8 +176,8 @@ def test_it_does_not_wait_for_ever(session, plugins, settings, monkeypatch):
     plugins()
     settings.MRPVM_LEARN_DELAY_MS = 1
     stored = threading.Event()
-    record = lessons_module.record_turns
-    monkeypatch.setattr(lessons_module, "record_turns", lambda *given: (record(*given), stored.set()))
+    record = buffer_module.record_turns
+    monkeypatch.setattr(buffer_module, "record_turns", lambda *given: (record(*given), stored.set()))
     say(session)
     assert stored.wait(20)
     assert counts(session.project)["kb-a"] == (1, 1, 0, 0)

@@ -10,9 +10,10 @@ from pytest_django import Settings
 
 from mrpvm.contracts import CallContext
 from mrpvm.errors import TurnCancelled
+from sessions_app import shutdown
 from sessions_app.actions.histories import import_history
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns import model_summary, shutdown
+from sessions_app.turns import model_summary
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn

@@ -7,15 +7,16 @@ import pytest
 from django.utils import timezone
 
 from mrpvm.errors import Unavailable
+from sessions_app import shutdown
 from sessions_app.actions.context_units import stage_units
+from sessions_app.background.sweeper import sweep
 from sessions_app.models import ContextUnit, ExplainabilityTurn
 from sessions_app.queries.turns import graph
-from sessions_app.turns import pipeline, shutdown
+from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import prepare
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
-from sessions_app.turns.sweep import sweep
 from tests.kernel.scripted import plugin, solution, unit
 from tests.turns.failure_scene import fail, memory
 

@@ -22,15 +22,15 @@ from sessions_app.actions.sessions import (
     rename_session,
     restore_session,
 )
+from sessions_app.background.sweeper import sweep
+from sessions_app.ingest.load import Upload, load_context
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeLayer, Session
 from sessions_app.models.session import ForkReason
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.ingest import Upload, load_context
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import prepare
-from sessions_app.turns.sweep import sweep
 from tests.actions.transactions import recorded
 from tests.kernel.scripted import detection, plugin, retrieval
 

@@ -15,10 +15,11 @@ from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from sessions_app.actions.compaction import compact_base
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source
+from sessions_app.ingest.load import Upload, load_context, load_source
 from sessions_app.models import KnowledgeBase, KnowledgeSource, LayerUnit, PluginFailure, Session, SourceArtifact
+from sessions_app.plugin_threads import workers
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.turns.ingest import Upload, load_context, load_source
-from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.turns.machine import install_plugins
 from tests.actions.knowledge_scene import base, project, session
 
 __all__ = ["base", "project", "session"]
@@ -167,6 +168,6 @@ def test_readers_are_called_outside_of_every_transaction(base: KnowledgeBase, mo
     def look(*call: object) -> None:
         inside.append(connection.in_atomic_block)
 
-    monkeypatch.setattr("sessions_app.turns.source_hooks._tell", look)
+    monkeypatch.setattr("sessions_app.ingest.hooks._tell", look)
     load_source(base, upload())
     assert inside == [False] * len(registry.installed.kb_retrievers())

@@ -6,8 +6,8 @@ from unittest.mock import Mock
 import pytest
 from pytest_django import Settings
 
-from sessions_app.turns import sweep as swept_by
-from sessions_app.turns.sweep import Sweeper
+from sessions_app.background import sweeper as swept_by
+from sessions_app.background.sweeper import Sweeper
 
 
 class Stop:

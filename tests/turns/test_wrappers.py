@@ -10,8 +10,9 @@ from mrpvm import registry
 from mrpvm.conversation.answers import response_document
 from mrpvm.conversation.helping import HelperOutput
 from sessions_app.models import ExplainabilityTurn, PluginStatistics, Session
+from sessions_app.plugin_threads import workers
 from sessions_app.queries.turns import graph
-from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import ACCEPT, plugin, solution

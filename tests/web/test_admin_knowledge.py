@@ -9,8 +9,8 @@ from django.urls import reverse
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.sessions import create_session
+from sessions_app.background.sweeper import sweep
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Project, Session
-from sessions_app.turns.sweep import sweep
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
     base,

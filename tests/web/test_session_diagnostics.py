@@ -13,11 +13,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from sessions_app.actions.payloads import detail_row
 from sessions_app.actions.recognition import EXPIRED
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Message, Project, Session
 from sessions_app.turns.chains import forget_chains
-from sessions_app.turns.trace_writer import detail_row
 from sessions_app.web.words import why
 from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import KEY, Asked, Provider, refuse, say

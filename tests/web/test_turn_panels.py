@@ -19,12 +19,12 @@ from mrpvm.plugins.planners.ranking import Ranked
 from mrpvm.registry import installed
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.payloads import detail_row
 from sessions_app.actions.sessions import Choices, create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.trace_writer import detail_row
 from sessions_app.web.fragments.choice_notes import read_notes
 from tests.web.page_scene import add_turns, check_html, live_project, member_client, new_session, project
 

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import missing
 from sessions_app.api.openai.views import OpenAIView
-from sessions_app.turns.language_model import model_names
+from sessions_app.language_model import model_names
 
 _FIRST_DAY = 1_767_225_600  # 2026-01-01; providers tell no date that could be trusted
 

@@ -10,7 +10,7 @@ from mrpvm.conversation.flags import NAMES as FLAGS
 from mrpvm.llm.port import Sampling
 from mrpvm.llm.roles import NO_PREFERENCE
 from sessions_app.api.openai.errors import invalid, missing, unsupported
-from sessions_app.turns.language_model import is_configured, model_names
+from sessions_app.language_model import is_configured, model_names
 
 NATIVE = (
     "session_id", "planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "deliberation_level",

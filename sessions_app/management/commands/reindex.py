@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import Conflict
 from sessions_app.actions.reindexing import is_anything_left, reindex
-from sessions_app.turns.courtesy import Courtesy
+from sessions_app.pacing import Pacer
 
 _TOLD_EVERY_SECONDS = 2.0
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         if not is_anything_left():
             self.stdout.write("The index is up to date: there was nothing to do.")
             return
-        self._told_at, self._courtesy = 0.0, Courtesy(apart=True)
+        self._told_at, self._pacer = 0.0, Pacer(apart=True)
         try:
             count = reindex(self._tell)
         except Conflict as refused:
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         self.stdout.write(f"The index is up to date: {count} layer{'' if count == 1 else 's'} written again.")
 
     def _tell(self, what: str, done_count: int, of_count: int) -> None:
-        self._courtesy.step_back()
+        self._pacer.pause()
         if time.monotonic() - self._told_at >= _TOLD_EVERY_SECONDS:
             self._told_at = time.monotonic()
             self.stdout.write(f"{what}: {done_count} of {of_count}")

@@ -6,8 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mrpvm import registry
+from sessions_app.language_model import NO_MODEL, is_configured
 from sessions_app.queries.knowledge import offered_bases
-from sessions_app.turns.language_model import NO_MODEL, is_configured
 from sessions_app.web.fragments.session_skills import completion_context
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from django.conf import settings
 
 from mrpvm import registry
 from mrpvm.llm.roles import DEFAULT_OVERRIDES, THINKING_LEVELS, VERBOSITIES, Override
-from sessions_app.turns.language_model import is_configured
+from sessions_app.language_model import is_configured
 
 _ROLE_WORDS: Mapping[str, str] = {
     "seed-fast": "Reads messages, quickly",

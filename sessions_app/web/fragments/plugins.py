@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from mrpvm import registry
+from sessions_app.language_model import NO_MODEL, is_configured
 from sessions_app.queries.plugin_statistics import plugin_statistics
-from sessions_app.turns.language_model import NO_MODEL, is_configured
 from sessions_app.web.graph.status import duration_badge
 from sessions_app.web.words import FAMILIES
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from mrpvm import registry
 from mrpvm.trace.graph import Graph, Record, fold_graph
+from sessions_app.language_model import is_configured
 from sessions_app.queries.turns import records
-from sessions_app.turns.language_model import is_configured
 from sessions_app.web.fragments.choice_notes import Notes, Scored, read_notes
 from sessions_app.web.graph.status import Tone, tone_of
 from sessions_app.web.graph.structure import id_path

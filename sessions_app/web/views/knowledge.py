@@ -8,9 +8,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 from mrpvm.errors import Conflict, MRPError, NotFound
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.revisions import ask_for_compaction, restore_revision
+from sessions_app.ingest.load import Upload, load_source
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.row_numbers import whole_number
-from sessions_app.turns.ingest import Upload, load_source
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.form_addresses import form_of, keep, take
 from sessions_app.web.fragments.knowledge import list_context

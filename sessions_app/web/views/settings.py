@@ -6,8 +6,8 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.model_roles import set_model_roles
+from sessions_app.language_model import model_names
 from sessions_app.queries.model_roles import shared_config
-from sessions_app.turns.language_model import model_names
 from sessions_app.web.access import Member, member_view
 from sessions_app.web.fragments.model_roles import roles_context, table_of
 from sessions_app.web.pages import page, tell

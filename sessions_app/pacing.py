@@ -1,8 +1,7 @@
-"""Work in the background steps back while turns run: turns get half of the CPU and of SQLite's single writer.
+"""Pacing of background work: it pauses while turns run, so that they get half of the CPU and of SQLite's writer.
 
-A turn asks for both many times and for a short while each, so what it loses by waiting adds up. A process knows of its
-own turns; where several processes serve the same data, the background work asks for the rows of running turns instead,
-so that a turn itself has nothing more to do.
+A process counts its own turns. Where several processes serve the same data, background work looks for rows of running
+turns instead, so that a turn itself has nothing more to do.
 """
 
 import threading
@@ -24,7 +23,7 @@ _all_ended = threading.Condition()
 
 @contextmanager
 def turn_running() -> Iterator[None]:
-    """Have background work of this process step back until the block ends."""
+    """Count one running turn of this process until the block ends."""
     _count(1)
     try:
         yield
@@ -40,8 +39,8 @@ def _count(change: int) -> None:
             _all_ended.notify_all()
 
 
-class Courtesy:
-    """One piece of background work that steps back now and then; for one thread.
+class Pacer:
+    """Pauses one piece of background work between its transactions; for one thread.
 
     Args:
         apart: the work is done by a process of its own, which runs no turns.
@@ -51,20 +50,20 @@ class Courtesy:
         self._asks_rows = apart or settings.MRPVM_WORKER_COUNT > 1
         self._resumed = time.monotonic()
 
-    def step_back(self) -> None:
-        """Wait while turns run, at most as long as the work went on since the last time, and never long."""
-        pause = min(time.monotonic() - self._resumed, LONGEST_PAUSE_SECONDS)
+    def pause(self) -> None:
+        """Wait while turns run, at most as long as the work went on since the last pause, and never long."""
+        pause_seconds = min(time.monotonic() - self._resumed, LONGEST_PAUSE_SECONDS)
         if self._asks_rows:
-            until = time.monotonic() + pause
+            until = time.monotonic() + pause_seconds
             while time.monotonic() < until and _runs_anywhere():
                 time.sleep(_POLL_SECONDS)
         else:
             with _all_ended:
-                _all_ended.wait_for(lambda: not _running_count, pause)
+                _all_ended.wait_for(lambda: not _running_count, pause_seconds)
         self._resumed = time.monotonic()
 
 
 def _runs_anywhere() -> bool:
-    """Tell whether any process runs a turn; one query, by an index of running turns."""
+    """Return whether any process runs a turn; one query, by an index of running turns."""
     running = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.RUNNING)
     return running.filter(lease_until__gte=timezone.now()).exists()

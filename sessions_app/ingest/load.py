@@ -23,7 +23,7 @@ from mrpvm.ingestion.process import ReadingProcess
 from mrpvm.ingestion.source import IngestedSource, SourceFile, finish_source, read_source
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
 from mrpvm.knowledge.limits import ChunkingLimits, IngestLimits
-from sessions_app import events
+from sessions_app import events, shutdown
 from sessions_app.actions.context_loads import ContextLoad, Material, add_context
 from sessions_app.actions.drafts import stage_source
 from sessions_app.actions.knowledge import add_source, free_source_id
@@ -36,14 +36,14 @@ from sessions_app.actions.source_rows import (
     new_context_id,
     shown_unchanged,
 )
+from sessions_app.ingest import process_slots
+from sessions_app.ingest.derive import derive_summaries
+from sessions_app.ingest.hooks import tell_readers
+from sessions_app.ingest.normalise import Normaliser, normalise_chunks
+from sessions_app.language_model import is_configured, model_source
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
+from sessions_app.pacing import Pacer
 from sessions_app.queries.model_roles import shared_config
-from sessions_app.turns import reading_slots, shutdown
-from sessions_app.turns.courtesy import Courtesy
-from sessions_app.turns.derivation import derive_summaries
-from sessions_app.turns.language_model import is_configured, model_source
-from sessions_app.turns.normalisation import Normaliser, normalise_chunks
-from sessions_app.turns.source_hooks import tell_readers
 
 APART_BYTES = 32 * 1024
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""
@@ -260,7 +260,7 @@ class _Work:
         self._deadline = time.monotonic() + settings.MRPVM_INGEST_TIMEOUT_MS / 1000
         self._media_type = media_type_of(upload.data, upload.name, upload.declared_type)
         self._roles, self._told = roles, told
-        self._courtesy, self._unit_count = Courtesy(), 0
+        self._pacer, self._unit_count = Pacer(), 0
         check_choices(Choices(seed_detector=upload.seed_detector, model=upload.model))
         self.detector_id = _detector(upload.seed_detector, session.preferred_seed_detector_plugin if session else None)
         self._model = upload.model or (session.preferred_model if session else None)
@@ -299,7 +299,7 @@ class _Work:
     def watch_storing(self, written_count: int) -> None:
         """Say how far it is, let those who chat go first, and raise as `watch` does."""
         self._told("storing", written_count, self._unit_count)
-        self._courtesy.step_back()
+        self._pacer.pause()
         self.watch()
 
     def ingested(self) -> IngestedSource:
@@ -313,10 +313,10 @@ class _Work:
         detector = registry.installed.seed_detector(self.detector_id)
         is_apart = self._media_type in READ_IN_PROCESS or len(self._file.data) >= APART_BYTES
         if is_apart and runs_apart(detector):
-            with reading_slots.one(self.watch):
+            with process_slots.one(self.watch):
                 return self._process().ingest(self._file, self.detector_id)
         if is_apart:
-            with reading_slots.one(self.watch):
+            with process_slots.one(self.watch):
                 read = self._process().read(self._file)
         else:
             read = read_source(self._file)

@@ -16,8 +16,8 @@ from sessions_app.actions.payloads import remove_old_payloads
 from sessions_app.actions.plugin_failures import sweep_failures
 from sessions_app.actions.sessions import delete_old_archives, expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
-from sessions_app.turns.ahead import derive_ahead
-from sessions_app.turns.courtesy import Courtesy
+from sessions_app.background.precompute import derive_ahead
+from sessions_app.pacing import Pacer
 from sessions_app.turns.recovery import recover_abandoned
 
 _SOON_SECONDS = 1.0
@@ -30,7 +30,7 @@ def sweep() -> dict[str, int]:
 
     A part that fails is noted in the log and tried again the next time; the others have their turn all the same.
     """
-    courtesy = Courtesy()
+    pacer = Pacer()
     parts: dict[str, Callable[[], int]] = {
         "recovered": recover_abandoned,
         "expired": expire_sessions,
@@ -39,11 +39,11 @@ def sweep() -> dict[str, int]:
         "unfinished": sweep_staged,
         "failures": sweep_failures,
         "unused": remove_unused_content,
-        "payloads": partial(remove_old_payloads, courtesy.step_back),
-        "compacted": partial(compact_long_chains, courtesy.step_back),
+        "payloads": partial(remove_old_payloads, pacer.pause),
+        "compacted": partial(compact_long_chains, pacer.pause),
         "forgotten": sweep_memories,
-        "packed": partial(pack_large_layers, courtesy.step_back),
-        "derived": partial(derive_ahead, courtesy.step_back),
+        "packed": partial(pack_large_layers, pacer.pause),
+        "derived": partial(derive_ahead, pacer.pause),
     }
     return {name: _swept(name, part) for name, part in parts.items()}
 

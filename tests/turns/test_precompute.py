@@ -15,11 +15,12 @@ from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from mrpvm.values import KnowledgeUnit
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.background import precompute
+from sessions_app.background.precompute import derive_ahead
 from sessions_app.models import KnowledgeBase, Project, Session, UnitArtifact
+from sessions_app.plugin_threads import workers
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.turns import ahead
-from sessions_app.turns.ahead import derive_ahead
-from sessions_app.turns.machine import install_plugins, workers
+from sessions_app.turns.machine import install_plugins
 from tests.actions.knowledge_scene import base, project, session, tell
 from tests.search.units import make_unit
 
@@ -52,7 +53,7 @@ class Lengths(FastKBRetriever):
 @pytest.fixture(autouse=True)
 def _plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     install_plugins()
-    monkeypatch.setattr(ahead, "_progress", {})
+    monkeypatch.setattr(precompute, "_progress", {})
     yield
     workers.close()
 
@@ -126,7 +127,7 @@ def test_a_layer_that_would_take_hours_is_left_to_its_questions(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     installed(monkeypatch, Lengths())
-    monkeypatch.setattr(ahead, "MOST_UNITS", 2)
+    monkeypatch.setattr(precompute, "MOST_UNITS", 2)
     fill(base, 3)
     assert derive_ahead() == 0
     fill(base, 2, "new")
@@ -168,7 +169,7 @@ def test_it_takes_a_while_at_most_and_goes_on_the_next_time(
     fill(base, 20)
     moments = iter([0.0, 1.0, 2.0, 40.0])
     with monkeypatch.context() as patched:
-        patched.setattr(ahead, "time", SimpleNamespace(monotonic=lambda: next(moments)))
+        patched.setattr(precompute, "time", SimpleNamespace(monotonic=lambda: next(moments)))
         assert derive_ahead() == 8
     assert derive_ahead() == 12
 

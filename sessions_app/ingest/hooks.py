@@ -10,7 +10,7 @@ from mrpvm import registry
 from mrpvm.contracts import Descriptor, SourceReader, SourceText
 from sessions_app.actions.artifacts import keep_source_artifacts
 from sessions_app.actions.plugin_failures import record_failure
-from sessions_app.turns.machine import call_in_time
+from sessions_app.plugin_threads import call_in_time
 
 
 def tell_readers(source: SourceText, source_pk: int | None = None) -> None:

@@ -18,26 +18,26 @@ from mrpvm.conversation.commands import (
     answer,
     resolve,
 )
+from mrpvm.conversation.commands.skill_envelope import unavailable
 from mrpvm.conversation.personas import PersonaCatalogue
 from mrpvm.conversation.skills import SkillSnapshot
 from mrpvm.trace.graph import Record
+from mrpvm.trace.head import ROOT
 from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.conversation_points import mark_conversation
 from sessions_app.actions.frozen_content import point_to_personas, point_to_skills, reloaded
+from sessions_app.actions.payloads import detail_row
 from sessions_app.actions.remembered import SessionMemory
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions import create_session, trim_registry
 from sessions_app.actions.slots import lock_idle_session
+from sessions_app.commands.trace import trace_of
+from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Message, Session, TurnDetail, TurnEvents
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions import newest_of_user
 from sessions_app.queries.skill_files import current_personas, current_skills, evidence_text, tools
-from sessions_app.turns.command_trace import trace_of
-from sessions_app.turns.commit import mark_conversation, trim_registry
-from sessions_app.turns.language_model import is_configured
-from sessions_app.turns.skills import unavailable
-from sessions_app.turns.trace_head import ROOT
-from sessions_app.turns.trace_writer import detail_row
 
 type News = list[tuple[events.EventKind, Mapping[str, Any]]]
 

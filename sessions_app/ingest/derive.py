@@ -21,7 +21,7 @@ from mrpvm.knowledge.units import content_hash
 from mrpvm.llm.port import CallScope, ModelSource, Prompt, Reply
 from mrpvm.llm.recorder import Recorder
 from mrpvm.values import HistoryMessage, KnowledgeUnit
-from sessions_app.turns.machine import workers
+from sessions_app.plugin_threads import workers
 
 PLUGIN_ID = "kb-summary"
 ROLE = "kb-derive"

@@ -18,7 +18,7 @@ from mrpvm.ingestion.process import OnProgress
 from mrpvm.ingestion.source import ChunkUnits, ReadSource
 from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
-from sessions_app.turns.machine import workers
+from sessions_app.plugin_threads import workers
 
 CHUNKS_AT_ONCE = 4
 _PATIENCE_SECONDS = 0.1

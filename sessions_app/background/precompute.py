@@ -18,8 +18,8 @@ from mrpvm import registry
 from mrpvm.contracts import Descriptor, UnitReader
 from sessions_app.actions.artifacts import keep_artifacts
 from sessions_app.models import KnowledgeLayer, LayerUnit, UnitArtifact
+from sessions_app.plugin_threads import call_in_time
 from sessions_app.search.layers import layers_of_bases
-from sessions_app.turns.machine import call_in_time
 
 SECONDS_AT_ONCE = 30.0
 """So long at most, so that what else is swept comes to its turn."""

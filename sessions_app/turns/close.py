@@ -7,8 +7,10 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from mrpvm.conversation.commands.skill_envelope import skill_failure
 from mrpvm.errors import MRPError
 from mrpvm.trace.graph import Record, fold_graph
+from mrpvm.trace.head import ROOT, trace_head
 from mrpvm.values import Selection
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
@@ -17,8 +19,6 @@ from sessions_app.actions.context_units import discard_pending
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
 from sessions_app.queries.turns import records as stored_records
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.skills import skill_failure
-from sessions_app.turns.trace_head import ROOT, trace_head
 
 logger = logging.getLogger(__name__)
 
@@ -160,7 +160,14 @@ def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
     at_ms = max((record[1] for record in records), default=0)
     closing: list[Record] = []
     if graph["rootFrameId"] is None:
-        closing += trace_head(turn, "chat-turn", "chat-turn")
+        closing += trace_head(
+            request_id=turn.request_id,
+            session_id=turn.session.session_id,
+            message=turn.user_message,
+            deliberation_level=turn.deliberation_level,
+            purpose="chat-turn",
+            label="chat-turn",
+        )
         closing.append(["frame.closed", at_ms, _closed(ROOT, error)])
     for execution in graph["pluginExecutions"]:
         if execution["status"] == "running":

@@ -9,9 +9,9 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from sessions_app import pacing
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns import courtesy
-from sessions_app.turns.courtesy import LONGEST_PAUSE_SECONDS, Courtesy, turn_running
+from sessions_app.pacing import LONGEST_PAUSE_SECONDS, Pacer, turn_running
 
 
 class Clock:
@@ -47,20 +47,20 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(courtesy, "time", clock)
-    monkeypatch.setattr(courtesy, "_all_ended", clock)
+    monkeypatch.setattr(pacing, "time", clock)
+    monkeypatch.setattr(pacing, "_all_ended", clock)
     return clock
 
 
-def paused(clock: Clock, work: Courtesy, worked_seconds: float) -> float:
+def paused(clock: Clock, work: Pacer, worked_seconds: float) -> float:
     clock.now += worked_seconds
     began = clock.now
-    work.step_back()
+    work.pause()
     return clock.now - began
 
 
 def test_nobody_is_waited_for_when_no_turn_runs(clock: Clock) -> None:
-    work = Courtesy()
+    work = Pacer()
     with turn_running():
         pass
     assert paused(clock, work, 1.0) == 0
@@ -68,21 +68,21 @@ def test_nobody_is_waited_for_when_no_turn_runs(clock: Clock) -> None:
 
 @pytest.mark.parametrize(("worked", "waited"), [(0.02, 0.02), (0.1, 0.1), (60.0, LONGEST_PAUSE_SECONDS)])
 def test_turns_get_half_of_the_time(clock: Clock, worked: float, waited: float) -> None:
-    work = Courtesy()
+    work = Pacer()
     with turn_running(), turn_running():
         for _ in range(3):
             assert paused(clock, work, worked) == pytest.approx(waited)
 
 
 def test_it_goes_on_as_soon_as_the_last_turn_has_ended(clock: Clock) -> None:
-    work, turn = Courtesy(), turn_running()
+    work, turn = Pacer(), turn_running()
     turn.__enter__()
     clock.on_wait = lambda: turn.__exit__(None, None, None)
     assert paused(clock, work, 0.2) == 0
 
 
 def test_a_turn_that_fails_has_ended(clock: Clock) -> None:
-    work = Courtesy()
+    work = Pacer()
     with pytest.raises(RuntimeError), turn_running():
         raise RuntimeError
     assert paused(clock, work, 1.0) == 0
@@ -91,7 +91,7 @@ def test_a_turn_that_fails_has_ended(clock: Clock) -> None:
 @pytest.mark.parametrize("apart", [False, True])
 def test_turns_of_other_processes_count(clock: Clock, settings: Settings, session: Session, apart: bool) -> None:
     settings.MRPVM_WORKER_COUNT = 1 if apart else 2
-    work = Courtesy(apart=apart)
+    work = Pacer(apart=apart)
     assert paused(clock, work, 1.0) == 0
     turn = ExplainabilityTurn.objects.create(
         session=session, turn_index=1, user_message="?", lease_until=timezone.now() + timedelta(minutes=1)
@@ -105,11 +105,11 @@ def test_turns_of_other_processes_count(clock: Clock, settings: Settings, sessio
 
 def test_a_waiting_thread_is_told_of_the_last_turns_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the news the thread would wait for its whole pause, which is longer here than the test may take."""
-    monkeypatch.setattr(courtesy, "LONGEST_PAUSE_SECONDS", 600.0)
-    work, turn = Courtesy(), turn_running()
+    monkeypatch.setattr(pacing, "LONGEST_PAUSE_SECONDS", 600.0)
+    work, turn = Pacer(), turn_running()
     work._resumed -= 600.0
     turn.__enter__()
-    waiting = threading.Thread(target=work.step_back, daemon=True)
+    waiting = threading.Thread(target=work.pause, daemon=True)
     waiting.start()
     turn.__exit__(None, None, None)
     waiting.join(timeout=60)

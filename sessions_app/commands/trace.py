@@ -4,8 +4,8 @@ from typing import Any
 
 from mrpvm.conversation.commands import Outcome, Resolved, SessionFacts
 from mrpvm.trace.graph import Record
+from mrpvm.trace.head import ROOT, trace_head
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.turns.trace_head import ROOT, trace_head
 
 ANSWERED = "command_answered"
 """Why the frame of a command is closed."""
@@ -21,7 +21,14 @@ def trace_of(turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, fac
         "snapshotVersion": facts.snapshot_version, "snapshotHash": facts.skills.content_hash,
     }  # fmt: skip
     return [
-        *trace_head(turn, "command", f"command /{resolved.name[:_LABEL_CHARS]}"),
+        *trace_head(
+            request_id=turn.request_id,
+            session_id=turn.session.session_id,
+            message=turn.user_message,
+            deliberation_level=turn.deliberation_level,
+            purpose="command",
+            label=f"command /{resolved.name[:_LABEL_CHARS]}",
+        ),
         ["command.resolved", 0, meant],
         *([["skill.invoked", 0, _skill(resolved, outcome)]] if resolved.skill is not None else []),
         ["frame.closed", at_ms, {"frameId": ROOT, "status": status, "closureReason": ANSWERED}],

@@ -1,0 +1,1 @@
+"""What runs beside turns: the sweeper, precomputed vectors, readiness checks."""

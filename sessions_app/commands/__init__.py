@@ -1,0 +1,1 @@
+"""Slash commands: answered from the session's own state and recorded beside the conversation."""

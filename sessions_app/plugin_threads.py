@@ -1,0 +1,53 @@
+"""The worker threads that plugins run on, and calls bounded in time for callers outside the machine."""
+
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+
+from django.conf import settings
+from django.db import connections
+
+from mrpvm.contracts import Descriptor
+from mrpvm.kernel.scheduler import TICK_MS
+from mrpvm.kernel.workers import Workers
+
+type Patience = Callable[[], float]
+"""Returns how many milliseconds are left for all plugins together; asked while they work, and ends that by raising."""
+
+# Each thread keeps its database connection, as request threads do.
+workers = Workers(leave=connections.close_all)
+
+
+def unhurried() -> float:
+    """Leave every plugin all of its own time."""
+    return math.inf
+
+
+def call_in_time[Reply](descriptor: Descriptor, call: Callable[[], Reply], patience: Patience = unhurried) -> Reply:
+    """Return what a plugin's call returns, made on a worker thread.
+
+    Raises:
+        TimeoutError: it did not return in the plugin's time or in what was left of the caller's, and is left behind;
+            it was not called at all if nothing was left.
+        Whatever the call raises, and `patience`, which is asked every `TICK_MS`.
+    """
+    limit_ms = min(descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS, patience())
+    if limit_ms <= 0:
+        raise TimeoutError("no time was left for it")
+    deadline = time.monotonic() + limit_ms / 1000
+    returned: SimpleQueue[Future[Reply]] = SimpleQueue()
+    abandon = workers.submit(call, returned.put)
+    try:
+        while (left_seconds := deadline - time.monotonic()) > 0:
+            with suppress(Empty):
+                future = returned.get(timeout=min(left_seconds, TICK_MS / 1000))
+                break
+            patience()
+        else:
+            raise TimeoutError(f"no answer within {limit_ms:.0f} ms")
+    finally:
+        abandon()
+    return future.result()
