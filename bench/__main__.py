@@ -3,6 +3,8 @@
 import argparse
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean
 
@@ -10,18 +12,39 @@ import django
 from django.db import connections
 
 from bench.bases import turns_on_bases
-from bench.databases import Database, copied, new_database
+from bench.databases import Database, copied, new_database, product_of_new_databases
 from bench.ingest import chat_beside_ingest
 from bench.machine import machine_cost
 from bench.measurements import QUICK, Requests, Sizes, deep_session, talk, turn_and_floor
 from bench.policies import PolicyCosts, context_sizes, policy_requests
 from bench.quality import quality_lines
-from bench.report import Report
+from bench.report import FLOOR_AIM, FLOOR_TARGETS, Report, floor_ratio
 from bench.servers import MeasuredServer
+from bench.table.parts import PARTS, QUICK_TABLE, TableSizes, measured_rows
+from bench.table.rows import Row, table_lines
+
+_FLOOR = "floor"
+"""The part that `turn_and_floor` measures; in a whole run the report has measured it."""
+_PART_NAMES = (*PARTS, _FLOOR)
 
 
 def main() -> None:
-    """Measure and print.
+    """Measure and print the parts that were asked for, or everything: the report, then the table of costs."""
+    given = _arguments()
+    sizes, table_sizes = _sizes(given), QUICK_TABLE if given.quick else TableSizes()
+    floor_rows = []
+    if given.only is None:
+        floor_rows.append(_report(sizes))
+        print(flush=True)
+    elif _FLOOR in given.only:
+        floor_rows.append(_floor(sizes))
+    chosen = [name for name in PARTS if given.only is None or name in given.only]
+    rows = [*measured_rows(chosen, table_sizes), *floor_rows]
+    print("\n".join(table_lines(product_of_new_databases(), rows)))
+
+
+def _report(sizes: Sizes) -> Row:
+    """Measure and print the report, and return what a turn costs as a multiple of its floor.
 
     1. the machine is measured alone, in this process
     2. one conversation is held, and its rows are what the floor writes
@@ -32,8 +55,40 @@ def main() -> None:
     7. the same questions are put on a small and on a large base by turns
     8. collections are searched, follow-ups rewritten and conversations summed up
     """
-    sizes = _sizes()
     machine = machine_cost(sizes.rounds)
+    with _turn_and_floor_servers(sizes) as (own, row_count, server, floor):
+        turns, written = turn_and_floor(server, floor, sizes)
+        beside = chat_beside_ingest(server, sizes.ingest_rounds, sizes.ingest_paragraphs)
+        deep, shallow, stored = deep_session(server, sizes)
+        requests = policy_requests(server, sizes.policy_rounds, sizes.turns_a_round)
+        policies = PolicyCosts(requests=requests, sizes=context_sizes(sizes.exchanges))
+        bases = turns_on_bases(server, sizes.base_statements, sizes.base_turns)
+        report = Report(
+            product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
+            rows_a_turn=row_count, machine=machine, beside=beside, policies=policies, bases=bases,
+        )  # fmt: skip
+        print("\n".join(report.lines()))
+        for line in quality_lines():
+            print(line, flush=True)
+        connections.close_all()
+    return _floor_row(own, turns, written)
+
+
+def _floor(sizes: Sizes) -> Row:
+    """Measure turns and their floor alone."""
+    with _turn_and_floor_servers(sizes) as (own, _, server, floor):
+        return _floor_row(own, *turn_and_floor(server, floor, sizes))
+
+
+def _floor_row(own: Database, turns: Requests, floor: Requests) -> Row:
+    return Row(
+        name="a turn / its floor", measured=floor_ratio(turns, floor), must=FLOOR_TARGETS[own.product], aim=FLOOR_AIM
+    )
+
+
+@contextmanager
+def _turn_and_floor_servers(sizes: Sizes) -> Iterator[tuple[Database, float, MeasuredServer, MeasuredServer]]:
+    """Return the database of the turns, how many rows a turn has, and the servers of turns and of their floor."""
     with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "turn")) as own:
         with MeasuredServer(own) as server:
             talk(server, sizes.turns_a_round, seed=0, requests=Requests())
@@ -43,20 +98,7 @@ def main() -> None:
             MeasuredServer(own) as server,
             MeasuredServer(floors, "--no-bootstrap", DJANGO_SETTINGS_MODULE="bench.floor.settings") as floor,
         ):
-            turns, written = turn_and_floor(server, floor, sizes)
-            beside = chat_beside_ingest(server, sizes.ingest_rounds, sizes.ingest_paragraphs)
-            deep, shallow, stored = deep_session(server, sizes)
-            requests = policy_requests(server, sizes.policy_rounds, sizes.turns_a_round)
-            policies = PolicyCosts(requests=requests, sizes=context_sizes(sizes.exchanges))
-            bases = turns_on_bases(server, sizes.base_statements, sizes.base_turns)
-        report = Report(
-            product=own.product, sizes=sizes, turns=turns, floor=written, deep=deep, shallow=shallow, stored=stored,
-            rows_a_turn=row_count, machine=machine, beside=beside, policies=policies, bases=bases,
-        )  # fmt: skip
-        print("\n".join(report.lines()))
-        for line in quality_lines():
-            print(line, flush=True)
-        connections.close_all()
+            yield own, row_count, server, floor
 
 
 def _rows_a_turn(database: Database) -> float:
@@ -71,12 +113,23 @@ def _rows_a_turn(database: Database) -> float:
     return counted
 
 
-def _sizes() -> Sizes:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure a turn against its floor.")
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure what turns and requests cost.")
     parser.add_argument("--quick", action="store_true", help="a few requests of each kind: shows that it runs")
+    parser.add_argument("--only", type=_part_names, metavar="PARTS", help=f"of the table: {','.join(_PART_NAMES)}")
     parser.add_argument("--rounds", type=int, help="rounds of turns and floor (20)")
     parser.add_argument("--deep-turns", type=int, help="length of the long session (1000)")
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def _part_names(text: str) -> list[str]:
+    names = text.split(",")
+    if unknown := set(names) - set(_PART_NAMES):
+        raise argparse.ArgumentTypeError(f"no part is called {', '.join(sorted(unknown))}")
+    return names
+
+
+def _sizes(given: argparse.Namespace) -> Sizes:
     default = QUICK if given.quick else Sizes()
     return Sizes(
         rounds=given.rounds or default.rounds,

@@ -23,6 +23,11 @@ class Database:
         return "SQLite" if self.url.startswith("sqlite") else "PostgreSQL"
 
 
+def product_of_new_databases() -> str:
+    """Return the name of the database system that `new_database` makes them on."""
+    return "PostgreSQL" if os.environ.get("DATABASE_URL", "").startswith("postgres") else "SQLite"
+
+
 @contextmanager
 def new_database(directory: Path) -> Iterator[Database]:
     """Give an empty database, on PostgreSQL where `DATABASE_URL` names one; it is gone afterwards."""

@@ -11,9 +11,9 @@ from bench.machine import SESSION_UNITS, MachineCost
 from bench.measurements import SHALLOW_TURN, Requests, Sizes, Stored
 from bench.policies import PolicyCosts
 
-_FLOOR_TARGETS = {"SQLite": 3.0, "PostgreSQL": 3.5}
+FLOOR_TARGETS = {"SQLite": 3.0, "PostgreSQL": 3.5}
 _INGEST_TARGETS = {"SQLite": 3.0, "PostgreSQL": 2.0}
-_FLOOR_AIM = 2.0
+FLOOR_AIM = 2.0
 _DEPTH_TARGET = 1.2
 _BASE_TARGET = 2.0
 _STORED_TARGET = 1.1
@@ -98,10 +98,9 @@ class Report:
             yield _ratio(f"{name} / small base, CPU", median(found.cpu_ms) / median(small.cpu_ms))
 
     def _ratios(self) -> Iterator[str]:
-        rounds = zip(self.turns.block_cpu_ms, self.floor.block_cpu_ms, strict=True)
-        cpu = median(turn_ms / floor_ms for turn_ms, floor_ms in rounds)
-        target = _FLOOR_TARGETS[self.product]
-        yield _ratio("turn / floor, CPU, median of rounds", cpu, _verdict(cpu, target, f", aim {_FLOOR_AIM:.2f}"))
+        cpu = floor_ratio(self.turns, self.floor)
+        target = FLOOR_TARGETS[self.product]
+        yield _ratio("turn / floor, CPU, median of rounds", cpu, _verdict(cpu, target, f", aim {FLOOR_AIM:.2f}"))
         depth = f"turn {self.sizes.deep_turns:,} / turn {SHALLOW_TURN}"
         latency = median(self.deep.wall_ms) / median(self.shallow.wall_ms)
         yield _ratio(f"{depth}, latency p50", latency, _verdict(latency, _DEPTH_TARGET))
@@ -112,6 +111,12 @@ class Report:
         asking = (self.turns, self.deep, self.shallow, *(base.requests for base in self.bases))
         right, asked = (sum(getattr(requests, f"{kind}_count") for requests in asking) for kind in ("right", "asked"))
         yield f"{'questions answered rightly':42}{right:>9} of {asked}"
+
+
+def floor_ratio(turns: Requests, floor: Requests) -> float:
+    """Return the median of the rounds' ratios of CPU."""
+    rounds = zip(turns.block_cpu_ms, floor.block_cpu_ms, strict=True)
+    return median(turn_ms / floor_ms for turn_ms, floor_ms in rounds)
 
 
 def ingest_lines(beside: Beside, product: str) -> Iterator[str]:

@@ -16,6 +16,8 @@ from bench.digest import WAYS
 from bench.floor.rows import RecordedConversation
 from bench.policies import VARIANTS
 from bench.rewriting.report import GATES, REWRITERS
+from bench.table.rows import NAME_CHARS as TABLE_NAME_CHARS
+from bench.table.rows import Row
 from bench.turn_page.turns import large_turn, stored_batches
 from mrpvm.trace.graph import fold_graph
 from sessions_app.actions.projects import ensure_default_project
@@ -62,23 +64,61 @@ RATIOS = (
     "bytes stored a turn, last tenth / fifth",
     "bytes stored a turn, last tenth / first",
 )
+TABLE = (
+    "a bare view, CPU ms",
+    "GET /health",
+    "GET /api/sessions/:id, 12 units",
+    "POST /api/sessions",
+    "session page, first answer",
+    "turn page, first answer",
+    "a turn, JSON, one client",
+    "a streamed turn / a JSON turn",
+    "a turn with 8 clients / with one",
+    "a turn with 32 clients / with one",
+    "the machine alone, 12 units, level 0, ms",
+    "SQL statements of a plain turn",
+    "growth of the database a turn, kB",
+    "growth of the process, MB",
+    "a message of 400 numbered questions, CPU s",
+    "a turn / its floor",
+)
 
 
 @pytest.mark.bench
 def test_a_quick_run_prints_every_row() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "bench", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-m", "bench", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     for name in (*FIGURES, *STORED, *MACHINE, *INGEST, *POLICIES, *BASES, *RATIOS, *QUALITY):
-        row = next((line for line in lines if line.startswith(name)), "")
-        numbers = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", row[42:])]
-        assert numbers, f"no row '{name}' in:\n{done.stdout}"
-        assert name in POLICIES or all(number > 0 for number in numbers)
+        assert name in POLICIES or all(number > 0 for number in numbers_of(lines, name, 42))
+    for name in TABLE:
+        assert numbers_of(lines, name, TABLE_NAME_CHARS)
     verdicts = [line for line in lines if re.search(r"at (?:most|least) [\d.,]+.*: (not )?met$", line)]
     assert len(verdicts) == 8
     assert any(re.search(r"^questions answered rightly +\d+ of \d+$", line) for line in lines)
+
+
+def numbers_of(lines: list[str], name: str, name_chars: int) -> list[float]:
+    row = next((line for line in lines if line.startswith(name)), "")
+    numbers = [float(number.replace(",", "")) for number in re.findall(r"\d[\d,]*(?:\.\d+)?", row[name_chars:])]
+    assert numbers, "\n".join([f"no row '{name}' in:", *lines])
+    return numbers
+
+
+@pytest.mark.parametrize(
+    ("measured", "verdict"), [(2.0, "not met"), (1.3, "met"), (1.1, "met, and the aim"), (0.5, "met, and the aim")]
+)
+def test_a_row_is_judged_by_what_it_must_and_should(measured: float, verdict: str) -> None:
+    assert Row(name="health", measured=measured, must=1.3, aim=1.1).verdict == verdict
+
+
+def test_a_row_that_must_reach_something_is_not_met_below() -> None:
+    assert [Row(name="rate", measured=rate, must=1.8, is_least=True).verdict for rate in (1.7, 1.9)] == [
+        "not met",
+        "met",
+    ]
 
 
 def row_counts() -> dict[str, int]:

@@ -1,0 +1,56 @@
+"""The rows of the table, and how they are printed."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bench.servers import ROOT
+
+NAME_CHARS = 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One figure: what was measured, what it must be at most, and what it should be.
+
+    With `is_least` the figure must be at least so much.
+    """
+
+    name: str
+    measured: float
+    must: float | None = None
+    aim: float | None = None
+    is_least: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """Return whether the figure is met, empty where nothing is asked of it."""
+        if self.must is None:
+            return ""
+        if not self._reaches(self.must):
+            return "not met"
+        return "met, and the aim" if self.aim is not None and self._reaches(self.aim) else "met"
+
+    def _reaches(self, bound: float) -> bool:
+        return self.measured >= bound if self.is_least else self.measured <= bound
+
+
+def table_lines(product: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Return the table, line by line."""
+    yield f"costs on {product}, commit {_commit()}"
+    yield ""
+    yield f"{'':{NAME_CHARS}}{'measured':>10}{'must':>9}{'aim':>9}"
+    for row in rows:
+        bounds = "".join(f"{'' if bound is None else f'{bound:g}':>9}" for bound in (row.must, row.aim))
+        yield f"{row.name:{NAME_CHARS}}{row.measured:>10.2f}{bounds}   {row.verdict}".rstrip()
+
+
+def _commit() -> str:
+    try:
+        told = [
+            subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+            for arguments in (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no"))
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{told[0]} with changes" if told[1] else told[0]
