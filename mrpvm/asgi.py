@@ -1,12 +1,11 @@
 """The ASGI application: HTTP on warm threads with a body limit, WebSockets for signed-in users of this origin."""
 
 import os
-import warnings
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
-django_application = get_asgi_application()
+django.setup(set_prefix=False)
 
 # What follows may only be imported once Django is set up.
 from channels.auth import AuthMiddlewareStack  # noqa: E402
@@ -17,19 +16,16 @@ from django.core.exceptions import ImproperlyConfigured  # noqa: E402
 
 from sessions_app.api.body_limit import BodyLimit  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
-from sessions_app.web.warm_threads import WarmThreads  # noqa: E402
+from sessions_app.web.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
 
 if settings.ENVIRONMENT_PROBLEMS:  # a server that does not start by `manage.py serve` skips the system checks
     raise ImproperlyConfigured(" ".join(map(str, settings.ENVIRONMENT_PROBLEMS)))
 
-# Static files are read by a synchronous iterator on purpose: they are small and come from the disk's cache.
-warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
-
-warm_threads = WarmThreads(django_application)
+warm_threads = WarmThreads()
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(
-            warm_threads,
+            ThreadHandler(warm_threads),
             max_bytes=settings.MRPVM_MAX_BODY_BYTES,
             max_upload_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
         ),

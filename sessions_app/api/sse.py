@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from threading import Event, Lock
 from typing import Any
 
-from django.db import connections
 from django.http import StreamingHttpResponse
 
 from sessions_app import shutdown
@@ -106,10 +105,7 @@ def event_stream(
     Args:
         last_words: gives the events that end the stream when the server stops.
         encode: how an event goes over the wire.
-
-    Effects: closes the request thread's database connections, which would stay open as long as the stream.
     """
-    connections.close_all()
     response = StreamingHttpResponse(_frames(feed, last_words, encode), content_type="text/event-stream; charset=utf-8")
     for name, value in {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no", **headers}.items():
         response[name] = value
