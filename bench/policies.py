@@ -86,13 +86,15 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
 
     Without a model the summary is made by rules; a model's is held to the same length.
     """
+    from mrpvm.conversation.asking import UnaskedModel
     from mrpvm.conversation.flags import Flags
+    from mrpvm.conversation.preparation import PreparedTurn, prepare_turn
     from sessions_app.actions.histories import append_messages
     from sessions_app.actions.projects import ensure_default_project
     from sessions_app.actions.sessions import create_session
     from sessions_app.models import ExplainabilityTurn
     from sessions_app.turns.call import TurnCall
-    from sessions_app.turns.context import conversation_context
+    from sessions_app.turns.state import read_state, turn_input
 
     session, call, found, chars = create_session(ensure_default_project()), TurnCall(message="And then?"), {}, 0
     flags = Flags()
@@ -101,13 +103,20 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
         session.refresh_from_db()
         chars += sum(len(item["content"]) for item in pair)
 
-        def tokens(flags: Flags) -> int:
+        def prepared(flags: Flags) -> PreparedTurn:
             turn = ExplainabilityTurn(session=session, turn_index=1, user_message=call.message)
-            return int(conversation_context(turn, call, flags).report()["tokens"])
+            state = read_state(turn, call, flags, index_is_outdated=False)
+            return prepare_turn(state, turn_input(turn, call, flags), UnaskedModel())
 
-        summarised = tokens(flags)
-        session.save(update_fields=["summary"])
+        def tokens(flags: Flags) -> int:
+            return int(prepared(flags).report.as_record()["tokens"])
+
+        grown = prepared(flags).new_summary
+        if grown is not None:
+            session.summary = grown.as_record()
+            session.save(update_fields=["summary"])
         if count in exchanges:
+            summarised = tokens(flags)
             window = tokens(replace(flags, enable_history_summarization=False))
             found[count] = ContextSize(summarised, window, -(-chars // 4))
     return found

@@ -6,6 +6,7 @@ from itertools import count
 
 from bench.retrieval.collections import Corpus, Question
 from mrpvm.contracts import CallContext, KBRetriever, RetrieveInput
+from mrpvm.conversation.preparation import meant_texts
 from mrpvm.conversation.rewriting import rewrite
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.testing import call_context
@@ -15,7 +16,6 @@ from sessions_app.actions.knowledge import add_source, create_base
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.models import KnowledgeLayer
 from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.turns.recall import meant_texts
 
 DEPTH = 20
 """Results asked for, so that a ranking can be judged to rank 10 and beyond whatever a question's own limit is."""

@@ -5,8 +5,8 @@ window left out and what the summary tells stand in one system message before th
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
 from mrpvm.conversation.summary import Summary
 from mrpvm.conversation.system_prompt import Instruction
@@ -47,26 +47,71 @@ class Section:
         return record
 
 
+class MemoryReport(TypedDict, total=False):
+    """What a turn took from the session's memory, and, once it is committed, what it left there."""
+
+    preferred_documents: list[str]
+    turn_count: int
+    active_documents: list[str]
+    active_sections: list[str]
+    resolved_terms: list[str]
+    expires_at: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
-    """What goes to the machine: `history` begins with a system message if there is something to tell [KV42]."""
+class ContextReport:
+    """What a turn's context was made of and what became of it.
 
-    history: tuple[HistoryMessage, ...]
-    sections: tuple[Section, ...]
+    `requests` are those that preparing the turn sent to models, redacted. `skill` is the one that a model chose.
+    """
+
     conversation_source: str
+    sections: tuple[Section, ...]
     warnings: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    requests: tuple[Mapping[str, Any], ...] = ()
+    rewriting: Mapping[str, Any] | None = None
+    memory: MemoryReport | None = None
+    skill: str | None = None
+    model_call_count: int | None = None
 
-    def report(self) -> dict[str, Any]:
-        """Give the report as stored data."""
-        return {
+    def with_warning(self, warning: str) -> "ContextReport":
+        return replace(self, warnings=(*self.warnings, warning))
+
+    def with_evidence(self, unit_ids: Sequence[str], chars: int) -> "ContextReport":
+        """Return the report with what was retrieved for the answer, before the message's section."""
+        if not unit_ids:
+            return self
+        evidence = Section(
+            name="evidence", source="retrieval", chars=chars, kept_count=len(unit_ids), unit_ids=tuple(unit_ids)
+        )
+        return replace(self, sections=(*self.sections[:-1], evidence, self.sections[-1]))
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the report as stored data."""
+        record: dict[str, Any] = {
             "conversationSource": self.conversation_source,
             "chars": sum(section.chars for section in self.sections),
             "tokens": sum(section.tokens for section in self.sections),
             "sections": [section.as_record() for section in self.sections],
             "warnings": list(self.warnings),
-            **self.extra,
         }
+        if self.requests:
+            record["requests"] = list(self.requests)
+        optional = {
+            "rewriting": self.rewriting,
+            "memory": self.memory,
+            "skill": self.skill,
+            "modelCalls": self.model_call_count,
+        }
+        return record | {name: value for name, value in optional.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """What goes to the machine: `history` begins with a system message if there is something to tell [KV42]."""
+
+    history: tuple[HistoryMessage, ...]
+    report: ContextReport
 
 
 def build_context(
@@ -78,16 +123,14 @@ def build_context(
     memory: str = "",
     source: str,
     places: tuple[int, int] | None = None,
-    warnings: Iterable[str] = (),
-    requests: Sequence[Mapping[str, Any]] = (),
+    warnings: tuple[str, ...] = (),
 ) -> Context:
-    """Give the context of a turn before anything was retrieved.
+    """Return the context of a turn before anything was retrieved.
 
     Args:
         window: without the current message, on every path [H5].
         source: where the conversation comes from: `request`, `stored` or `none` [H24].
         places: the first and last stored message of the window, None for one that is not stored so.
-        requests: what preparing the context sent to models, redacted.
     """
     note = "\n".join(filter(None, (_summarised(summary) if summary.text else "", window.note)))
     told = [line for line in (memory, f"Session summary: {summary.text}" if summary.text else "", note) if line]
@@ -99,28 +142,12 @@ def build_context(
         _window_section(window, note, source, places),
         _whole("message", "request", message),
     ]
-    return Context(
-        history=(*lead, *window.messages),
-        sections=tuple(section for section in sections if section is not None),
+    report = ContextReport(
         conversation_source=source if window.messages else "none",
-        warnings=tuple(warnings),
-        extra={"requests": list(requests)} if requests else {},
+        sections=tuple(section for section in sections if section is not None),
+        warnings=warnings,
     )
-
-
-def with_evidence(report: Mapping[str, Any], unit_ids: Sequence[str], chars: int) -> dict[str, Any]:
-    """Give the report with what was retrieved for the answer, before the message's section."""
-    if not unit_ids:
-        return dict(report)
-    section = Section(name="evidence", source="retrieval", chars=chars, kept_count=len(unit_ids))
-    record = replace(section, unit_ids=tuple(unit_ids)).as_record()
-    sections = [*report["sections"][:-1], record, report["sections"][-1]]
-    return {
-        **report,
-        "sections": sections,
-        "chars": sum(item["chars"] for item in sections),
-        "tokens": sum(item["tokens"] for item in sections),
-    }
+    return Context(history=(*lead, *window.messages), report=report)
 
 
 def conversation_text(messages: Iterable[HistoryMessage]) -> str:

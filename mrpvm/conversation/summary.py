@@ -12,6 +12,7 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.facts import facts_in
 from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import QUESTION_MARKS, stem
@@ -27,6 +28,11 @@ SHOWN_CHARS = 300
 MODEL_MESSAGES = 40
 """So many a model gets to summarise at once, the newest; of an imported history the rules take the older ones."""
 FALLBACK_CHARS = 150
+MODEL_PLUGIN_ID, MODEL_ROLE, MODEL_TIMEOUT_MS = "conversation-summary", "conversation", 15_000
+MODEL_SYSTEM = (
+    "You keep the running summary of a conversation. Write the new summary in at most 200 words: plain sentences, "
+    "nothing that was not said. Keep every number, amount, date and name exactly as it was written."
+)
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*", re.UNICODE)
 _WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
 _FACT_WEIGHT, _QUESTION_WEIGHT, _NEWS_WEIGHT, _MAX_SENTENCE = 2.0, 0.25, 1.05, 240
@@ -94,6 +100,19 @@ def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int =
     chosen = _chosen(candidates, max_chars, summary.through) or _beginnings(messages, max_chars)
     through = messages[-1].sequence if messages else summary.through
     return Summary(through=through, sentences=tuple(sorted(chosen)))
+
+
+def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said]) -> Summary:
+    """Return the summary with these messages: in a model's words if there is one, else by the rules [K40, K45].
+
+    Raises:
+        MRPError: the model did not answer.
+    """
+    if not model.available:
+        return extend_by_rules(summary, messages)
+    text = request_for_model(summary, messages)
+    reply = model.ask(MODEL_PLUGIN_ID, MODEL_ROLE, MODEL_SYSTEM, text, timeout_ms=MODEL_TIMEOUT_MS)
+    return extend_by_model(summary, messages, reply)
 
 
 def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:

@@ -1,8 +1,8 @@
 """What somebody asks of a session."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from mrpvm.conversation.commands import Orchestration
 from mrpvm.conversation.skills.choice import SkillChoice
@@ -10,6 +10,8 @@ from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import KnowledgeBase
+
+GUIDED_SOLVER = "gs-llm-fast"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,5 +48,14 @@ class TurnCall:
 
     @property
     def commanded_skill(self) -> Orchestration | None:
-        """Give the skill that the user asked for by a command, None where a model chose it."""
+        """Return the skill that the user asked for by a command, None where a model chose it."""
         return self.skill if self.typed is not None else None
+
+    def guided_by(self, chosen: Orchestration) -> Self:
+        """Return the call with its skill; a solver without a model could not follow it [L-24]."""
+        solver = self.choices.goal_solver or GUIDED_SOLVER
+        return replace(self, skill=chosen, choices=replace(self.choices, goal_solver=solver))
+
+    def commanded(self, chosen: Orchestration) -> Self:
+        """Return the turn that a command for a skill asks for."""
+        return replace(self.guided_by(chosen), message=chosen.message, typed=self.message)

@@ -78,9 +78,3 @@ def _chains() -> bool:
 
 def _key(session_pk: int) -> str:
     return f"chain:{session_pk}"
-
-
-def report_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
-    """Add to the report of an unsaved turn that the thread broke."""
-    if chain is not None and chain.is_broken and turn.context_report is not None:
-        turn.context_report["warnings"].append(CHAIN_BROKEN)

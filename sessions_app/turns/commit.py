@@ -1,15 +1,20 @@
 """How a turn ends: committed as a whole, or failed with nothing kept but its entry [T-20, T-28, T-39]."""
 
+import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from mrpvm.conversation.answers import preview, response_document
 from mrpvm.conversation.commands.skill_envelope import skill_answer, skill_failure
-from mrpvm.conversation.session_memory import Memory
+from mrpvm.conversation.context import ContextReport, MemoryReport
+from mrpvm.conversation.rewriting import subject_of
+from mrpvm.conversation.session_memory import ResolvedTerm, after_turn
 from mrpvm.errors import TurnCancelled, TurnInterrupted
-from mrpvm.values import Selection, TurnOutcome
+from mrpvm.values import Answer, Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import (
@@ -19,27 +24,41 @@ from sessions_app.actions.context_units import (
     record_ledger,
 )
 from sessions_app.actions.conversation_points import mark_conversation
+from sessions_app.actions.memory import keep_memory
 from sessions_app.actions.sessions import preference_changes, trim_registry
 from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.chains import CHAIN_BROKEN
 from sessions_app.turns.close import end_failed, fill_end
-from sessions_app.turns.context import report_evidence, report_model_calls
-from sessions_app.turns.recall import remember
+from sessions_app.turns.prepare import Prepared
 from sessions_app.turns.trace_writer import TraceWriter
 
+logger = logging.getLogger(__name__)
+
+MEMORY_FAILED = "memory_failed"
+"""A warning: the turn is not in the session's memory."""
 Status = ExplainabilityTurn.Status
+
+
+def final_report(prepared: Prepared, outcome: TurnOutcome) -> ContextReport:
+    """Return the turn's report with what running it added: evidence, model calls, a broken chain of responses."""
+    report = prepared.report
+    if prepared.chain is not None and prepared.chain.is_broken:
+        report = report.with_warning(CHAIN_BROKEN)
+    if outcome.answer is None:
+        return report
+    found = {entry.unit.id: len(entry.unit.text) for group in outcome.answer.groups for entry in group.evidence}
+    report = report.with_evidence(tuple(found), sum(found.values()))
+    return replace(report, model_call_count=sum(stage.llm_calls for stage in outcome.stages))
 
 
 @transaction.atomic
 def commit_turn(
-    turn: ExplainabilityTurn, call: TurnCall, outcome: TurnOutcome, trace: TraceWriter, memory: Memory | None
+    prepared: Prepared, outcome: TurnOutcome, report: ContextReport, finish_reason: str, trace: TraceWriter
 ) -> None:
     """Store everything a successful turn leaves, at once [T-20].
-
-    Args:
-        memory: what earlier turns left, to which this one adds.
 
     Raises:
         TurnInterrupted: the slot is no longer this turn's [T-33].
@@ -48,6 +67,7 @@ def commit_turn(
     Effects: messages, promoted units with their index, preferences, system prompt, ledger, trace, memory, the finished
     entry, activity; `turn.committed`, `units.promoted`, `units.evicted`, `preferences.changed`.
     """
+    turn, call = prepared.turn, prepared.call
     session = turn.session
     relock_session(session)
     if outcome.answer is None:
@@ -59,9 +79,9 @@ def commit_turn(
     turn.assistant_preview = preview(outcome.answer_text)
     turn.command_result = skill_answer(call.commanded_skill, outcome.answer_text)
     turn.is_grounded = all(group.grounded for group in outcome.answer.groups)
-    report_evidence(turn, outcome)
-    report_model_calls(turn, outcome)
-    remember(turn, call, outcome, memory)
+    turn.context_report = _remember(prepared, outcome.answer, report).as_record()
+    if finish_reason != "stop" and turn.client_request is not None:
+        turn.client_request = {**turn.client_request, "finish_reason": finish_reason}
     fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
     _store_success(turn)
     _add_messages(session, turn, call, outcome)
@@ -72,6 +92,8 @@ def commit_turn(
     changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
     if call.system_prompt is not None:
         session.system_prompt = call.system_prompt
+    if prepared.new_summary is not None:
+        session.summary = prepared.new_summary.as_record()
     touch(session)
     events.append_to_locked(session, _news_of_success(turn, outcome, promotion, changed))
     save_columns(
@@ -80,6 +102,34 @@ def commit_turn(
     )  # fmt: skip
     trim_registry(turn)
     announce_promotion(session, promotion)
+
+
+def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> ContextReport:
+    """Store what the turn adds to the session's memory and return the report with it [K34, O-48]."""
+    turn, flags, known = prepared.turn, prepared.flags, prepared.memory
+    if not flags.enable_session_memory:
+        return report
+    try:
+        memory = after_turn(
+            known,
+            turn_index=turn.turn_index,
+            subject=subject_of(prepared.call.message),
+            answer=answer,
+            now=timezone.now(),
+        )
+    except Exception:
+        logger.warning("turn %s was not remembered", turn.request_id, exc_info=True)
+        return report.with_warning(MEMORY_FAILED)
+    keep_memory(turn.session, memory, flags.session_memory_ttl_hours)
+    known_terms = set(known.resolved_terms) if known else set[ResolvedTerm]()
+    left: MemoryReport = {
+        "turn_count": memory.turn_count,
+        "active_documents": list(memory.document_ids),
+        "active_sections": list(memory.active_sections),
+        "resolved_terms": [item.term for item in memory.resolved_terms if item not in known_terms],
+        "expires_at": memory.expires_at(flags.session_memory_ttl_hours).isoformat(),
+    }
+    return replace(report, memory={**(report.memory or {}), **left})
 
 
 def _news_of_success(
@@ -107,18 +157,22 @@ def _news_of_success(
 
 @transaction.atomic
 def fail_turn(
-    turn: ExplainabilityTurn, call: TurnCall, error: Mapping[str, Any], used: Selection, trace: TraceWriter
+    turn: ExplainabilityTurn,
+    call: TurnCall,
+    error: Mapping[str, Any],
+    used: Selection,
+    report: ContextReport,
+    trace: TraceWriter,
 ) -> None:
     """Store what a failed turn leaves: its entry, the trace, the record of discarded units, and nothing else [T-28].
 
     A turn that was closed by somebody else meanwhile stays as it is.
     """
     session = Session.objects.select_for_update().get(pk=turn.session_id)
-    report = turn.context_report
     turn.refresh_from_db(from_queryset=ExplainabilityTurn.objects.select_for_update())
     if not turn.is_running:
         return
-    turn.session, turn.context_report = session, report
+    turn.session, turn.context_report = session, report.as_record()
     trace.finish()
     end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
     trim_registry(turn)

@@ -10,6 +10,7 @@ from django.conf import settings
 from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.commands import is_command
 from mrpvm.conversation.commands.skill_envelope import skill_failure
+from mrpvm.conversation.context import ContextReport
 from mrpvm.errors import MRPError
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
@@ -26,14 +27,13 @@ from sessions_app.models.session import ForkReason
 from sessions_app.pacing import turn_running
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.chains import keep_chain, report_chain
+from sessions_app.turns.chains import keep_chain
 from sessions_app.turns.close import TurnError, close_turn, undone
-from sessions_app.turns.commit import commit_turn, fail_turn
+from sessions_app.turns.commit import commit_turn, fail_turn, final_report
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, SessionMovedOn, check_call, prepare
 from sessions_app.turns.progress import progress_of
 from sessions_app.turns.running_turns import running_turns
-from sessions_app.turns.skills import guided_call
 from sessions_app.turns.trace_writer import TraceWriter
 from sessions_app.turns.watch import Watch
 
@@ -85,7 +85,7 @@ def run_turn(
         answered = _in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain, call.client_request))
         if isinstance(answered, CommandTurn):
             return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
-        call = guided_call(call, answered)
+        call = call.commanded(answered)
     with running_turns.place() as take_place:
         return _run_chat(session, call, wait_ms, listen, read, take_place)
 
@@ -99,25 +99,22 @@ def _run_chat(
     take_place: Callable[[], None],
 ) -> TurnResult:
     prepared = _in_slot(wait_ms, lambda: _prepared(session, call, take_place))
-    call = prepared.call
-    trace = TraceWriter(prepared.turn)
+    turn, call, trace = prepared.turn, prepared.call, TraceWriter(prepared.turn)
     try:
         outcome = _run_machine(prepared, trace, listen, read)
         outcome, finish_reason = _bounded(outcome, call, trace)
-        if finish_reason != "stop" and prepared.turn.client_request is not None:
-            prepared.turn.client_request["finish_reason"] = finish_reason
-        report_chain(prepared.turn, prepared.chain)
+        report = final_report(prepared, outcome)
     except Exception as defect:  # the trace cannot be written, say: the machine has no place of its own for that
-        raise undone(prepared.turn, call, defect) from defect
-    error = outcome.error or _commit(prepared, outcome, trace)
+        raise undone(turn, call, defect) from defect
+    error = outcome.error or _commit(prepared, outcome, report, finish_reason, trace)
     if error is None:
-        keep_chain(prepared.turn, prepared.chain)
+        keep_chain(turn, prepared.chain)
     else:
-        _fail(prepared.turn, call, error, outcome, trace)
-    _learn(prepared.turn, outcome, error)
+        _fail(prepared, error, outcome, report, trace)
+    _learn(turn, outcome, error)
     if error is not None:
-        raise TurnError(prepared.turn, error, prepared.turn.command_result, outbound=_outbound(prepared.turn, trace))
-    return TurnResult(turn=prepared.turn, outcome=outcome, records=trace.records, finish_reason=finish_reason)
+        raise TurnError(turn, error, turn.command_result, outbound=_outbound(turn, trace))
+    return TurnResult(turn=turn, outcome=outcome, records=trace.records, finish_reason=finish_reason)
 
 
 def _prepared(session: Session, call: TurnCall, take_place: Callable[[], None]) -> Prepared:
@@ -192,11 +189,13 @@ def _bounded(outcome: TurnOutcome, call: TurnCall, trace: TraceWriter) -> tuple[
     return replace(outcome, answer_text=text), reason
 
 
-def _commit(prepared: Prepared, outcome: TurnOutcome, trace: TraceWriter) -> Mapping[str, Any] | None:
-    """Commit; gives the error if that fails, so that every failure ends in the same place [T-32]."""
+def _commit(
+    prepared: Prepared, outcome: TurnOutcome, report: ContextReport, finish_reason: str, trace: TraceWriter
+) -> Mapping[str, Any] | None:
+    """Commit; return the error if that fails, so that every failure ends in the same place [T-32]."""
     try:
         with told_as_busy():
-            commit_turn(prepared.turn, prepared.call, outcome, trace, prepared.memory)
+            commit_turn(prepared, outcome, report, finish_reason, trace)
     except MRPError as error:
         return error.as_record()
     except Exception as error:
@@ -206,11 +205,12 @@ def _commit(prepared: Prepared, outcome: TurnOutcome, trace: TraceWriter) -> Map
 
 
 def _fail(
-    turn: ExplainabilityTurn, call: TurnCall, error: Mapping[str, Any], outcome: TurnOutcome, trace: TraceWriter
+    prepared: Prepared, error: Mapping[str, Any], outcome: TurnOutcome, report: ContextReport, trace: TraceWriter
 ) -> None:
     """Store the failure; with what the trace holds already if the rest cannot be written."""
+    turn, call = prepared.turn, prepared.call
     try:
-        fail_turn(turn, call, error, outcome.used, trace)
+        fail_turn(turn, call, error, outcome.used, report, trace)
     except Exception:
         logger.exception("the failure of turn %s could not be stored whole", turn.request_id)
         close_turn(turn.pk, error, skill_failure(call.commanded_skill, error["code"]))

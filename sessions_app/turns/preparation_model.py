@@ -2,7 +2,6 @@
 
 import functools
 import time
-from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event
@@ -18,8 +17,6 @@ from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.watch import Watch
 
-type Record = Callable[[list[dict[str, Any]]], None]
-"""Takes the requests that were really sent [H35]."""
 KEPT_CALLS = 3
 """Model calls that preparation leaves to the turn itself, to detect, solve and validate: it can do without a model."""
 _LOOK_SECONDS = 0.1
@@ -28,12 +25,14 @@ _LOOK_SECONDS = 0.1
 class PreparationModel:
     """One turn's model calls before its machine runs, and the time that has passed since the turn took its slot.
 
-    They count against the turn's limits [K-20] and end when the turn must [O-19]: `ended` is then why.
+    They count against the turn's limits [K-20] and end when the turn must [O-19]. `exchanges` are the requests that
+    were really sent, redacted [H35].
     """
 
     def __init__(self, turn: ExplainabilityTurn) -> None:
         self.call_count = 0
-        self.ended: TurnCancelled | TurnInterrupted | None = None
+        self.exchanges: list[dict[str, Any]] = []
+        self._ended: TurnCancelled | TurnInterrupted | None = None
         self._config = turn.session.model_config
         self._limits = turn_limits()
         self._watch = Watch(turn)
@@ -43,24 +42,23 @@ class PreparationModel:
 
     @property
     def available(self) -> bool:
-        """Tell whether a model is configured."""
+        """Return whether a model is configured."""
         return is_configured()
 
     @property
     def spent_ms(self) -> int:
-        """Give the milliseconds since the turn took its slot."""
+        """Return the milliseconds since the turn took its slot."""
         return int(self._clock.monotonic_ms() - self._started_ms)
 
-    def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int, record: Record) -> str:
-        """Give the model's answer to one text.
+    def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int) -> str:
+        """Return the model's answer to one text.
 
         Raises:
             BudgetExceeded: the calls that are left are kept for the answer.
             ModelFailed, ModelTimeout: it did not deliver, or not in time.
-            TurnCancelled, TurnInterrupted: the turn must end; preparation raises it again where a caller does not.
+            TurnCancelled, TurnInterrupted: the turn must end; `raise_if_ended` raises it again.
         """
-        if self.ended is not None:
-            raise self.ended
+        self.raise_if_ended()
         if self._limits.max_llm_calls - self.call_count <= KEPT_CALLS:
             raise BudgetExceeded("The model calls that are left are kept for the answer.")
         self.call_count += 1
@@ -79,7 +77,12 @@ class PreparationModel:
             give_up()
             raise
         finally:
-            record(recorder.as_records())
+            self.exchanges += recorder.as_records()
+
+    def raise_if_ended(self) -> None:
+        """Raise what a call found that ends the turn, for callers that go on without a model that fails."""
+        if self._ended is not None:
+            raise self._ended
 
     def _returned(self, returned: "SimpleQueue[Future[Reply]]", deadline: float) -> Reply:
         while True:
@@ -94,5 +97,5 @@ class PreparationModel:
         try:
             self._watch.look()
         except (TurnCancelled, TurnInterrupted) as error:
-            self.ended = error
+            self._ended = error
             raise

@@ -2,10 +2,11 @@
 
 import logging
 from dataclasses import replace
-from typing import Any
 
 from mrpvm import registry
+from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.commands import Orchestration
+from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.skills.choice import (
     INSTRUCTIONS,
     SkillChoice,
@@ -15,12 +16,9 @@ from mrpvm.conversation.skills.choice import (
     request_for_choice,
 )
 from mrpvm.conversation.skills.snapshot import SkillEntry
-from sessions_app.models import ExplainabilityTurn
-from sessions_app.queries.flags import flags_of
+from sessions_app.models import Session
 from sessions_app.queries.frozen_content import skills_of
-from sessions_app.turns.call import TurnCall
-from sessions_app.turns.preparation_model import PreparationModel, Record
-from sessions_app.turns.skills import GUIDED_SOLVER, guided_by
+from sessions_app.turns.call import GUIDED_SOLVER, TurnCall
 
 logger = logging.getLogger(__name__)
 
@@ -28,43 +26,37 @@ PLUGIN_ID, ROLE = "skill-choice", "planner"
 TIMEOUT_MS = 10_000
 
 
-def consider_skills(
-    turn: ExplainabilityTurn, call: TurnCall, model: PreparationModel
-) -> tuple[TurnCall, list[dict[str, Any]]]:
-    """Give the call with the skill that a model chose for it, and what was sent for that, redacted.
+def with_chosen_skill(session: Session, call: TurnCall, flags: Flags, model: PreparationModel) -> TurnCall:
+    """Return the call with the skill that a model chose for it.
 
-    Nobody is asked where the choice is switched off, a command named the skill, no skill could guide the
-    solver, or the snapshot offers none: the turn is then the one without the feature. A model that fails chooses none,
-    and the choice says so.
+    No model is asked where the choice is switched off, a command named the skill, no skill could guide the solver, or
+    the snapshot offers none: the turn is then the one without the feature. A model that fails chooses none, and the
+    choice says so.
     """
-    offered: list[SkillEntry] = []
-    if call.skill is None and model.available and _is_asked(turn, call):
-        offered = offered_skills(skills_of(turn.session))
+    if call.skill is not None or not model.available or not flags.enable_skill_selection or not _guides(call):
+        return call
+    offered = offered_skills(skills_of(session))
     if not offered:
-        return call, []
-    sent: list[dict[str, Any]] = []
-    choice = _choice(turn, call, offered, model, sent.extend)
+        return call
+    choice = _choose(session, call, offered, model)
     call = replace(call, skill_choice=choice)
-    if choice.skill is not None:
-        reason = f"The model chose it from {len(choice.offered)} skills: {choice.reason or 'it gave no reason'}"
-        call = guided_by(call, Orchestration(skill=choice.skill, payload=call.message, reason=reason))
-    return call, sent
+    if choice.skill is None:
+        return call
+    reason = f"The model chose it from {len(choice.offered)} skills: {choice.reason or 'it gave no reason'}"
+    return call.guided_by(Orchestration(skill=choice.skill, payload=call.message, reason=reason))
 
 
-def _is_asked(turn: ExplainabilityTurn, call: TurnCall) -> bool:
-    if not flags_of(turn.session, call.flags).enable_skill_selection:
-        return False
+def _guides(call: TurnCall) -> bool:
+    """Return whether the turn's solver asks a model, which alone can follow a skill."""
     solver = call.choices.goal_solver or GUIDED_SOLVER
     return any(item.id == solver and item.uses_llm for item in registry.installed.descriptors("gs-plugin"))
 
 
-def _choice(
-    turn: ExplainabilityTurn, call: TurnCall, offered: list[SkillEntry], model: PreparationModel, record: Record
-) -> SkillChoice:
-    asked = request_for_choice(offered, call.message)
+def _choose(session: Session, call: TurnCall, offered: list[SkillEntry], model: PreparationModel) -> SkillChoice:
+    text = request_for_choice(offered, call.message)
     try:
-        reply = model.ask(PLUGIN_ID, ROLE, INSTRUCTIONS, asked, timeout_ms=TIMEOUT_MS, record=record)
+        reply = model.ask(PLUGIN_ID, ROLE, INSTRUCTIONS, text, timeout_ms=TIMEOUT_MS)
     except Exception as error:
-        logger.warning("no skill was chosen in session %s", turn.session.session_id, exc_info=True)
+        logger.warning("no skill was chosen in session %s", session.session_id, exc_info=True)
         return not_chosen(offered, f"The model could not be asked ({type(error).__name__}).")
     return read_choice(offered, reply)

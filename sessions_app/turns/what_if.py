@@ -8,6 +8,8 @@ the turns that run at once, for it asks as much of the machine as their beginnin
 from collections import deque
 from dataclasses import dataclass, field, replace
 
+from mrpvm.conversation.asking import UnaskedModel
+from mrpvm.conversation.preparation import prepare_turn
 from mrpvm.errors import MRPError
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.calls import Program
@@ -29,12 +31,13 @@ from sessions_app import shutdown
 from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.plugin_threads import workers
+from sessions_app.queries.flags import flags_of
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import SystemClock
-from sessions_app.turns.prepare import check_call, freeze_request
-from sessions_app.turns.recall import earlier_memory
+from sessions_app.turns.prepare import check_call
 from sessions_app.turns.running_turns import running_turns
+from sessions_app.turns.state import read_state, turn_input
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +48,7 @@ class Prediction:
     error: str = ""
 
 
-class _UnaskedModel:
+class _RefusingModel:
     """Says whether a model is there, so that plugins are ranked as in a turn, and refuses every call."""
 
     available: bool
@@ -94,7 +97,9 @@ def _predicted(session: Session, call: TurnCall, preferences: Selection | None, 
         user_message=call.message,
         deliberation_level=session.preferred_deliberation_level if level is None else level,
     )
-    request = freeze_request(turn, call, earlier_memory(turn, call))
+    flags, knowledge = flags_of(session, call.flags), SessionKnowledge.of(session)
+    state = read_state(turn, call, flags, index_is_outdated=knowledge.view.is_outdated)
+    request = prepare_turn(state, turn_input(turn, call, flags), UnaskedModel()).request
     request = replace(
         request,
         preferences=preferences or request.preferences,
@@ -102,7 +107,7 @@ def _predicted(session: Session, call: TurnCall, preferences: Selection | None, 
     )
     notebook = _Notebook()
     budget = Budget(SystemClock(), request.limits)
-    run = TurnRun(request, installed, budget, SessionKnowledge.of(session), _UnaskedModel(), notebook.note)
+    run = TurnRun(request, installed, budget, knowledge, _RefusingModel(), notebook.note)
     run.emit(
         "turn.started",
         {

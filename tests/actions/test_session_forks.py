@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from mrpvm.conversation.flags import Flags
 from sessions_app.actions import session_forks, staging
 from sessions_app.actions.context_loads import Material, add_context
 from sessions_app.actions.forks import save_session_kb
@@ -15,13 +14,12 @@ from sessions_app.actions.histories import append_messages, import_history
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.sessions import create_session, delete_session
-from sessions_app.models import ConversationPoint, ExplainabilityTurn, Session
+from sessions_app.models import ConversationPoint, Session
 from sessions_app.models.session import ForkReason
 from sessions_app.queries.conversations import continuation, recognised_point
-from sessions_app.turns.call import TurnCall
-from sessions_app.turns.context import conversation_context
 from tests.actions.knowledge_scene import held, seen
 from tests.actions.transactions import recorded
+from tests.preparing import prepared_turn
 from tests.search.units import make_unit
 
 pytestmark = pytest.mark.django_db
@@ -34,8 +32,10 @@ def source() -> Session:
     roles = ("user", "assistant") * 10
     import_history(session, [{"role": role, "content": f"Thing {n} costs ${n}00."} for n, role in enumerate(roles, 1)])
     session.refresh_from_db()
-    conversation_context(turn_of(session), TurnCall(message="And then?"), Flags())
-    assert session.summary["through"] == 12
+    summary = prepared_turn(session, "And then?").new_summary
+    assert summary is not None
+    assert summary.through == 12
+    session.summary = summary.as_record()
     session.save(update_fields=["summary"])
     return session
 
@@ -45,14 +45,9 @@ def load(session: Session, count: int, source_id: str = "ctx") -> None:
     add_context(session, Material(units=units, name="notes", source_id=source_id))
 
 
-def turn_of(session: Session) -> ExplainabilityTurn:
-    return ExplainabilityTurn(session=session, turn_index=1, user_message="And then?")
-
-
 def told_in(session: Session) -> str:
     """Give all that the session's next turn tells a model of the conversation."""
-    context = conversation_context(turn_of(session), TurnCall(message="And then?"), Flags())
-    return "\n".join(item.content for item in context.history)
+    return "\n".join(item.content for item in prepared_turn(session, "And then?").request.history)
 
 
 def test_a_fork_before_the_summarys_end_does_not_know_what_was_said_after_it(source: Session) -> None:

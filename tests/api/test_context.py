@@ -5,15 +5,13 @@ from typing import Any
 
 import pytest
 
-from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.summary import MODEL_MESSAGES
 from sessions_app.actions.histories import append_messages, remove_message
 from sessions_app.models import ExplainabilityTurn, Project, Session
-from sessions_app.turns.call import TurnCall
-from sessions_app.turns.context import conversation_context
 from tests.api.conftest import Caller
 from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import Provider, refuse, say
+from tests.preparing import prepared_turn
 
 __all__ = ["provider", "unvalidated"]
 
@@ -116,8 +114,7 @@ def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: 
         ]
         append_messages(session, told)
         session.refresh_from_db()
-        turn = ExplainabilityTurn(session=session, turn_index=1, user_message="And then?")
-        report = conversation_context(turn, TurnCall(message="And then?"), Flags()).report()
+        report = prepared_turn(session, "And then?").report.as_record()
         sizes.append(report["tokens"])
     assert max(sizes) <= 1_400
     assert sizes[0] <= sizes[1] >= 0.95 * sizes[2]

@@ -228,7 +228,7 @@ def test_a_context_that_cannot_be_built_asks_no_model(
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("a defect")
 
-    monkeypatch.setattr("sessions_app.turns.context.build_context", broken)
+    monkeypatch.setattr("mrpvm.conversation.preparation.build_context", broken)
     answer = editor.chat("My dog is called Rex.", **LLM)
     assert (answer.status_code, answer.json()["error"]["details"]["error_phase"]) == (500, "context-pack")
     assert provider.bodies == []
@@ -242,7 +242,7 @@ def test_a_clients_own_history_needs_no_stored_one(editor: Caller, monkeypatch: 
     def broken(*arguments: object, **options: object) -> None:
         raise RuntimeError("the rows cannot be read")
 
-    monkeypatch.setattr("sessions_app.turns.context.select_rows", broken)
+    monkeypatch.setattr("sessions_app.turns.state.select_rows", broken)
     history = [{"role": "user", "content": "My dog is called Rex."}]
     answer = editor.chat("And my cat is Tom.", session.session_id, conversation_history=history)
     assert answer.status_code == 200

@@ -162,7 +162,7 @@ def test_memory_starts_anew_after_its_time(editor: Caller, manuals: Project, mon
     used_at = SessionMemory.objects.get().last_accessed_at
     for late, count in ((timedelta(hours=4), 2), (timedelta(hours=4, microseconds=1), 1)):
         moment = used_at + late
-        monkeypatch.setattr("sessions_app.turns.recall.timezone.now", lambda moment=moment: moment)
+        monkeypatch.setattr("sessions_app.turns.state.timezone.now", lambda moment=moment: moment)
         told = editor.chat("And the valve?", session_id, **ALWAYS).json()["session_memory"]
         assert told["turn_count"] == count
         assert bool(told["preferred_documents"]) is (count == 2)
@@ -271,7 +271,7 @@ def test_a_memory_that_cannot_be_made_leaves_the_one_before(
 
     first = editor.chat("What does the red pump need?", **PINS).json()
     before = SessionMemory.objects.values().get()
-    monkeypatch.setattr("sessions_app.turns.recall.after_turn", broken)
+    monkeypatch.setattr("sessions_app.turns.commit.after_turn", broken)
     answer = editor.chat("And what about the valve?", first["session_id"], **PINS)
     assert turn_of(answer).context_report["warnings"] == ["memory_failed"]
     assert SessionMemory.objects.values().get() == before
@@ -311,7 +311,7 @@ def test_a_defect_of_rewriting_costs_the_turn_nothing(editor: Caller, monkeypatc
         raise RuntimeError("a defect")
 
     session = begun(editor, 4)
-    monkeypatch.setattr("sessions_app.turns.recall.rewrite", broken)
+    monkeypatch.setattr("mrpvm.conversation.preparation.rewrite", broken)
     answer = editor.chat("What does it cost?", session.session_id, **PINS)
     assert turn_of(answer).context_report["warnings"] == ["rewriting_failed"]
     assert "query_rewriting" not in answer.json()

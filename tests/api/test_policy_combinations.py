@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mrpvm.values import Recall
 from sessions_app.models import Project
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
@@ -23,12 +24,18 @@ COMBINATIONS = list(itertools.product((True, False), repeat=len(FLAGS)))
 DIALOGUE = ("What does the red pump need?", "And what does it need besides?", "When does its valve open?", "And then?",
             "What does the blue pump need?", "Does that help it?", "So what about the valve?")  # fmt: skip
 ROW = ("unit_id", "step", "rank", "score", "reason")
+PREPARATION, STATE, COMMIT = "mrpvm.conversation.preparation", "sessions_app.turns.state", "sessions_app.turns.commit"
 PARTS = {
-    "enable_query_rewriting": ("recall.rewrite",),
-    "enable_session_memory": ("recall.need_of", "recall.stored_memory", "recall.after_turn", "recall.keep_memory",
-                              "context.told_terms"),
-    "enable_history_summarization": ("context.summarise",),
-}  # fmt: skip
+    "enable_query_rewriting": (f"{PREPARATION}.rewrite",),
+    "enable_session_memory": (
+        f"{PREPARATION}.need_of",
+        f"{PREPARATION}.told_terms",
+        f"{STATE}.stored_memory",
+        f"{COMMIT}.after_turn",
+        f"{COMMIT}.keep_memory",
+    ),
+    "enable_history_summarization": (f"{PREPARATION}.summarise",),
+}
 """What each policy is made of."""
 
 
@@ -45,12 +52,12 @@ def without_what_is_off(flags: dict[str, bool], monkeypatch: pytest.MonkeyPatch)
 
     with monkeypatch.context() as removed:
         for name in (part for flag, parts in PARTS.items() if not flags[flag] for part in parts):
-            removed.setattr(f"sessions_app.turns.{name}", untouchable)
+            removed.setattr(name, untouchable)
         if not flags["enable_session_memory"]:
-            removed.setattr("sessions_app.turns.commit.remember", lambda *given: None)
-            removed.setattr("sessions_app.turns.prepare.earlier_memory", lambda *given: None)
+            removed.setattr(f"{COMMIT}._remember", lambda prepared, answer, report: report)
+            removed.setattr(f"{STATE}._memory", lambda *given: None)
         if not flags["enable_query_rewriting"] and not flags["enable_session_memory"]:
-            removed.setattr("sessions_app.turns.prepare.recall_of", lambda *given: None)
+            removed.setattr(f"{PREPARATION}._recall", lambda *given: (Recall(), None, ()))
         yield
 
 

@@ -25,7 +25,7 @@ def explode(*args, **kwargs):
 
 
 def unreadable_session(patch):
-    patch.setattr(prepare, "freeze_request", explode)
+    patch.setattr(prepare, "read_state", explode)
 
 
 def unwritable_trace(patch):
@@ -41,7 +41,7 @@ def unwritable_end(patch):
 
 
 def unreadable_finish(patch):
-    patch.setattr(pipeline, "report_chain", explode)
+    patch.setattr(pipeline, "final_report", explode)
 
 
 BROKEN = [unreadable_session, unwritable_trace, unwritable_units, unwritable_end, unreadable_finish]
@@ -73,7 +73,7 @@ def test_the_turn_is_undone_and_the_slot_is_free(session, plugins, broken: Calla
 
 @pytest.mark.parametrize(
     ("place", "name"),
-    [(prepare, "freeze_request"), (TraceWriter, "add"), (TraceWriter, "flush_if_due"), (pipeline, "commit_turn")],
+    [(prepare, "read_state"), (TraceWriter, "add"), (TraceWriter, "flush_if_due"), (pipeline, "commit_turn")],
 )
 def test_a_turn_that_others_kept_from_the_database_says_so(session, plugins, monkeypatch, place, name):
     plugins()

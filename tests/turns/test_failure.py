@@ -247,9 +247,9 @@ def test_a_cancel_that_arrives_just_before_the_commit_still_wins(session, plugin
     plugins()
     commit = pipeline.commit_turn
 
-    def late(turn, *args):
-        request_cancel(turn)
-        commit(turn, *args)
+    def late(prepared, *args):
+        request_cancel(prepared.turn)
+        commit(prepared, *args)
 
     monkeypatch.setattr(pipeline, "commit_turn", late)
     turn, _ = fail(session)

@@ -9,11 +9,11 @@ from django.db import connection
 from pytest_django import Settings
 
 from mrpvm.contracts import CallContext
+from mrpvm.conversation import summary
 from mrpvm.errors import TurnCancelled
 from sessions_app import shutdown
 from sessions_app.actions.histories import import_history
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.turns import model_summary
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
@@ -50,7 +50,7 @@ def test_a_turn_is_stopped_while_a_model_summarises_for_it(
     """Nothing else ends the request: no time limit before the provider hangs up, which is then asked again."""
     plugins()
     settings.MRPVM_REQUEST_TIMEOUT_MS = settings.MRPVM_LLM_TIMEOUT_MS = 600_000
-    monkeypatch.setattr(model_summary, "TIMEOUT_MS", 600_000)
+    monkeypatch.setattr(summary, "MODEL_TIMEOUT_MS", 600_000)
     asked = threading.Event()
 
     def hanging(request: Asked) -> None:

@@ -1,7 +1,6 @@
 """Query rewriting: what a message means in the light of what was said before it [K20 to K28]."""
 
 from mrpvm.conversation.rewriting.rewrite import FOLLOWS_UP as FOLLOWS_UP
-from mrpvm.conversation.rewriting.rewrite import AskModel as AskModel
 from mrpvm.conversation.rewriting.rewrite import Rewriting as Rewriting
 from mrpvm.conversation.rewriting.rewrite import need_of as need_of
 from mrpvm.conversation.rewriting.rewrite import rewrite as rewrite

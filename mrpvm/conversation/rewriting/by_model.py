@@ -1,13 +1,15 @@
 """The rewrite by a language model: what it is asked, and what of its answer is taken [K23, K24]."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.rewriting.sentence import is_same
 from mrpvm.values import HistoryMessage
 
 SHOWN_MESSAGES, SHOWN_CHARS = 6, 500
 MAX_TOKENS, TEMPERATURE = 150, 0.1
 FEWEST_CHARS = 3
+PLUGIN_ID, ROLE, TIMEOUT_MS = "conversation-rewriting", "conversation", 10_000
 EMPTY = "LLM returned empty rewrite"
 IDENTICAL = "Rewrite identical to original"
 SYSTEM = (
@@ -15,6 +17,19 @@ SYSTEM = (
     "pronouns and other references mean in their place, and add nothing that was not said. If the message is "
     "understandable already, repeat it unchanged."
 )
+
+
+type AskModel = Callable[[str, Sequence[HistoryMessage]], str]
+"""Returns a model's answer to a message and what was said before it; may raise."""
+
+
+def model_asker(model: PreparationModel) -> AskModel:
+    """Return the turn's model as one that may be asked for a rewrite."""
+
+    def ask(message: str, history: Sequence[HistoryMessage]) -> str:
+        return model.ask(PLUGIN_ID, ROLE, SYSTEM, request_for_model(message, history), timeout_ms=TIMEOUT_MS)
+
+    return ask
 
 
 def request_for_model(message: str, history: Sequence[HistoryMessage]) -> str:

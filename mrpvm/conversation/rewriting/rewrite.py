@@ -4,11 +4,11 @@ The sentence is a trace for people; what retrieval searches for are the message'
 weighted by its probability and by the square root of the message's need.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mrpvm.conversation.rewriting.by_model import taken_from
+from mrpvm.conversation.rewriting.by_model import AskModel, taken_from
 from mrpvm.conversation.rewriting.said import exchanges_of
 from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritten
 from mrpvm.conversation.rewriting.signals import need_probability, needs_rewrite
@@ -29,9 +29,6 @@ FOLLOWS_UP = 0.5
 """Above this need a message counts as a follow-up, and documents in use are preferred [O-36]."""
 LEAST_NEED = 0.2
 """Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
-
-type AskModel = Callable[[str, Sequence[HistoryMessage]], str]
-"""Gives a model's answer to a message and what was said before it; may raise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,267 @@
+"""What one turn may look at, prepared from the stored conversation: a function of its arguments.
+
+The only thing that it asks is a language model, where one is configured; what cannot be summarised or rewritten by it
+is done by rules or left out, with a warning [K52]. Nothing is stored here: a turn's commit does that.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import batched
+from typing import Literal
+
+from mrpvm.conversation.agents import Agent
+from mrpvm.conversation.asking import PreparationModel
+from mrpvm.conversation.commands import Orchestration
+from mrpvm.conversation.commands.skill_envelope import skill_use
+from mrpvm.conversation.context import Context, ContextReport, build_context
+from mrpvm.conversation.flags import Flags
+from mrpvm.conversation.memory import Remembered, recalled
+from mrpvm.conversation.personas import Persona, resolve_style
+from mrpvm.conversation.rewriting import FOLLOWS_UP, Rewriting, need_of, rewrite
+from mrpvm.conversation.rewriting.by_model import model_asker
+from mrpvm.conversation.session_memory import Memory, told_terms
+from mrpvm.conversation.skills.choice import SkillChoice
+from mrpvm.conversation.summary import (
+    MODEL_MESSAGES,
+    Said,
+    Summary,
+    due_through,
+    extend_by_rules,
+    summarise,
+)
+from mrpvm.conversation.system_prompt import Instruction, Told, client_prompt, instructions, system_prompt
+from mrpvm.conversation.window import Window, cut_window, without_current
+from mrpvm.values import HistoryMessage, Limits, Recall, Selection, SessionState, TurnRequest
+
+logger = logging.getLogger(__name__)
+
+SUMMARY_FAILED, REWRITING_FAILED = "summary_failed", "rewriting_failed"
+"""Warnings: the rules summarised instead of the model; the turn went on without the rewriting."""
+SAID_ROLES = ("user", "assistant")
+BATCH_MESSAGES = 100
+"""How many messages of an imported history the rules summarise at once."""
+LAST_ANSWER_WEIGHT, FIRST_MESSAGE_WEIGHT, MEANT_WEIGHT = 0.3, 0.1, 0.5
+"""Weights of these texts in a vector search; the message has weight 1. Measured on follow-ups of three collections."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guidance:
+    """What a model is told of the session before the conversation; `style` is the active one's name."""
+
+    persona: Persona
+    style: str | None
+    agent: Agent | None
+    remembered: Sequence[Remembered] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationState:
+    """What is stored about a conversation at the moment when one of its turns begins.
+
+    `messages` are the newest that a model may see, the newest first: as many as the window or the summary can need.
+    `last_place` is the place of the last message of any kind. `guidance` is None where no model is configured.
+    """
+
+    session: SessionState
+    preferences: Selection = field(default_factory=Selection)
+    preferred_model: str | None = None
+    system_prompt: str | None = None
+    messages: tuple[Said, ...] = ()
+    last_place: int = 0
+    summary: Summary = field(default_factory=Summary)
+    memory: Memory | None = None
+    guidance: Guidance | None = None
+    utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnInput:
+    """What somebody asks of a conversation, with every choice made: the turn's own, the session's or the server's.
+
+    `history` is what was said before as the request tells it; without it the session's messages are taken [O-17].
+    `added` was said since. `max_history_chars` bounds the window.
+    """
+
+    request_id: str
+    message: str
+    flags: Flags
+    system_prompt: str | None = None
+    skill: Orchestration | None = None
+    skill_choice: SkillChoice | None = None
+    history: tuple[HistoryMessage, ...] | None = None
+    added: tuple[HistoryMessage, ...] = ()
+    pins: Selection = field(default_factory=Selection)
+    deliberation_level: int = 0
+    model: str | None = None
+    grounding: Literal["strict", "open"] = "strict"
+    is_streamed: bool = False
+    limits: Limits = field(default_factory=Limits)
+    max_history_chars: int = 16_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedTurn:
+    """What the machine gets, the report of how it was made, and the conversation's summary where that has grown."""
+
+    request: TurnRequest
+    report: ContextReport
+    new_summary: Summary | None = None
+
+
+def prepare_turn(state: ConversationState, asked: TurnInput, model: PreparationModel) -> PreparedTurn:
+    """Return what the turn may look at.
+
+    1. extend the summary where too many messages wait for it
+    2. cut the window, build the context with its report
+    3. rewrite the message for retrieval, prefer documents of earlier turns
+
+    Raises:
+        TurnCancelled, TurnInterrupted: the turn must end; a model was being asked meanwhile.
+    """
+    told = _instructions(state, asked)
+    summary, context = _context(state, asked, told, model)
+    recall, rewriting, warnings = _recall(state, asked, context.history, model)
+    model.raise_if_ended()
+    report = replace(
+        context.report,
+        warnings=(*context.report.warnings, *warnings, *state.warnings),
+        requests=tuple(model.exchanges),
+        rewriting=rewriting.as_record() if rewriting else None,
+        memory={"preferred_documents": list(recall.documents)} if asked.flags.enable_session_memory else None,
+        skill=asked.skill.skill.skill_name if asked.skill and asked.skill_choice else None,
+    )
+    request = TurnRequest(
+        request_id=asked.request_id,
+        message=asked.message,
+        system_prompt=system_prompt(told),
+        skill=skill_use(asked.skill),
+        skill_choice=asked.skill_choice.as_record() if asked.skill_choice else None,
+        history=context.history,
+        recall=recall if recall.terms or recall.documents else None,
+        pins=asked.pins,
+        preferences=state.preferences,
+        deliberation_level=asked.deliberation_level,
+        requested_model=asked.model,
+        session_model=state.preferred_model,
+        grounding=asked.grounding,
+        is_streamed=asked.is_streamed,
+        session=state.session,
+        limits=asked.limits,
+        spent_ms=model.spent_ms,
+        spent_llm_calls=model.call_count,
+        utilities=state.utilities,
+    )
+    return PreparedTurn(request=request, report=report, new_summary=summary)
+
+
+def _instructions(state: ConversationState, asked: TurnInput) -> tuple[Instruction, ...]:
+    """Return the parts of the system prompt [L-11]; without a model the client's own alone."""
+    own = client_prompt(asked.system_prompt, state.system_prompt)
+    guidance = state.guidance
+    if guidance is None:
+        return (own,) if own else ()
+    texts = recalled(guidance.remembered, asked.message)
+    return instructions(
+        guidance.persona,
+        resolve_style(guidance.style, guidance.persona.default_style, asked.message),
+        guidance.agent,
+        own,
+        Told(texts=texts, omitted_count=len(guidance.remembered) - len(texts)),
+        asked.skill.skill if asked.skill else None,
+    )
+
+
+def _context(
+    state: ConversationState, asked: TurnInput, told: Sequence[Instruction], model: PreparationModel
+) -> tuple[Summary | None, Context]:
+    """Return the summary where it has grown, and the context before anything was retrieved."""
+    if asked.history is not None:
+        said = [item for item in without_current(asked.history, asked.message) if item.role in SAID_ROLES]
+        window = _cut(said[::-1], len(said), asked)
+        context = build_context(
+            message=asked.message, instructions=told, window=window, summary=Summary(), source="request"
+        )
+        return None, context
+    summary, warnings = Summary(), tuple[str, ...]()
+    if asked.flags.enable_history_summarization:
+        summary, warnings = _summary(state, model)
+    rows = [item for item in state.messages if item.sequence > summary.through]
+    added = [item for item in asked.added if item.role in SAID_ROLES]
+    stored = [HistoryMessage(role=item.role, content=item.content) for item in rows]
+    window = _cut([*reversed(added), *stored], state.last_place - summary.through + len(added), asked)
+    kept_count = len(window.messages) - len(added)
+    is_stored = 0 < kept_count <= len(rows) and not added
+    shown = [item.content for item in window.messages]
+    context = build_context(
+        message=asked.message,
+        instructions=told,
+        window=window,
+        summary=summary,
+        memory=told_terms(state.memory, asked.message, shown) if state.memory else "",
+        source="stored",
+        places=(rows[kept_count - 1].sequence, rows[0].sequence) if is_stored else None,
+        warnings=warnings,
+    )
+    has_grown = summary.through > state.summary.through
+    return summary if has_grown else None, context
+
+
+def _cut(newest_first: Sequence[HistoryMessage], total_count: int, asked: TurnInput) -> Window:
+    return cut_window(newest_first, total_count, 2 * asked.flags.history_max_turns, asked.max_history_chars)
+
+
+def _summary(state: ConversationState, model: PreparationModel) -> tuple[Summary, tuple[str, ...]]:
+    """Return the summary as it must be for this turn; extended only when too many messages wait for it [K4, K41]."""
+    summary = state.summary
+    through = due_through(state.last_place, summary.through)
+    if through <= summary.through:
+        return summary, ()
+    waiting = [item for item in reversed(state.messages) if summary.through < item.sequence <= through]
+    # Of an imported history the rules take up what is older than a model gets at once.
+    older = [item for item in waiting if item.sequence <= through - MODEL_MESSAGES]
+    for batch in batched(older, BATCH_MESSAGES, strict=False):
+        summary = extend_by_rules(summary, batch)
+    waiting = waiting[len(older) :]
+    try:
+        return summarise(model, summary, waiting), ()
+    except Exception:
+        logger.warning("the summary of session %s was made by rules", state.session.session_id, exc_info=True)
+        return extend_by_rules(summary, waiting), (SUMMARY_FAILED,)
+
+
+def _recall(
+    state: ConversationState, asked: TurnInput, history: Sequence[HistoryMessage], model: PreparationModel
+) -> tuple[Recall, Rewriting | None, tuple[str, ...]]:
+    """Return what the conversation adds to the turn's searches, the rewriting it comes from, and warnings."""
+    said = [item for item in history if item.role != "system"]
+    rewriting, warnings = None, tuple[str, ...]()
+    if asked.flags.enable_query_rewriting:
+        try:
+            rewriting = rewrite(asked.message, said, ask=model_asker(model) if model.available else None)
+        except Exception:
+            logger.warning("the message of turn %s was not rewritten", asked.request_id, exc_info=True)
+            warnings = (REWRITING_FAILED,)
+    documents: tuple[str, ...] = ()
+    if state.memory is not None and _prefers_documents(asked, said, rewriting):
+        documents = state.memory.document_ids
+    weights = rewriting.weights if rewriting else {}
+    texts = meant_texts(rewriting, said) if rewriting and weights else ()
+    return Recall(terms=weights, texts=texts, documents=documents), rewriting, warnings
+
+
+def meant_texts(rewriting: Rewriting, said: Sequence[HistoryMessage]) -> tuple[tuple[float, str], ...]:
+    """Return what a search by meaning takes from a conversation that the message follows up, with the weights."""
+    first = next((item.content for item in said if item.role == "user"), "")
+    answer = next((item.content for item in reversed(said) if item.role == "assistant"), "")
+    meant = " ".join(item.word for item in rewriting.terms)
+    weighted = ((LAST_ANSWER_WEIGHT, answer), (FIRST_MESSAGE_WEIGHT, first), (MEANT_WEIGHT, meant))
+    return tuple((weight, text) for weight, text in weighted if text.strip())
+
+
+def _prefers_documents(asked: TurnInput, said: Sequence[HistoryMessage], rewriting: Rewriting | None) -> bool:
+    """Return whether documents of earlier turns are preferred: always, never, or in follow-ups [K33, K51]."""
+    if asked.flags.document_bias == "follow-ups":
+        return (rewriting.need_probability if rewriting else need_of(asked.message, said)) > FOLLOWS_UP
+    return asked.flags.document_bias == "always"

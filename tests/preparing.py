@@ -1,0 +1,16 @@
+"""Preparing the next turn of a stored session without running it."""
+
+from mrpvm.conversation.asking import UnaskedModel
+from mrpvm.conversation.flags import Flags
+from mrpvm.conversation.preparation import PreparedTurn, prepare_turn
+from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.state import read_state, turn_input
+
+
+def prepared_turn(session: Session, message: str, flags: Flags | None = None) -> PreparedTurn:
+    """Return what the session's next turn would look at; no model is asked."""
+    flags, call = flags or Flags(), TurnCall(message=message)
+    turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence + 1, user_message=message)
+    state = read_state(turn, call, flags, index_is_outdated=False)
+    return prepare_turn(state, turn_input(turn, call, flags), UnaskedModel())
