@@ -5,6 +5,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from mrpvm.knowledge.lexicon import PAST_FORMS
+from mrpvm.knowledge.verbs import S_FORM_OF
+
 UTTERANCE = "utterance"
 """Unit type of what one speaker says, together with the question it answers [KU-1]."""
 
@@ -25,6 +28,7 @@ _OTHERS = {
     "you'll": "they will",
 }  # fmt: skip
 _WORD = re.compile(r"[A-Za-z]+(?:['\u2019](?:m|ve|ll|d|re)\b)?")
+_I_DO = re.compile(r"\bI (?P<verb>[a-z]+)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +78,8 @@ def in_third_person(text: str, speaker: str) -> str:
             return _SELF[word].format(speaker)
         return _OTHERS.get(word, match.group())
 
-    return _WORD.sub(reported, text)
+    def conjugated(match: re.Match[str]) -> str:
+        form = S_FORM_OF.get(match["verb"])
+        return f"I {form}" if form and match["verb"] not in PAST_FORMS else match[0]
+
+    return _WORD.sub(reported, _I_DO.sub(conjugated, text))

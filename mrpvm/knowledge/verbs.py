@@ -71,13 +71,14 @@ PREDICATE_ADJECTIVES = word_class(
     "valid free open closed available ready responsible empty full safe dangerous expensive cheap possible necessary "
     "required liable absent present ill sick tired hungry alive dead busy late early old new young happy sad angry "
     "afraid heavy light high low long short wide deep warm cold hot wet dry clean dirty vacant broken able unable "
-    "exempt optional mandatory compulsory correct wrong right true false important useful eligible due binding"
+    "exempt optional mandatory compulsory correct wrong right true false important useful eligible due binding "
+    "worth welcome"
 )
 """Adjectives that often stand behind a form of be: in a question they follow the subject without any mark."""
 
 
 S_FORMS = {_s_form(base): base for base in COMMON_VERBS - {"be", "have"}}
-_ENDINGS = ("ing", "ed")
+S_FORM_OF = {base: form for form, base in S_FORMS.items()} | {"have": "has", "do": "does"}
 
 
 @lru_cache(maxsize=16_384)

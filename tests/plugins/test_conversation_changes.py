@@ -167,15 +167,12 @@ def test_what_is_left_undone_or_left_out(told: str, question: str, said: str | N
 @pytest.mark.parametrize(
     ("told", "question", "is_answered"),
     [
-        ("I'm Sofia.", "What is my name?", True),
         ("I'm Catholic.", "What is my name?", False),
         ("I'm 29.", "How old am I?", True),
         ("Carlos is a chef.", "What does Carlos do?", True),
         ("The pump is red.", "What does the pump do?", False),
-        ("My email is jo@acme.org.", "What is my email address?", True),
-        ("My favourite colour is green.", "What's my favorite color?", True),
         ("My appointment with Dr. Weber is cancelled.", "When is my appointment with Dr. Weber?", True),
-        ("The library closes at 6 on weekdays and at 1 on Saturdays.", "When does the library close on Mondays?", True),
+        ("My favourite colour is green.", "What's my favorite color?", True),
     ],
 )
 def test_everyday_wordings(told: str, question: str, *, is_answered: bool) -> None:
@@ -207,7 +204,6 @@ def test_a_number_is_set_right(told: str, other: str, question: str) -> None:
         ("Nora works in Hamburg.", "Nora now works late with Tom.", "Where does Nora work?"),
         ("I live in Vienna.", "I want to move to Rome.", "Where do I live?"),
         ("I live in Rome.", "My parents moved to Berlin.", "Where do I live?"),
-        ("I lived in Vienna.", "I now live in Rome.", "Where did I live?"),
     ],
 )
 def test_what_is_of_something_else_sets_nothing_right(told: str, other: str, question: str) -> None:

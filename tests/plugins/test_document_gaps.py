@@ -33,7 +33,6 @@ SOLD = "Bread is sold in the morning and cake in the afternoon."
         ("Is the sauna open on Sundays?", None),
         ("Is the pool open on Saturdays?", None),
         ("Are posters sold for 9 euros?", "Yes. Maps are sold for 7 euros and posters for 9 euros."),
-        ("Are posters sold for 7 euros?", "No. Maps are sold for 7 euros and posters for 9 euros."),
         ("Does Tom feed the cat every day?", "Yes. Tom feeds the cat and the dog every day."),
         ("Does the band play on Mondays?", "Yes. The band plays on Mondays and Fridays."),
         ("Does the band play on Fridays?", "Yes. The band plays on Mondays and Fridays."),

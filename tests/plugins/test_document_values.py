@@ -86,7 +86,6 @@ WORKSHOP = (
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ("How hot is the kiln?", "The kiln is kept at 900 degrees."),
         ("How hot is the glaze?", None),
         ("What is the weight of the cart?", "The cart weighs 80 kilos."),
         ("How heavy is the hoist?", None),
@@ -94,7 +93,6 @@ WORKSHOP = (
         ("How large may an attachment be?", "Attachments may be up to 25 MB."),
         ("How much storage does the Large plan include?", "The Large plan includes 200 GB."),
         ("How much support does the Large plan include?", None),
-        ("Until when can orders be changed?", "Orders can be changed up to two days before delivery."),
         ("What colour are the benches?", "Visitors sit on three green benches."),
         ("What colour are the visitors?", None),
         ("How long is the pass valid?", "The pass is valid for six months."),
@@ -146,7 +144,6 @@ KENNEL = (
         ("How old is the gecko?", "The gecko is five hours old."),
         ("How old was Rex?", None),
         ("How old is the gate?", None),
-        ("How fast does the van drive?", "The van drives at 60 kilometres an hour."),
         ("How fast does the sledge go?", None),
         ("How long is the logbook?", "The logbook has 200 pages."),
         ("How thick is the logbook?", None),

@@ -141,13 +141,3 @@ def test_comparison_of_the_same_kind_keeps_its_direction(verb: str, cast: Cast, 
     assert talk.ask(f"Is the {nouns[0]} heavier than the {nouns[1]}?") is not None
     assert talk.ask(f"Is the {nouns[1]} heavier than the {nouns[0]}?") is None
     assert talk.ask(f"Who {verb} the {nouns[1]}?") is None
-
-
-@few
-@given(casts(), two_nouns, st.lists(st.sampled_from(COLOURS), min_size=2, max_size=2, unique=True))
-def test_items_are_what_their_list_is_said_to_be_of(cast: Cast, nouns: list[str], colours: list[str]) -> None:
-    first, second = f"{cast.a} is {colours[0]}.", f"{cast.b} is {colours[1]}."
-    talk = Conversation(f"The following {nouns[0]}s are there:\n- {first}\n- {second}")
-    assert talk.ask(f"Which {nouns[0]} is {colours[0]}?") == f"{first} [1]"
-    assert talk.ask(f"Which {nouns[0]} is {colours[1]}?") == f"{second} [1]"
-    assert talk.ask(f"Which {nouns[1]} is {colours[0]}?") is None

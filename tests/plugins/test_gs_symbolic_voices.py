@@ -68,7 +68,6 @@ def test_plain_contradictions_decide_nothing() -> None:
         ("The rent includes water but does not include power.", "Does the rent include water?", "Yes."),
         ("Visitors may climb the tower, but they may not touch the lamp.", "May visitors touch the lamp?", "No."),
         ("Anna ran home because she did not like the rain.", "Why did Anna run home?", "because"),
-        ("The sand was wet. Therefore the lenses cracked.", "Why did the lenses crack?", "The sand was wet."),
         ("If the light blinks, the paper is torn.", "What does it mean if the light blinks?", "torn"),
         ("Before you move it, remove the roll.", "What should I remove before I move it?", "roll"),
         ("Known faults:\n- The clock is slow.\n- The lid jams.", "List the known faults.", "- The lid jams."),

@@ -135,6 +135,22 @@ def with_meant(question: str, named_in: str) -> str:
     return question
 
 
+_EMPTY_IT = re.compile(r"it (?:mean\b|(?:(?:cost|take|possible|allowed|permitted|necessary|required|forbidden) )?to\b)")
+"""What "it" begins that stands for the deed behind it."""
+
+
+def has_open_pronoun(question: str) -> bool:
+    """Return whether a pronoun has nothing before it in the question that it could stand for."""
+    reading = read(question)
+    content = {word.place for word in reading.words if not word.is_pronoun}
+    for place, token in enumerate(reading.tokens):
+        pointing = token in ("this", "that", "these", "those") and place + 1 in content
+        pointing = pointing or _EMPTY_IT.match(" ".join(reading.tokens[place : place + 3])) is not None
+        if token in REFERRING_PRONOUNS and not pointing and not any(before < place for before in content):
+            return True
+    return False
+
+
 def _is_other_gender(pronoun: str, mention: _Mention) -> bool:
     """Tell whether the mention's own sentence speaks only of the other gender: "Ida fell, but she rose" is no "he"."""
     found = {word.lower() for word in _WORD.findall(mention.text)}

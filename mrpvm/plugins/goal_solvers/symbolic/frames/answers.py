@@ -12,9 +12,10 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.exchanges import assent, replies
 from mrpvm.plugins.goal_solvers.symbolic.frames.fitting import Fit, fits
 from mrpvm.plugins.goal_solvers.symbolic.frames.orders import STEPS_MAX, meanings, neighbours, numbered, ways
 from mrpvm.plugins.goal_solvers.symbolic.frames.verdicts import verdicts
-from mrpvm.plugins.goal_solvers.symbolic.reading import read
-from mrpvm.plugins.goal_solvers.symbolic.reservations import is_reserved
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
+
+_READINGS = 3
+"""How many words of a question are tried for its verb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,20 +29,19 @@ class Framed:
     is_steps: bool = False
 
 
-def framed_answer(text: str, statements: Sequence[Statement]) -> Framed | None:
+def framed_answer(text: str, discourse: Discourse) -> Framed | None:
     """Give the answer that the roles of clauses tell, or None."""
     wordings = [text, *filter(None, [asked_with_how(text)])]
-    found = (asked_by(wording, prefers_late_verb=late) for wording in wordings for late in (False, True))
+    found = (asked_by(wording, skipped_verbs=count) for wording in wordings for count in range(_READINGS))
     readings = [asked for asked in found if asked is not None]
     readings += [asked for asked in map(latency_asked, readings) if asked is not None]
-    discourse = Discourse(statements)
     answers = (_answer(text, asked, discourse.restricted(asked.manners)) for asked in readings)
     return next((found for found in answers if found is not None), None)
 
 
 def _answer(text: str, asked: Asked, discourse: Discourse) -> Framed | None:
     if asked.wants == "verdict":
-        return _verdict(text, asked, discourse)
+        return _verdict(asked, discourse)
     if asked.wants == "reason":
         told = list(causes(asked, discourse))[:1]
         return Framed(tuple(item.statement for item in told), ()) if told else _reply(asked, discourse)
@@ -54,10 +54,10 @@ def _answer(text: str, asked: Asked, discourse: Discourse) -> Framed | None:
     return _decided(found) if found else _reply(asked, discourse)
 
 
-def replied(text: str, statements: Sequence[Statement]) -> Framed | None:
+def replied(text: str, discourse: Discourse) -> Framed | None:
     """Give what was replied where somebody asked the same: all there is for a question that only points."""
     asked = asked_by(text)
-    return _reply(asked, Discourse(statements)) if asked else None
+    return _reply(asked, discourse) if asked else None
 
 
 def _way(asked: Asked, discourse: Discourse) -> Framed | None:
@@ -78,10 +78,8 @@ def _instructions(found: Sequence[Told], discourse: Discourse) -> list[Told]:
     return orders[:STEPS_MAX] or list(found)
 
 
-def _verdict(text: str, asked: Asked, discourse: Discourse) -> Framed | None:
-    question = read(text)
+def _verdict(asked: Asked, discourse: Discourse) -> Framed | None:
     found = list(verdicts(asked, discourse))
-    found = [(said, told) for said, told in found if not is_reserved(question, read(told.statement.text))]
     if not found:
         replied_so = assent(asked, discourse)
         found = [replied_so] if replied_so else []

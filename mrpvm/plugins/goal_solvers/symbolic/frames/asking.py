@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
+from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
+from mrpvm.knowledge.pragmatics import expand_is
 from mrpvm.knowledge.verbs import PREDICATE_ADJECTIVES
 from mrpvm.plugins.goal_solvers.symbolic.dimensions import MEASURED_BY
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import Parser, spelled_out, tokens_of
@@ -18,7 +19,6 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     is_nominal,
     verb_forms,
 )
-from mrpvm.plugins.goal_solvers.symbolic.questions import ATTRIBUTES
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.times import is_ahead
 
@@ -34,6 +34,13 @@ _NOUNS = {
     "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
     "place": "place", "person": "person", "people": "person", "reason": "reason",
 }  # fmt: skip
+_ATTRIBUTES = {
+    "colour": "colour", "color": "colour", "colours": "colour", "colors": "colour", "name": "name", "year": "year",
+    "month": "month", "day": "day", "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount",
+    "amount": "amount", "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
+    "width": "length", "depth": "length", "thickness": "length",
+}  # fmt: skip
+"""Nouns that name the kind of value asked for."""
 _QUANTITIES = frozenset(("torque", "pressure", "voltage", "power", "angle", "speed"))
 _EMPTY_ADVERBS = frozenset(
     ("exactly", "currently", "actually", "really", "usually", "normally", "approximately", "roughly", "only", "finally",
@@ -70,23 +77,23 @@ class Asked:
 
 
 @lru_cache(maxsize=1_024)
-def asked_by(text: str, *, prefers_late_verb: bool = False) -> Asked | None:
-    """Give what a question asks, or None if it is not of a form that has a gap.
+def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
+    """Return what a question asks, or None if it is not of a form that has a gap.
 
     Args:
-        prefers_late_verb: of two words behind "does" that may be its verb, takes the second: in "does a red light mean"
-            that is right, in "does the fee cover damage" it is not.
+        skipped_verbs: of the words behind the subject's first that may be the verb, so many are taken for nouns: in
+            "does a red light mean" one is, in "does the fee cover damage" none.
     """
-    bare = _LEAD.sub("", spelled_out(" ".join(text.split())).strip().rstrip("?.! "))
+    bare = _LEAD.sub("", spelled_out(expand_is(" ".join(text.split()))).strip().rstrip("?.! "))
     tokens, surfaces = tokens_of(bare)
-    return _Asker(tokens, surfaces, prefers_late_verb=prefers_late_verb).run() if tokens else None
+    return _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
 
 
 class _Asker:
     """Reads a question from its first word on."""
 
-    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], *, prefers_late_verb: bool) -> None:
-        self.prefers_late_verb = prefers_late_verb
+    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], skipped_verbs: int) -> None:
+        self.skipped_verbs = skipped_verbs
         self.tokens = tokens
         self.surfaces = surfaces
         self.parser = Parser(tokens, surfaces)
@@ -186,13 +193,13 @@ class _Asker:
         if is_auxiliary(self._at()) or self.parser.is_verb(self.place):
             return
         forms = verb_forms(self._at())
-        if forms & {"past", "s"} and not (is_auxiliary(self._at(1)) or self._at() in ATTRIBUTES):
+        if forms & {"past", "s"} and not (is_auxiliary(self._at(1)) or self._at() in _ATTRIBUTES):
             return
         self._take_noun()
         if self.noun:
             word = self.noun.head_text
             self.measure = MEASURED_BY.get(word, "")
-            self.wants = _NOUNS.get(word) or ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
+            self.wants = _NOUNS.get(word) or _ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
             if self.preposition and word in _QUANTITIES:
                 self.wants = word
             if self.wants in ("time", "place") and len(self.noun.senses) == 1:
@@ -273,15 +280,17 @@ class _Asker:
 
     def _subject(self, wanted: frozenset[str]) -> None:
         """Take the phrase behind the auxiliary, with what belongs to it."""
+        candidates: set[int] = set()
 
         def is_verb(place: int, start: int, kept: list[int]) -> bool:
             if not kept or not self.surfaces[place].islower():
                 return False
             if self._is_predicate(place, wanted):
                 return True
-            following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ","
-            later = self.prefers_late_verb and "base" in wanted and "base" in verb_forms(following)
-            return bool(verb_forms(self.tokens[place]) & wanted) and not later
+            if not verb_forms(self.tokens[place]) & wanted:
+                return False
+            candidates.add(place)
+            return len(candidates) > self.skipped_verbs
 
         phrases = self.parser.phrases
         if not phrases.opens(self.place):
@@ -289,7 +298,7 @@ class _Asker:
         subject = phrases.read(self.place, is_verb)
         self.place = subject.end + 1
         self.parser.top.subject = self.parser.last = subject
-        while self._at() in PREPOSITIONS | {"and", "to"} and phrases.opens(self.place + 1):
+        while self._at() in PREPOSITIONS | {"and", "to", "than"} and phrases.opens(self.place + 1):
             if "past" in wanted and not self._participle_ahead():
                 break
             if "base" in wanted and not self._base_ahead() and subject.end > subject.start:
@@ -297,6 +306,7 @@ class _Asker:
             word = self._at()
             phrase = phrases.read(self.place + 1, is_verb)
             self.parser.preposition = "" if word == "and" else word
+            self.parser.preposition_place = self.place
             self.parser.joins = word == "and"
             if word == "and":
                 self.parser.extend(phrase)
@@ -308,7 +318,8 @@ class _Asker:
         """Tell whether an adjective closes the phrase behind "is": "is the card valid"."""
         following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
-        return "ing" in wanted and ends and self.tokens[place] in PREDICATE_ADJECTIVES
+        compared = following == "than" and self.tokens[place].endswith("er")
+        return "ing" in wanted and (compared or (ends and self.tokens[place] in PREDICATE_ADJECTIVES | COLOURS))
 
     def _copular(self) -> str:
         self._set_verb("be", "is")
@@ -316,7 +327,7 @@ class _Asker:
             self.place += 1
         elif self.parser.phrases.opens(self.place):
             self._subject(frozenset(("past", "ing")))
-            while is_adverb(self._at()):
+            while is_adverb(self._at()) and not (self._at() in PREPOSITIONS and self._at(1)):
                 self.place += 1
             if verb_forms(self._at()) & {"past", "ing"}:
                 self.clause.is_passive = "past" in verb_forms(self._at())
@@ -336,7 +347,7 @@ class _Asker:
         wanted = frozenset(("past",)) if auxiliary in HAVE_FORMS else frozenset(("base",))
         start = self.place
         self._subject(wanted)
-        while is_adverb(self._at()) or self._at() in NEGATORS or self._at() in ("last", "next"):
+        while is_adverb(self._at()) or self._at() in NEGATORS or (self._at() in ("last", "next") and self._at(1)):
             self.clause.is_negated |= self._at() in NEGATORS
             self.place += 1
         if self._at() in ("be", "been"):
@@ -377,7 +388,9 @@ class _Asker:
             self.clause = self.parser.clauses[0]
 
     def _take_stranded(self) -> None:
-        if self.tokens[self.clause.verb_place + 1 : self.clause.verb_place + 2] in (("after",), ("before",)):
+        behind = self.tokens[self.clause.verb_place + 1 : self.clause.verb_place + 2]
+        opens = any(clause.link in ("after", "before") for clause in self.parser.clauses)
+        if behind in (("after",), ("before",)) and not opens:
             self.preposition = self.tokens[self.clause.verb_place + 1]
             return
         last = self.tokens[-1]

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS
+from mrpvm.knowledge.lexicon import BE_FORMS, DO_FORMS, HAVE_FORMS, TIME_WORDS
 from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import Lookahead
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
 
@@ -59,15 +60,24 @@ class Building(Lookahead):
             top.subject = phrase
         elif not top.verb:
             self._between(phrase)
+        elif len(top.objects) > 1 and top.objects[-1].others and top.objects[-1].others[-1].end == phrase.start - 1:
+            self._share_deed(phrase)
         else:
             top.objects += (phrase,)
         if not (self.preposition == "of" and self.last is not None and self.last.end == phrase.end):
             self.last = phrase
         self.preposition = ""
 
+    def _share_deed(self, phrase: Phrase) -> None:
+        """Open a clause with two objects of its own: "gave Anna a book and Bert a game"."""
+        *before, last = self.top.objects
+        self.top.objects = (*before, replace(last, others=last.others[:-1]))
+        self.top = replace(self.top, objects=(last.others[-1], phrase))
+        self.clauses.append(self.top)
+
     def _modify(self, phrase: Phrase) -> None:
         top = self.top
-        if self.preposition == "of" and self.last is not None and self.last.end < phrase.start:
+        if self.preposition == "of" and self.last is not None and self.last.end == self.preposition_place - 1:
             held = owned(self.last, phrase)
             self._replace(self.last, held)
             if top.subject is held or held in top.objects or any(held is item for _, item in top.modifiers):
@@ -79,8 +89,12 @@ class Building(Lookahead):
     def _between(self, phrase: Phrase) -> None:
         """Place a phrase behind the subject and before the verb: an apposition, or the real subject behind a date."""
         before = self._at(-1)
-        if self.top.subject is not None and self.top.subject.end == phrase.start - 1 and before != ",":
-            self.top.modifiers += (("", self.top.subject),)
+        subject = self.top.subject
+        if subject is None or before == ",":
+            return
+        later = subject.head_text in TIME_WORDS and self.tokens[subject.end + 1] in ("later", "ago", "before", "after")
+        if subject.end == phrase.start - 1 or later:
+            self.top.modifiers += (("", subject),)
             self.top.subject = phrase
 
     def extend(self, phrase: Phrase) -> bool:
@@ -109,8 +123,11 @@ class Building(Lookahead):
     def _prepose(self, term: str) -> None:
         if self._at(1) in ("i", "he", "she", "we", "they"):
             return  # "from then on she ..."
+        if term in ("about", "around") and self.preposition and is_number(self._at(1) or ","):
+            return  # "at about eight"
         excluded = self._at(-1) == "except" or (self._at(-1) == "not" and self._at(-2) in ("but", ","))
         self.preposition = "except" if excluded else term
+        self.preposition_place = self.place
         self.joins = False
 
     def _phrase(self) -> None:

@@ -9,8 +9,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.asking import asked_by
 from mrpvm.plugins.goal_solvers.symbolic.frames.parsing import parse
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed, Phrase
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import is_number
-from mrpvm.plugins.goal_solvers.symbolic.headings import spoken_of
-from mrpvm.plugins.goal_solvers.symbolic.reading import sense
+from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 from mrpvm.plugins.goal_solvers.symbolic.units import SPANS
 
@@ -62,7 +61,7 @@ class Discourse:
             if statement.asked and (before is None or before.statement.unit_id != statement.unit_id):
                 self._recent.append(_asked_mentions(statement.asked))
             told.around = frozenset().union(
-                spoken_of(statement.entry.unit.title or ""),
+                _spoken_of(statement.entry.unit.title or ""),
                 *(phrase.senses for phrase in self._all_recent()),
                 (clause.verb for clause in before.parsed.clauses if self._recent[1:]) if before else (),
             )
@@ -77,6 +76,8 @@ class Discourse:
     def _resolve(self, told: Told) -> None:
         here: list[_Mention] = []
         for clause in sorted(told.parsed.clauses, key=lambda item: item.verb_place):
+            if clause.is_derived:
+                continue
             for phrase in clause.phrases:
                 word = phrase.owner_pronoun or phrase.pronoun
                 if word in _SHE | _HE | _IT | _THEY:
@@ -169,6 +170,15 @@ class Discourse:
                 if alike and owned_alike and _described_alike(one, told) and _described_alike(other, named):
                     return True
         return False
+
+
+_EITHER = word_class("or versus vs instead not without except than but")
+
+
+def _spoken_of(heading: str) -> frozenset[str]:
+    """Return the senses that a heading lends to all below it: none where one of its words is meant ("Tea or milk")."""
+    above = read(heading)
+    return frozenset() if _EITHER & set(above.tokens) else above.senses
 
 
 def of_another(asked: Phrase, said: Phrase) -> bool:
@@ -276,4 +286,4 @@ _MALE_SENSES = frozenset(sense(word) for word in _MALE)
 
 
 def _many(phrase: Phrase) -> bool:
-    return phrase.is_plural and not (phrase.is_name and not phrase.others)
+    return phrase.is_plural and (not phrase.is_name or bool(phrase.others) or phrase.start == 0)

@@ -23,12 +23,12 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.values import (
     spans,
     times,
 )
-from mrpvm.plugins.goal_solvers.symbolic.matching import POSSIBLE
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.units import UNITS
 
 MOVING = frozenset(("to", "from", "into", "onto", "through", "across", "off", "toward", "towards", "by", "over"))
 """Prepositions that tell the way, not the place."""
+_POSSIBLE = frozenset(("can", "could", "may", "might"))
 _PROFESSIONS = frozenset(("profession", "occupation", "job", "trade"))
 _MADE_UP = frozenset(sense(word) for word in ("contain", "include", "consist", "comprise"))
 _BE, _CALL, _CONTAIN, _HAVE = sense("be"), sense("call"), sense("contain"), sense("have")
@@ -115,12 +115,12 @@ def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: D
 
 
 def _lasting(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give how long the thing is what the question says of it: "valid for 30 minutes"."""
+    """Return how much the thing is what the question says of it: "valid for 30 minutes", "worth 90 francs"."""
     said = [item.head for item in clause.objects]
     is_so = clause.verb == _BE and all(item.head in said for item in asked.clause.objects)
-    if asked.wants != "duration" or not is_so or not _is_about(asked, thing, clause, told, discourse):
+    if not is_so or not _is_about(asked, thing, clause, told, discourse):
         return ()
-    return spans(clause, told.parsed)
+    return spans(clause, told.parsed) if asked.wants == "duration" else _extent(asked, clause, told)
 
 
 def _coloured(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
@@ -346,7 +346,7 @@ def _all(clause: Clause) -> Sequence[tuple[str, Phrase]]:
 
 def _placed(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     parsed = told.parsed
-    if clause.verb in LOCATED and clause.auxiliaries & POSSIBLE and not clause.is_passive:
+    if clause.verb in LOCATED and clause.auxiliaries & _POSSIBLE and not clause.is_passive:
         return ()  # where one can park is not where the car is
     for phrase in (*([clause.subject] if clause.subject else []), *clause.objects, *(i for _, i in clause.modifiers)):
         if same(thing, phrase, told, discourse):

@@ -38,7 +38,7 @@ from mrpvm.plugins.goal_solvers.symbolic.units import UNITS
 
 _CALL = sense("call")
 _DO, _BE, _HAVE, _CONTAIN = sense("do"), sense("be"), sense("have"), sense("contain")
-_HAPPEN, _COST = sense("happen"), sense("cost")
+_HAPPEN, _COST, _MEAN = sense("happen"), sense("cost"), sense("mean")
 _TIME_LINKS = ("when", "whenever", "after", "before", "until", "once", "while", "if", "unless")
 _TIME_PREPOSITIONS = frozenset(("after", "before", "until", "during", "since", "from"))
 _VAGUE = frozenset(("someone", "somebody", "anyone", "anybody", "something", "this", "that", "these", "those", "one"))
@@ -82,13 +82,18 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
         return equated(asked, clause, told, discourse)
     if question.verb == _CALL and asked.wants == "thing" and question.subject is not None:
         return named(question.subject, clause, told, discourse)
-    if clause.is_negated != question.is_negated:
-        return _exceptions(asked, clause, told, discourse)
     if question.verb == _COST and asked.wants == "amount" and clause.verb == _BE and not clause.is_negated:
         return _free(asked, clause, told, discourse)
-    if question.verb == _HAPPEN and asked.gap == "subject":
+    means = question.verb == _MEAN and question.subject is not None and question.subject.pronoun == "it"
+    if (question.verb == _HAPPEN and asked.gap == "subject") or (means and asked.conditions):
         return _happening(asked, clause, told, discourse)
+    if clause.is_negated != question.is_negated:
+        return _exceptions(asked, clause, told, discourse)
     is_deed = question.verb == _DO and asked.wants == "thing" and asked.gap == "object"
+    if is_deed and clause.verb == _BE and not clause.is_negated and not question.modifiers and clause.subject:
+        roles = [item for item in clause.objects if item.determiner in ("a", "an") and not item.is_name]
+        does = question.subject is not None and same(question.subject, clause.subject, told, discourse)
+        return [told.parsed.text_of(item) for item in roles] if does and "does" in question.auxiliaries else ()
     if not (same_verb(question, clause) or (is_deed and clause.verb not in (_BE, _HAVE))):
         return ()
     if not same_agent(question, clause, told, discourse) or not same_patients(question, clause, told, discourse):
@@ -110,8 +115,10 @@ def _free(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Seq
 
 def _happening(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
     """Give what a clause says is done, to who asks what happens at a time or place: "after five failed attempts"."""
+    if asked.conditions:
+        return [clause.verb_text] if not clause.link and same_modifiers(asked, clause, told, discourse) else ()
     is_done = clause.verb not in (_BE, _HAVE) and not clause.link and not clause.is_negated
-    asked_where = bool(asked.clause.modifiers) and not asked.conditions
+    asked_where = bool(asked.clause.modifiers)
     return [clause.verb_text] if is_done and asked_where and same_modifiers(asked, clause, told, discourse) else ()
 
 
@@ -158,7 +165,19 @@ def _fillers(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
         return measures(clause, wants, parsed, asked.measure)
     if wants == "manner":
         return _manners(clause, told)
-    return [parsed.text_of(phrase) for phrase in _gap_phrases(asked, clause, told, discourse)]
+    found = [_text_of(phrase, told) for phrase in _gap_phrases(asked, clause, told, discourse)]
+    if found or asked.gap != "object" or wants != "thing" or asked.preposition:
+        return found
+    said = (item for item in parsed.clauses if item.link == "that" and item.outer is clause)
+    return [" ".join(parsed.surfaces[item.start + 1 : item.end]) for item in said]
+
+
+def _text_of(phrase: Phrase, told: Told) -> str:
+    """Return a phrase as it is written, of a pronoun the name or noun that it means."""
+    meant = told.resolved(phrase)
+    if meant is phrase:
+        return told.parsed.text_of(phrase)
+    return meant.head_text.capitalize() if meant.is_name else meant.head_text
 
 
 def _amounts(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:

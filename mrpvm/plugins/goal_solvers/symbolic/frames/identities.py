@@ -13,7 +13,6 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import SUBORDINATORS
 from mrpvm.plugins.goal_solvers.symbolic.reading import is_past, read
-from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _WORD = r"[^\W\d_A-ZÀ-Þ][\w-]*"
 _CAPITAL = r"(?:(?:Mr|Mrs|Ms|Dr)\.? )?[A-ZÀ-Þ][\w'\u2019-]*"
@@ -67,14 +66,13 @@ class _Identity:
     text: str
 
 
-def identified(text: str, statements: Sequence[Statement]) -> Framed | None:
+def identified(text: str, discourse: Discourse) -> Framed | None:
     """Give the statement that sets a name and a role side by side, or None where names differ."""
     asked = " ".join(text.split()).rstrip("?.! ")
     whether, whose, who = _WHETHER.match(asked), _WHOSE.match(asked), _WHO.match(asked)
     found = whether or whose or who
     if found is None:
         return None
-    discourse = Discourse(statements)
     known = list(_identities(discourse))
     thing = found["thing"]
     if not _is_name(thing):

@@ -51,6 +51,7 @@ class Lookahead:
         self.clauses = [self.top]
         self.place = 0
         self.preposition = ""
+        self.preposition_place = -1
         self.last: Phrase | None = None
         self.joins = False
         self.forced_verb = False
@@ -141,10 +142,12 @@ class Lookahead:
                 and self._finite_far(place + 1, past_comma=False)
             )
             return not reduced and (not is_number(before) or bool(kept))
-        if has_subject and "s" in forms and kept and len(kept) == 1 and "past" in verb_forms(before):
+        if has_subject and "s" in forms and kept and len(kept) == 1 and before.endswith("ed"):
             return False  # "guided tours start"
         if has_subject and "s" in forms:
-            listed = behind == "," and self._finite_far(place + 1, past_comma=True)
+            listed = (
+                behind == "," and self.top.link not in SUBORDINATORS and self._finite_far(place + 1, past_comma=True)
+            )
             return not listed and not (kept and self._finite_later(place + 1))
         if "base" in forms and has_subject:
             plural = (

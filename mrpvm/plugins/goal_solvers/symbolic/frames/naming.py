@@ -14,7 +14,7 @@ _SPANNING = frozenset((sense("period"),))
 _LIGHT = frozenset(sense(word) for word in ("own", "whole", "entire", "actual", "same"))
 PARTNERS = frozenset(("my", "your", "our"))
 _OTHERWISE = frozenset(sense(word) for word in ALTERING)
-_NUMBER_SENSES = frozenset(sense(word) for word in NUMBER_WORDS)
+NUMBER_SENSES = frozenset(sense(word) for word in NUMBER_WORDS)
 
 
 def is_generic(phrase: Phrase | None) -> bool:
@@ -67,7 +67,7 @@ def _matches(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> b
 
 
 def _numbers(phrase: Phrase) -> frozenset[str]:
-    return frozenset(word for word in phrase.senses if is_number(word) or word in _NUMBER_SENSES)
+    return frozenset(word for word in phrase.senses if is_number(word) or word in NUMBER_SENSES)
 
 
 def _described(asked: Phrase, said: Phrase, told: Told) -> bool:

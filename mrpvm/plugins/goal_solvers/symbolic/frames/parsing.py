@@ -4,9 +4,19 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 
-from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
+from mrpvm.knowledge.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    DETERMINERS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    POSSESSIVES,
+    PREPOSITIONS,
+)
 from mrpvm.plugins.goal_solvers.symbolic.frames.building import Building, owned
 from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import BE, ENDS, JOINING, LETTING
+from mrpvm.plugins.goal_solvers.symbolic.frames.rules import in_other_words
 from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Parsed
 from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     CONTRACTED,
@@ -24,6 +34,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
 from mrpvm.plugins.goal_solvers.symbolic.reading import in_full, read
 
 MAY = "month-of-may"
+_INTERJECTIONS = frozenset(("yes", "no", "well", "oh", "okay", "sure"))
 _NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
 _ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", re.IGNORECASE)
 _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re.IGNORECASE)
@@ -33,7 +44,8 @@ _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re
 def parse(text: str) -> Parsed:
     """Give the clauses of a statement in the order in which they begin."""
     tokens, surfaces = tokens_of(text)
-    return Parsed(tokens, surfaces, tuple(Parser(tokens, surfaces).run()))
+    clauses = tuple(Parser(tokens, surfaces).run())
+    return Parsed(tokens, surfaces, (*clauses, *in_other_words(clauses)))
 
 
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -77,7 +89,9 @@ class Parser(Building):
 
     def _step(self) -> None:
         term = self.tokens[self.place]
-        if not term[0].isalnum() and term not in ("%", "$", "\u20ac", "\u00a3"):
+        if self.place == 0 and term in _INTERJECTIONS and self._at(1) == ",":
+            self.place = 1
+        elif not term[0].isalnum() and term not in ("%", "$", "\u20ac", "\u00a3"):
             self._mark(term)
         elif term in RELATIVES and self._is_relative(term):
             self._open_relative(term)
@@ -174,6 +188,8 @@ class Parser(Building):
             return
         antecedent = self.last
         self._nest("rel")
+        if term == "where" and antecedent:
+            self.top.modifiers = (("in", antecedent),)
         if term in ("where", "whose"):
             return
         following = self._at(1)
@@ -188,11 +204,18 @@ class Parser(Building):
             end = self.phrases.read(self.place + 1, self.is_verb).end + 1
             if end > self.place + 2 and end < len(self.tokens) and self.tokens[end] in SUBJECT_PRONOUNS:
                 return False  # "as a girl she sang"
+        if term in ("after", "before", "since", "until") and self.phrases.opens(self.place + 1):
+            end = self.phrases.read(self.place + 1, self._is_finite_form).end + 1
+            if self.tokens[end : end + 1] and self.tokens[end] in DETERMINERS | POSSESSIVES | SUBJECT_PRONOUNS:
+                return False  # "after the war the king ..."
         if term in ("so", "as") and (is_adverb(self._at(1)) or self._at(1) in ("that", "soon", "long", "well")):
             return self._at(1) == "that"
         if self._at(1) in ("of",):
             return False
         return self._clause_follows(self.place + 1)
+
+    def _is_finite_form(self, place: int, start: int, kept: list[int]) -> bool:
+        return bool(kept) and bool(verb_forms(self.tokens[place]) & {"s", "past"})
 
     def _open(self, term: str) -> None:
         while self.top.link in ("rel", "to", "ing", "that") and self.top.outer is not None:
@@ -211,6 +234,8 @@ class Parser(Building):
             self.joins = False
         elif self.top.verb and self._is_joined_verb(following, ahead):
             self._share_subject(following, ahead)
+        elif term == "and" and self.top.verb and any(word == ahead for word, _ in self.top.modifiers):
+            self._share_verb(ahead)
         elif (self.top.verb and self._clause_follows(following)) or term == "but":
             link = self.top.link if self.top.link in SUBORDINATORS else ""
             outer = self.top.outer if link else None
@@ -227,7 +252,8 @@ class Parser(Building):
         first.end = self.place
         joined = Clause(link=first.link, outer=first.outer, start=self.place, subject=first.subject)
         if not is_auxiliary(ahead):
-            joined.auxiliaries, joined.is_order = first.auxiliaries, first.is_order
+            shared = first.verb_text not in first.auxiliaries  # not of "had two furnaces and employed ten people"
+            joined.auxiliaries, joined.is_order = first.auxiliaries if shared else frozenset(), first.is_order
             is_participle = first.is_passive or bool(first.auxiliaries & {"is", "are", "be"})
             joined.is_passive = is_participle and "past" in verb_forms(ahead)
             joined.is_negated = first.is_negated and self._at(0) in ("or", "nor")
@@ -236,6 +262,15 @@ class Parser(Building):
         self.forced_verb = not is_auxiliary(ahead)
         self.place = place - 1
         self.preposition = ""
+
+    def _share_verb(self, preposition: str) -> None:
+        """Open a clause that differs in its circumstances alone: "a call with Kim on Monday and with Lee on Friday"."""
+        first = self.top
+        count = next(place for place, (word, _) in enumerate(first.modifiers) if word == preposition)
+        first.end = self.place
+        self.top = replace(first, modifiers=first.modifiers[:count])
+        self.clauses.append(self.top)
+        self.last, self.joins = None, False
 
     def _auxiliary(self, term: str) -> None:
         if (self.top.link == "rel" and self.top.verb and self.top.outer is not None) or (
@@ -279,6 +314,10 @@ class Parser(Building):
         forms = verb_forms(term)
         if self._resumes(self.place, forms):
             self._pop()
+        elif self._at(-1) in PREPOSITIONS and forms == {"ing"}:
+            word = self.preposition or self._at(-1)
+            self._nest(word, subject=self.top.subject)
+            self.top.is_negated = self._at(-2) in ("instead", "rather") or word == "without"
         elif self.top.verb and not self.forced_verb:
             if "past" in forms:
                 self._nest("ing", subject=self.last or self.top.subject)
@@ -290,10 +329,6 @@ class Parser(Building):
         elif self._at(-1) == "," and self._at(1) == "by" and "past" in forms and self._follows_subject():
             self._nest("ing", subject=self.top.subject)  # "the mill, owned by the family, ..."
             self.top.is_passive = True
-        elif self._at(-1) in PREPOSITIONS and forms == {"ing"}:
-            word = self.preposition or self._at(-1)
-            self._nest(word, subject=self.top.subject)
-            self.top.is_negated = self._at(-2) in ("instead", "rather") or word == "without"
         elif self.top.subject is None and not self.top.auxiliaries and ("base" in forms or not forms):
             self.top.is_order = True
         self._set_verb(term, self.place)

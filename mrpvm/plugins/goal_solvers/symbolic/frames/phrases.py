@@ -98,10 +98,14 @@ class PhraseReader:
         if self.tokens[place] in ("last", "next") or self.tokens[place] in _PLACE_ADVERBS:
             return True
         if is_number(self.tokens[place]):
+            named = self.surfaces[last][0].isupper() and self.tokens[place][0].isdigit()
             return (
                 not is_number(self.tokens[last])
-                and not self.surfaces[last][0].isupper()
+                and not named
+                and self.tokens[last] not in ("first", "last", "next")
                 and (self.at(place + 1) != "" and is_nominal(self.at(place + 1)))
+                and not verb_forms(self.at(place + 1))
+                and self.at(place + 2) != "than"
             )
         named, common = self.surfaces[place][0].isupper(), self.surfaces[last][0].islower()
         return named and common and place - last == 1 and self.tokens[last] in _DATES

@@ -61,6 +61,8 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
         return False
     if clause.link == "that" and outer is not None and outer.verb not in _FACTIVE:
         return outer.verb in _SELF_REPORTS and not outer.is_negated and _is_own(outer, clause)
+    if clause.link == "ing" and outer is not None and outer.verb in _ATTITUDES - _FACTIVE:
+        return False
     if not _same_time(asked.clause, clause):
         return False
     said, wanted = clause.auxiliaries & MODALS, asked.clause.auxiliaries & MODALS
@@ -95,6 +97,8 @@ def _same_time(asked: Clause, said: Clause) -> bool:
     forms = verb_forms(said.verb_text)
     if said.auxiliaries or said.link or said.is_order:
         return True
+    if not asked.auxiliaries and verb_forms(asked.verb_text) == {"s"} and forms == {"past"}:
+        return False
     if "did" in asked.auxiliaries and forms == {"s"}:
         return False
     return not (asked.auxiliaries & {"do", "does"} and forms == {"past"})
@@ -141,6 +145,9 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
     if agent is None:
         return True
     if agent.pronoun in ("i", "we", "you", "one"):
+        is_house = agent.pronoun == "you" and said.agent is not None and said.agent.pronoun == "we"
+        if is_house and told.statement.is_of_document:
+            return True
         return _is_anybody(said.agent, agent.pronoun) and not is_limited(said, told)
     if is_generic(agent):
         return agent.pronoun not in ("it", "they") or said.agent is not None
@@ -247,6 +254,8 @@ def _has_modifier(word: str, wanted: Phrase, said: Clause, told: Told, discourse
     is_time_asked = names_time(wanted.head_text.removesuffix("s"))
     if is_time_asked and any(is_time(phrase, other, told.parsed) for other, phrase in said.modifiers):
         return False  # the time of the sentence before does not hold beside its own
+    if any(other == word for other, _ in said.modifiers):
+        return False
     return bool(wanted.senses) and wanted.senses <= told.around and word in ("in", "at", "during", "of", "on", "for")
 
 

@@ -184,7 +184,9 @@ def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
     found = [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
-        if word == "per" or set(tokens_of(phrase, parsed)) & (_EVERY | _WEEKLY)
+        if word in ("per", "once", "twice")
+        or phrase.head_text == "times"
+        or set(tokens_of(phrase, parsed)) & (_EVERY | _WEEKLY)
     ]
     return found + [word for word in clause.adverbs if word in _EVERY]
 

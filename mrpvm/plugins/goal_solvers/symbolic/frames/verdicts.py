@@ -1,12 +1,13 @@
 """Yes or no by the roles of clauses: the same clause says yes, its denial or its exception no."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
-from mrpvm.knowledge.lexicon import ANTONYMS, COMPLEMENTS, PARTIAL_ADVERBS, word_class
-from mrpvm.plugins.goal_solvers.symbolic.coordination import is_mixed
+from mrpvm.knowledge.lexicon import ANTONYMS, COLOURS, COMPLEMENTS, PARTIAL_ADVERBS, word_class
 from mrpvm.plugins.goal_solvers.symbolic.frames.asking import Asked
 from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse, Told
-from mrpvm.plugins.goal_solvers.symbolic.frames.naming import same
+from mrpvm.plugins.goal_solvers.symbolic.frames.lookahead import LIMITS
+from mrpvm.plugins.goal_solvers.symbolic.frames.naming import NUMBER_SENSES, same
 from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     has_open_condition,
     is_limited,
@@ -17,18 +18,20 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.roles import (
     same_patients,
     same_verb,
 )
-from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause
-from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs, verb_forms
+from mrpvm.plugins.goal_solvers.symbolic.frames.structure import Clause, Phrase
+from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import bare_adverbs, is_number, verb_forms
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 
-_BE, _HAVE = sense("be"), sense("have")
+_BE, _HAVE, _CALL = sense("be"), sense("have"), sense("call")
 _PERMITTING = {sense("allow"), sense("forbid")}
 _PERMISSION = frozenset(("may", "can"))
 _UNDONE = word_class("of about at from for against to without")
 _LEAVING = frozenset(sense(word) for word in ("forget", "refuse", "fail", "decline", "neglect"))
 _MANAGING = frozenset(sense(word) for word in ("manage", "remember"))
 _EXEMPTING = word_class("without except despite unlike of by")
-_PLAIN = {"us": "we", "me": "i"}
+_HEDGES = word_class("maybe perhaps possibly probably allegedly supposedly presumably")
+_TALES = frozenset(sense(word) for word in word_class("legend rumour rumor myth folklore"))
+_CONTRARY = {"on": "off", "off": "on", "up": "down", "down": "up", "in": "out", "out": "in"}
 _PARTS = word_class("some most many few several half")
 _PART_SENSES = frozenset(sense(word) for word in ("most", "many", "few", "several"))
 
@@ -38,22 +41,9 @@ def verdicts(asked: Asked, discourse: Discourse) -> Iterator[tuple[bool, Told]]:
     for told in discourse.told:
         for clause in told.parsed.clauses:
             said = _says(asked, clause, told, discourse)
-            if said is not None and not _is_mixed(asked, told):
+            if said is not None:
                 yield said, told
                 break
-
-
-def _is_mixed(asked: Asked, told: Told) -> bool:
-    """Tell whether what is asked takes its words from two parts of a sentence that stand side by side."""
-    question = asked.clause
-    wanted = frozenset().union(*(phrase.senses | phrase.owner for phrase in question.phrases)) | {question.verb}
-    reading = told.statement.reading
-    said = {word.place for word in reading.words if word.sense in wanted or word.sense in _pronouns(question)}
-    return is_mixed(reading, said)
-
-
-def _pronouns(clause: Clause) -> set[str]:
-    return {_PLAIN.get(phrase.pronoun, phrase.pronoun) for phrase in clause.phrases if phrase.pronoun}
 
 
 def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
@@ -65,8 +55,10 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
         return None
     if not asked.bare <= bare_adverbs(told.parsed.tokens):
         return None
-    if clause.link == "ing" and told.parsed.tokens[clause.verb_place - 1] in _UNDONE:
+    if clause.link in _UNDONE or (clause.link == "ing" and told.parsed.tokens[clause.verb_place - 1] in _UNDONE):
         return None  # who thinks of selling it has not sold it
+    if _is_uncertain(question, clause, told):
+        return None
     others = _only_others(asked, clause, told, discourse)
     if others is not None:
         return others
@@ -81,10 +73,18 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     forbids = {question.verb, clause.verb} == _PERMITTING and question.is_passive == clause.is_passive
     if forbids:
         agrees = not agrees
-    if not (forbids or same_verb(question, clause)) or not same_patients(question, clause, told, discourse):
+    if not forbids and _is_contrary(question, clause):
+        forbids, agrees = True, not agrees
+    if not (forbids or same_verb(question, clause)) or not _same_tense(question, clause):
         return None
-    if not _same_tense(question, clause):
-        return None
+    if not same_patients(question, clause, told, discourse):
+        other = agrees and _is_other_value(question, clause) and same_agent(question, clause, told, discourse)
+        named = not question.is_passive or (
+            question.subject is not None
+            and clause.subject is not None
+            and same(question.subject, clause.subject, told, discourse)
+        )
+        return False if other and named and same_modifiers(asked, clause, told, discourse) else None
     if question.auxiliaries & _PERMISSION and _is_deed_of_one(clause):
         return None
     if same_agent(question, clause, told, discourse):
@@ -92,6 +92,48 @@ def _says(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> boo
     unlike = [phrase for word, phrase in clause.modifiers if word == "unlike"]
     contrasted = question.agent is not None and any(same(question.agent, item, told, discourse) for item in unlike)
     return not agrees if contrasted and same_modifiers(asked, clause, told, discourse) else None
+
+
+def _is_uncertain(question: Clause, clause: Clause, told: Told) -> bool:
+    """Return whether a clause says less than a yes or no needs: "maybe", a legend, "at least 50", "all but one"."""
+    if set(clause.adverbs) & _HEDGES or told.statement.voiced.voice & _TALES:
+        return True
+    tokens = told.parsed.tokens
+    numbered = any(is_number(word) for phrase in question.phrases for word in phrase.senses)
+    if numbered and any(pair in LIMITS for pair in pairwise(tokens)):
+        return True
+    subject = question.subject
+    whole = subject is not None and subject.determiner in ("all", "every", "each")
+    return whole and any(word == "except" for word, _ in clause.modifiers)
+
+
+def _is_other_value(question: Clause, clause: Clause) -> bool:
+    """Return whether a clause gives the one thing asked about another number, name or colour."""
+    if question.is_negated or len(question.objects) != 1 or len(clause.objects) != 1:
+        return False
+    wanted, said = question.objects[0], clause.objects[0]
+    if wanted.others or said.others or wanted.head_text == said.head_text == "":
+        return False
+    if wanted.head_text in COLOURS and said.head_text in COLOURS:
+        return wanted.head_text != said.head_text
+    if question.verb == _CALL and wanted.is_name and said.is_name:
+        return wanted.senses.isdisjoint(said.senses)
+    left, right = _numbers(wanted), _numbers(said)
+    return bool(left and right) and left != right and wanted.senses - left == said.senses - right
+
+
+def _numbers(phrase: Phrase) -> frozenset[str]:
+    return frozenset(word for word in phrase.senses if is_number(word) or word in NUMBER_SENSES)
+
+
+def _is_contrary(question: Clause, clause: Clause) -> bool:
+    """Return whether a clause says the contrary: switched off for switched on, excluded for included."""
+    if not (question.is_passive and clause.is_passive):
+        return False
+    if clause.verb_text in ANTONYMS.get(question.verb_text, ()):
+        return True
+    turned = {_CONTRARY[word] for word in question.adverbs if word in _CONTRARY}
+    return question.verb == clause.verb and bool(turned & set(clause.adverbs))
 
 
 def _undone(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
@@ -182,6 +224,8 @@ def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
 
 def _is_partial(clause: Clause) -> bool:
     subject = clause.subject
+    if subject is not None and clause.is_negated and subject.determiner in ("all", "every"):
+        return True
     return subject is not None and (subject.determiner in _PARTS or bool(subject.senses & _PART_SENSES))
 
 
@@ -208,20 +252,31 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
         return _is_there(asked, clause, told, discourse, agrees=agrees)
     if subject is None and clause.subject is None and "there" in clause.adverbs:
         return _exists(asked, clause, told, discourse, agrees=agrees)
-    if subject is None or clause.verb != _BE or clause.is_passive or clause.subject is None:
+    if subject is None or clause.subject is None or not (clause.verb == _BE or clause.is_passive):
         return None
+    if clause.subject.owner and not (subject.owner or subject.determiner or subject.is_name):
+        return None  # what is so of Tom's dogs is not so of dogs
     if not same(subject, clause.subject, told, discourse) or not same_modifiers(asked, clause, told, discourse):
         return None
     if clause.is_negated and _denies_only_part(asked, clause, told):
         return None
     if not question.objects:
+        if clause.is_passive:
+            return None
         return agrees if question.modifiers else _is_on(asked, clause, agrees=agrees)
+    if clause.is_passive:
+        [*others, wanted] = question.objects
+        contrary = clause.verb_text in ANTONYMS.get(wanted.head_text, ())
+        narrower = bool(clause.modifiers) and not question.modifiers  # closed on Sundays
+        return not agrees if contrary and not (others or narrower or clause.is_negated) else None
     for wanted in question.objects:
         met = any(same(wanted, item, told, discourse) for item in clause.objects)
         contraries = COMPLEMENTS if clause.is_negated else ANTONYMS  # what is not hot may be warm
         opposed = any(item.head_text in contraries.get(wanted.head_text, ()) for item in clause.objects)
         if opposed and len(question.objects) == 1:
             return not agrees
+        if not met and agrees and _is_other_value(question, clause):
+            return False
         if not met:
             return None
     return agrees
