@@ -9,6 +9,7 @@
     ├── Unreadable              a file is damaged, protected, or of a format that is not read
     ├── Unavailable             cannot be served now, may be later
     │   └── StorageUnavailable  what is stored cannot be read or written
+    │       └── StorageFull     there is no room to write
     ├── ModelFailed             a language model's provider did not deliver
     │   ├── ModelTimeout        it took too long
     │   └── AnswerDenied        it said what policy denies
@@ -97,6 +98,12 @@ class Unavailable(MRPError):
 
 class StorageUnavailable(Unavailable):
     """What is stored cannot be read or written: ends the turn, for no other plugin could do better."""
+
+
+class StorageFull(StorageUnavailable):
+    """The disk is full; what is stored can still be read."""
+
+    default_code = "INSUFFICIENT_STORAGE"
 
 
 class ModelFailed(MRPError):

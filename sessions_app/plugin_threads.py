@@ -13,12 +13,13 @@ from django.db import connections
 from mrpvm.contracts import Descriptor
 from mrpvm.kernel.scheduler import TICK_MS
 from mrpvm.kernel.workers import Workers
+from sessions_app.database import living_connection
 
 type Patience = Callable[[], float]
 """Returns how many milliseconds are left for all plugins together; asked while they work, and ends that by raising."""
 
-# Each thread keeps its database connection, as request threads do.
-workers = Workers(leave=connections.close_all)
+# Each thread keeps its database connection as long as that works, as request threads do.
+workers = Workers(around=living_connection, leave=connections.close_all)
 
 
 def unhurried() -> float:
@@ -34,7 +35,16 @@ def call_in_time[Reply](descriptor: Descriptor, call: Callable[[], Reply], patie
             it was not called at all if nothing was left.
         Whatever the call raises, and `patience`, which is asked every `TICK_MS`.
     """
-    limit_ms = min(descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS, patience())
+    return on_plugin_thread(min(descriptor.timeout_ms, settings.MRPVM_PLUGIN_TIMEOUT_MS, patience()), call, patience)
+
+
+def on_plugin_thread[Reply](limit_ms: float, call: Callable[[], Reply], patience: Patience = unhurried) -> Reply:
+    """Return what the call returns on a worker thread.
+
+    Raises:
+        TimeoutError: it did not return within the limit, and is left behind.
+        Whatever the call or `patience` raises.
+    """
     if limit_ms <= 0:
         raise TimeoutError("no time was left for it")
     deadline = time.monotonic() + limit_ms / 1000

@@ -26,6 +26,7 @@ class ServerProcess:
         self.environment = kept | {"MRPVM_DATA_DIR": str(data), "MRPVM_DEMO": "0", "PORT": "0"} | variables
         self.command = [sys.executable, "manage.py", "serve", *arguments]
         self.output = ""
+        self._is_ready = threading.Event()
 
     def __enter__(self) -> Self:
         """Start, and wait until the server says that it is ready."""
@@ -37,15 +38,11 @@ class ServerProcess:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        watchdog = threading.Timer(START_SECONDS, self.process.kill)
-        watchdog.start()
-        assert self.process.stdout is not None
-        last = "mrpvm serves" if "--no-bootstrap" in self.command else LAST_LINE
-        for line in self.process.stdout:
-            self.output += line
-            if last in line:
-                break
-        watchdog.cancel()
+        # Read until its end: a server whose output nobody reads stands still once the pipe is full.
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        if not self._is_ready.wait(START_SECONDS):
+            self.process.kill()
         address = re.search(r"127\.0\.0\.1:\d+", self.output)
         if not address:
             self.__exit__()
@@ -53,11 +50,22 @@ class ServerProcess:
         self.url = f"http://{address[0]}"
         return self
 
+    def _read(self) -> None:
+        last = "mrpvm serves" if "--no-bootstrap" in self.command else LAST_LINE
+        assert self.process.stdout is not None
+        with self.process.stdout as lines:
+            for line in lines:
+                self.output += line
+                if last in line:
+                    self._is_ready.set()
+        self._is_ready.set()
+
     def __exit__(self, *raised: object) -> None:
         """Stop it if the test has not."""
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        self._reader.join()
 
     @property
     def login_link(self) -> str:
@@ -74,10 +82,12 @@ class ServerProcess:
 
     def stop(self, sent: signal.Signals = signal.SIGINT) -> tuple[int, float, str]:
         """Give exit code, seconds until the end, and what was printed last."""
-        began = time.monotonic()
+        began, said = time.monotonic(), len(self.output)
         self.process.send_signal(sent)
-        rest, _ = self.process.communicate(timeout=START_SECONDS)
-        return self.process.returncode, time.monotonic() - began, rest
+        code = self.process.wait(timeout=START_SECONDS)
+        seconds = time.monotonic() - began
+        self._reader.join()
+        return code, seconds, self.output[said:]
 
     def refused(self) -> tuple[int, str]:
         """Start although it cannot work; give exit code and what was printed."""

@@ -210,6 +210,7 @@ class TurnRun:
             llm_calls=max(told.llm_calls, recorder.call_count),
             model=told.model or recorder.model,
             model_role=told.model_role or recorder.role,
+            warnings=(*told.warnings, *recorder.warnings),
         )
 
     def context(

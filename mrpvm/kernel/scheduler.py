@@ -82,6 +82,8 @@ class Scheduler:
                 asked = task.program.send(value)
             except StopIteration as end:
                 result = end.value
+            except StorageUnavailable:
+                raise
             except MRPError as error:
                 result = error
             else:

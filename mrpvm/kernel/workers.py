@@ -7,16 +7,27 @@ use up the threads that other turns need.
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from threading import Lock
 from typing import Any
 
 
 class Workers:
-    """Warm single threads, lent one call at a time; `leave` runs on a thread before it ends."""
+    """Warm single threads, lent one call at a time.
 
-    def __init__(self, leave: Callable[[], None] = lambda: None) -> None:
+    Args:
+        around: what each call runs in, on its thread.
+        leave: runs on a thread before it ends.
+    """
+
+    def __init__(
+        self,
+        around: Callable[[], AbstractContextManager[object]] = nullcontext,
+        leave: Callable[[], None] = lambda: None,
+    ) -> None:
         self._idle: deque[ThreadPoolExecutor] = deque()
         self._lock = Lock()
+        self._around = around
         self._leave = leave
 
     def submit(self, work: Callable[[], Any], done: Callable[["Future[Any]"], None]) -> Callable[[], None]:
@@ -40,8 +51,12 @@ class Workers:
             with self._lock:
                 abandoned = True
 
-        thread.submit(work).add_done_callback(finish)
+        thread.submit(self._run, work).add_done_callback(finish)
         return abandon
+
+    def _run(self, work: Callable[[], Any]) -> Any:
+        with self._around():
+            return work()
 
     def close(self) -> None:
         """End all idle threads and wait until each has left."""

@@ -98,6 +98,11 @@ class _BoundModel:
             is_estimated=True,
         )
         self._scope.recorder.used(usage)
+        if completion.replaced_count:
+            self._scope.recorder.warn(
+                f"{completion.replaced_count} characters of the model's answer cannot be stored (half of a surrogate"
+                " pair, or NUL); each was replaced by U+FFFD."
+            )
         if completion.finish_reason == "length" and prompt.role in ANSWERING_ROLES:
             self._scope.recorder.answer_was_cut = True
         return Reply(

@@ -17,13 +17,15 @@ class Unreadable(Exception):
 class Completion:
     """A whole answer as the provider gave it; `usage` is None where it did not count.
 
-    `response_id` is None where the API has no threads.
+    `response_id` is None where the API has no threads. `replaced_count` is how many characters of the text could not be
+    stored and were replaced.
     """
 
     text: str
     finish_reason: str
     usage: Usage | None = None
     response_id: str | None = None
+    replaced_count: int = 0
 
 
 Piece = str | Completion

@@ -12,6 +12,7 @@ from mrpvm.llm.cache import ResponseCache
 from mrpvm.llm.dialect import DIALECTS, Completion, Unreadable
 from mrpvm.llm.port import OnText
 from mrpvm.llm.redaction import redacted
+from mrpvm.llm.storable import StorableText, storable
 
 LISTING_TIMEOUT_MS = 3_000
 """How long the provider's list of models may take."""
@@ -105,7 +106,7 @@ class Endpoint:
         try:
             answer = self.dialect.send(self._client.with_options(timeout=timeout_ms / 1000), body)
             if on_text is None:
-                completion = self.dialect.completion(answer)
+                completion = _storable_completion(self.dialect.completion(answer))
             else:
                 completion = self._followed(answer, on_text, is_over)
         except AttemptFailed:
@@ -121,14 +122,22 @@ class Endpoint:
     def _followed(self, stream: Any, on_text: OnText, is_over: Callable[[], bool]) -> Completion:
         """Give a stream's whole answer, handing on its pieces."""
         parts: list[str] = []
+        storable_text = StorableText()
+
+        def tell(text: str) -> None:
+            if text:
+                parts.append(text)
+                on_text(text)
+
         with stream:
             for piece in self.dialect.pieces(stream):
                 if is_over():
                     raise AttemptFailed(ModelTimeout("The model took too long to write its answer."), status=200)
                 if isinstance(piece, Completion):
-                    return replace(piece, text="".join(parts))
-                parts.append(piece)
-                on_text(piece)
+                    tell(storable_text.take("", is_last=True))
+                    whole = replace(_storable_completion(piece), text="".join(parts))
+                    return replace(whole, replaced_count=storable_text.replaced_count)
+                tell(storable_text.take(piece))
         raise AttemptFailed(ModelFailed("The model's answer was cut off."), status=200, is_transient=True)
 
     def _failed(self, error: Exception, body: Mapping[str, Any]) -> AttemptFailed:
@@ -166,7 +175,7 @@ class Endpoint:
         """Give the provider's own words, short and without secrets."""
         body = error.body if isinstance(error.body, Mapping) else {}
         said = body.get("message")
-        return str(redacted(said, self.secrets))[:_REASON_CHARS] if isinstance(said, str) else "no reason"
+        return storable(str(redacted(said, self.secrets)))[:_REASON_CHARS] if isinstance(said, str) else "no reason"
 
     def model_names(self) -> tuple[str, ...]:
         """Give the configured model and what the provider lists; only the former when it lists nothing [O-29]."""
@@ -178,9 +187,21 @@ class Endpoint:
     def _list_models(self) -> tuple[str, ...]:
         try:
             listed = self._client.with_options(timeout=LISTING_TIMEOUT_MS / 1000).models.list()
-            return tuple(sorted(item.id for item in listed.data if isinstance(item.id, str)))
+            return tuple(sorted(storable(item.id) for item in listed.data if isinstance(item.id, str)))
         except Exception:  # a provider need not be able to list; whether it answers, the calls will show
             return ()
+
+
+def _storable_completion(completion: Completion) -> Completion:
+    """Return what the provider sent as it can be stored."""
+    text = StorableText()
+    return replace(
+        completion,
+        text=text.take(completion.text, is_last=True),
+        finish_reason=storable(completion.finish_reason),
+        response_id=completion.response_id and storable(completion.response_id),
+        replaced_count=text.replaced_count,
+    )
 
 
 def _retry_after_ms(header: str | None) -> int:

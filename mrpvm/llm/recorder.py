@@ -63,6 +63,7 @@ class Recorder:
     role: str | None = None
     usage: Usage | None = None
     answer_was_cut: bool = False
+    warnings: tuple[str, ...] = ()
     _exchanges: list[Exchange] = field(default_factory=list)
     _secrets: tuple[str, ...] = ()
     _lock: Lock = field(default_factory=Lock)
@@ -92,6 +93,11 @@ class Recorder:
         """Add the tokens of one answer."""
         with self._lock:
             self.usage = usage if self.usage is None else self.usage + usage
+
+    def warn(self, warning: str) -> None:
+        """Note what is odd about an answer."""
+        with self._lock:
+            self.warnings += (warning,)
 
     def as_records(self) -> list[dict[str, Any]]:
         """Give all exchanges so far as stored data, in order, redacted."""

@@ -60,8 +60,8 @@ def compact_long_chains(watch: Callable[[], object] = lambda: None) -> int:
     """
     if not _wanted():
         return 0
-    with alone_at("compaction") as is_alone:
-        return _fold(_wanted(), watch) if is_alone else 0  # what is wanted may have been done until now
+    with alone_at("compaction") as hold:
+        return _fold(_wanted(), watch) if hold else 0  # what is wanted may have been done until now
 
 
 def _wanted() -> list[int]:

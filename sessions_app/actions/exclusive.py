@@ -9,10 +9,12 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 _HOLD = """SELECT
     set_config('application_name', %s, false), set_config('idle_session_timeout', '0', false),
@@ -26,8 +28,19 @@ _SIGN = "mrpvm, process "
 _UNKNOWN = "another process"
 
 
-def alone_at(work: str) -> AbstractContextManager[bool]:
-    """Tell whether nobody else does the named work; if so, nobody else can until the block or the process ends.
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """That this process does a work; `_connection` is what holds it, None for a file."""
+
+    _connection: BaseDatabaseWrapper | None = None
+
+    def lasts(self) -> bool:
+        """Return whether it is held still: PostgreSQL forgets it with the connection."""
+        return self._connection is None or self._connection.is_usable()
+
+
+def alone_at(work: str) -> AbstractContextManager[Hold | None]:
+    """Hold the named work so that nobody else can do it until the block or the process ends; None if somebody does.
 
     Raises:
         OSError, DatabaseError: that cannot be told.
@@ -35,8 +48,8 @@ def alone_at(work: str) -> AbstractContextManager[bool]:
     return _held(work, shared=False)
 
 
-def among_others_at(work: str) -> AbstractContextManager[bool]:
-    """Tell whether nobody does the named work alone; if so, nobody can until the block or the process ends.
+def among_others_at(work: str) -> AbstractContextManager[Hold | None]:
+    """Hold the named work so that nobody can do it alone until the block or the process ends; None if somebody does.
 
     Raises: as `alone_at`.
     """
@@ -64,32 +77,33 @@ def who_is_at(work: str) -> str:
     return f"process {number}" if number else _UNKNOWN
 
 
-def _held(work: str, *, shared: bool) -> AbstractContextManager[bool]:
+def _held(work: str, *, shared: bool) -> AbstractContextManager[Hold | None]:
     return (_held_by_database if connection.vendor == "postgresql" else _held_by_file)(work, shared)
 
 
 @contextmanager
-def _held_by_database(work: str, shared: bool) -> Iterator[bool]:
+def _held_by_database(work: str, shared: bool) -> Iterator[Hold | None]:
     hold = _HOLD.format("pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock")
     with closing(connection.copy()) as own:
+        own.inc_thread_sharing()  # it may be looked at and closed by another thread
         with own.cursor() as cursor:
             cursor.execute(hold, [f"{_SIGN}{os.getpid()} on {socket.gethostname()}", _number(work)])
             is_held = bool(cursor.fetchone()[-1])
-        yield is_held
+        yield Hold(own) if is_held else None
 
 
 @contextmanager
-def _held_by_file(work: str, shared: bool) -> Iterator[bool]:
+def _held_by_file(work: str, shared: bool) -> Iterator[Hold | None]:
     with _path(work).open("a", encoding="ascii") as file:
         try:
             fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except BlockingIOError:
-            yield False
+            yield None
         else:
             file.truncate(0)
             file.write(str(os.getpid()))
             file.flush()
-            yield True
+            yield Hold()
 
 
 def _number(work: str) -> int:

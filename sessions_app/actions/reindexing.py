@@ -55,8 +55,8 @@ def reindex(told: Told = lambda what, done, of: None) -> int:
 
     Effects: postings, lengths, counts, the words for pages and what is packed; for a while twice the room for postings.
     """
-    with alone_at("reindex") as is_alone:
-        if not is_alone:
+    with alone_at("reindex") as hold:
+        if hold is None:
             raise Conflict("Another process is writing the index already.")
         done_count, has_changed = _reindex_sealed(told)
         done_count += _reindex_sessions(told, with_others=has_changed)

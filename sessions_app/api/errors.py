@@ -13,7 +13,7 @@ from rest_framework.views import set_rollback
 
 from mrpvm.errors import MRPError
 from mrpvm.wire import wire_time
-from sessions_app.actions.busy import as_busy
+from sessions_app.database import as_unavailable
 from sessions_app.turns.close import TurnError
 
 logger = logging.getLogger(__name__)
@@ -56,6 +56,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
             "SERVER_BUSY", "SKILLS_ROOT_UNREADABLE",
         ),
         504: ("ENGINE_TIMEOUT", "LLM_TIMEOUT", "KB_INGEST_TIMEOUT"),
+        507: ("INSUFFICIENT_STORAGE",),
     }.items()
     for code in codes
 }  # fmt: skip
@@ -104,7 +105,7 @@ def error_body(
 
 def body_of(error: Exception, request_id: str | None, session_id: str | None = None) -> dict[str, Any]:
     """Give the error object of any exception; one that nobody raised on purpose is logged and shows nothing."""
-    error = as_busy(error)
+    error = as_unavailable(error)
     if isinstance(error, TurnError):
         request_id, session_id = error.turn.request_id, error.turn.session.session_id
     if isinstance(error, MRPError):

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import BoundedSemaphore
 
 from mrpvm.errors import Unavailable
+from sessions_app.database import living_connection
 
 
 class StreamThreads:
@@ -33,6 +34,7 @@ class StreamThreads:
 
     def _run(self, work: Callable[[], None]) -> None:
         try:
-            work()
+            with living_connection():
+                work()
         finally:
             self._free.release()

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from django.conf import settings
-from django.db import close_old_connections
 from django.http import StreamingHttpResponse
 
 from sessions_app.api.errors import body_of, error_body
@@ -68,7 +67,6 @@ class TurnStream:
     def _run(self, session: "Session", call: TurnCall, wait_ms: int) -> None:
         """Put the turn's events into the feed, on the turn's thread; an error is the last of them."""
         try:
-            close_old_connections()
             result = run_turn(session, call, wait_ms=wait_ms, listen=self._answer.listen, read=self._answer.read)
             for event in self._answer.rest(result):
                 self.feed.put(*event)
@@ -79,10 +77,7 @@ class TurnStream:
             else:
                 self._refused.append(error)
         finally:
-            try:
-                close_old_connections()  # one that still works is kept for the next turn
-            finally:
-                self.feed.end()
+            self.feed.end()
 
     def _interrupted(self) -> dict[str, Any]:
         return error_body(

@@ -16,7 +16,9 @@ from django.db.models import Exists, OuterRef
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, UnitReader
+from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.artifacts import keep_artifacts
+from sessions_app.database import outages_told
 from sessions_app.models import KnowledgeLayer, LayerUnit, UnitArtifact
 from sessions_app.plugin_threads import call_in_time
 from sessions_app.search.layers import layers_of_bases
@@ -78,11 +80,14 @@ def _derived(descriptor: Descriptor, reader: UnitReader, until: float, watch: Ca
         if layer not in shown or layer in progress.gone_through:
             continue
         try:
-            for rows in _missing(descriptor.id, version, layer):
-                if time.monotonic() >= until:
-                    return done
-                watch()
-                done += _kept(descriptor, version, reader, rows)
+            with outages_told():
+                for rows in _missing(descriptor.id, version, layer):
+                    if time.monotonic() >= until:
+                        return done
+                    watch()
+                    done += _kept(descriptor, version, reader, rows)
+        except StorageUnavailable:
+            raise
         except Exception:
             logger.exception("plugin %s failed on units", descriptor.id)
             progress.failed.add(layer)

@@ -1,13 +1,16 @@
 """What has to happen now and then, whether anybody calls or not: recovery, expiry, removal [S-15, T-38]."""
 
 import logging
+import math
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 
 from django.conf import settings
-from django.db import close_old_connections, connections
+from django.db import DatabaseError, connection, connections
 
+from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.compaction import compact_long_chains
 from sessions_app.actions.frozen_content import remove_unused_content
 from sessions_app.actions.memory import sweep_memories
@@ -17,18 +20,28 @@ from sessions_app.actions.plugin_failures import sweep_failures
 from sessions_app.actions.sessions import delete_old_archives, expire_sessions, purge_deleted_sessions
 from sessions_app.actions.staging import sweep_staged
 from sessions_app.background.precompute import derive_ahead
+from sessions_app.database import living_connection
 from sessions_app.pacing import Pacer
 from sessions_app.turns.recovery import recover_abandoned
+from sessions_app.turns.unclosed import unclosed
 
-_SOON_SECONDS = 1.0
+SOON_SECONDS = 1.0
+"""How long the sweeper waits while something is left to do, or while the database is away."""
 
 logger = logging.getLogger(__name__)
 
 
+class DatabaseAway(Exception):
+    """The database answers nothing, so that nothing can be swept."""
+
+
 def sweep() -> dict[str, int]:
-    """Do all of it once; gives how many rows each part touched. Safe to run in several processes at once.
+    """Do all of it once; returns how many rows each part touched. Safe to run in several processes at once.
 
     A part that fails is noted in the log and tried again the next time; the others have their turn all the same.
+
+    Raises:
+        DatabaseAway: the parts that are left were not tried.
     """
     pacer = Pacer()
     parts: dict[str, Callable[[], int]] = {
@@ -50,32 +63,80 @@ def sweep() -> dict[str, int]:
 
 def _swept(name: str, part: Callable[[], int]) -> int:
     try:
-        return part()
+        with living_connection():
+            return part()
+    except StorageUnavailable as error:
+        logger.warning("the sweep's part '%s' was left for the next time: %s", name, error)
+        _check_database()
     except Exception:
         logger.exception("the sweep's part '%s' failed", name)
-        close_old_connections()  # the next part may need another one
-        return 0
+    return 0
+
+
+def _check_database() -> None:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except DatabaseError as error:
+        raise DatabaseAway from error
 
 
 class Sweeper(threading.Thread):
-    """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until told to stop; soon again while there is something to derive."""
+    """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until told to stop; soon again while there is something to derive.
+
+    In between it closes turns of this process whose end could not be stored.
+    """
 
     def __init__(self) -> None:
         super().__init__(name="sweeper", daemon=True)
-        self._stop_asked = threading.Event()
+        self._stop_asked = False
+        self._is_kept_off = False
+
+    @property
+    def works(self) -> bool:
+        """Return whether it runs, and the database answered it the last time."""
+        return self.is_alive() and not self._is_kept_off
 
     def run(self) -> None:
-        """Sweep, wait, sweep again."""
+        """Wait, sweep, wait again."""
         try:
-            interval = pause = settings.MRPVM_SWEEP_INTERVAL_MS / 1000
-            while not self._stop_asked.wait(pause):
-                close_old_connections()
-                pause = interval
-                if sweep()["derived"]:
-                    pause = min(interval, _SOON_SECONDS)
+            due = time.monotonic() + settings.MRPVM_SWEEP_INTERVAL_MS / 1000
+            while not self._stop_asked:
+                self._wait_until(due)
+                if self._stop_asked:
+                    return
+                if time.monotonic() >= due:
+                    due = time.monotonic() + self._sweep()
+                else:
+                    self._close_turns()
         finally:
             connections.close_all()
 
+    def _wait_until(self, due: float) -> None:
+        soon = SOON_SECONDS if unclosed.ends() else math.inf
+        unclosed.noted.wait(max(0.0, min(due - time.monotonic(), soon)))
+        unclosed.noted.clear()
+
+    def _sweep(self) -> float:
+        """Sweep; returns how many seconds later it has to be done again."""
+        interval = settings.MRPVM_SWEEP_INTERVAL_MS / 1000
+        try:
+            is_anything_left = bool(sweep()["derived"])
+            self._is_kept_off = False
+        except DatabaseAway:
+            is_anything_left = self._is_kept_off = True
+        return min(interval, SOON_SECONDS) if is_anything_left else interval
+
+    def _close_turns(self) -> None:
+        try:
+            with living_connection():
+                recover_abandoned()
+        except StorageUnavailable:
+            return  # tried again a moment later
+        except Exception:
+            logger.exception("turns could not be closed")
+
     def stop(self) -> None:
         """Ask the thread to end at its next wait."""
-        self._stop_asked.set()
+        self._stop_asked = True
+        unclosed.noted.set()

@@ -8,7 +8,6 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
 from types import FrameType
 
 import uvicorn
@@ -17,14 +16,12 @@ from django.db import DatabaseError
 
 from mrpvm.llm.redaction import without_secrets
 from sessions_app import shutdown
-from sessions_app.actions.exclusive import alone_at, among_others_at, who_is_at
 from sessions_app.environment import NOT_SHOWN
 
 # After the running turns' grace: what their streams get to say goodbye, and then the process its end.
 LAST_WORDS_SECONDS = 0.1
 END_SECONDS = 0.3
 HIGHEST_PORT = 65_535
-_SERVING = "server"
 
 
 COLLECTED_AFTER_OBJECTS = 10_000
@@ -106,29 +103,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     raise CannotStart(problem)
 
 
-def claim_database(*, shared: bool) -> ExitStack:
-    """Hold the database until what is returned is closed or the process ends.
-
-    Args:
-        shared: with others that hold it like this; else for this process alone, which closes turns that it finds
-            running, and sees no live events of other processes.
-
-    Raises:
-        CannotStart: another process holds it in another way, or it cannot be told.
-        DatabaseError: PostgreSQL cannot be asked.
-    """
-    claim = ExitStack()
-    try:
-        if claim.enter_context((among_others_at if shared else alone_at)(_SERVING)):
-            return claim
-        problem = f"{who_is_at(_SERVING)} serves it already; several processes need REDIS_URL, each the same."
-    except OSError as error:
-        raise CannotStart(unusable_database(error)) from None
-    claim.close()
-    raise CannotStart(f"{_database()}: {problem}")
-
-
-def _database() -> str:
+def named_database() -> str:
     """Give what names the database, and its value unless that may hold a password."""
     if settings.ENVIRONMENT.text("DATABASE_URL"):
         return f"DATABASE_URL is {NOT_SHOWN}"
@@ -141,7 +116,7 @@ def unusable_database(error: DatabaseError | OSError) -> str:
     expected = "its db.sqlite3 to be a database of mrpvm that can be written to"
     if settings.ENVIRONMENT.text("DATABASE_URL"):
         expected = "a database that can be opened and written to"
-    return f"{_database()}: expected {expected}; it says: {said}"
+    return f"{named_database()}: expected {expected}; it says: {said}"
 
 
 def check_layer() -> None:
@@ -161,8 +136,14 @@ def check_layer() -> None:
     raise CannotStart(f"REDIS_URL is {NOT_SHOWN}: expected a Redis server that answers; it says: {said}")
 
 
-def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callable[[], None]) -> None:
-    """Serve until SIGINT or SIGTERM; returns when every stream has ended or its time is up."""
+def run_server(
+    bound: socket.socket, *, grace_seconds: float, on_started: Callable[[], None], holds_database: Callable[[], bool]
+) -> None:
+    """Serve until SIGINT or SIGTERM; returns when every stream has ended or its time is up.
+
+    Args:
+        holds_database: whether this process has its claim on the database, without which it is not ready.
+    """
     config = uvicorn.Config(
         "mrpvm.asgi:application",
         lifespan="off",
@@ -178,11 +159,14 @@ def run_server(bound: socket.socket, *, grace_seconds: float, on_started: Callab
     # The models behind it can be imported only once Django is set up.
     from sessions_app import language_model
     from sessions_app.actions.statistics_buffer import statistics_buffer
+    from sessions_app.background import readiness
     from sessions_app.background.sweeper import Sweeper
 
     language_model.warm()
     sweeper = Sweeper()
     sweeper.start()
+    readiness.require("sweeper", lambda: sweeper.works)
+    readiness.require("claim", holds_database)
     Server(config, grace_seconds, on_started).run(sockets=[bound])
     sweeper.stop()
     statistics_buffer.flush()

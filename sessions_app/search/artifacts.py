@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from mrpvm.contracts import ScoredUnit
+from sessions_app.database import outages_told
 from sessions_app.models import KnowledgeSource, SourceArtifact, UnitArtifact
 from sessions_app.models.plain_sql import select_rows
 
@@ -21,24 +22,31 @@ class Keep(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PluginKnowledge:
-    """`mrpvm.contracts.KnowledgePort` over a session's view, for one plugin; `keep` is None where nothing is kept."""
+    """`mrpvm.contracts.KnowledgePort` over a session's view, for one plugin; `keep` is None where nothing is kept.
+
+    What the database cannot do now leaves every method as StorageUnavailable, which is no plugin's failure.
+    """
 
     view: "SessionKnowledge"
     plugin_id: str
     keep: Keep | None = None
 
+    @outages_told()
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
         """Give what the view finds."""
         return self.view.search(terms, limit)
 
+    @outages_told()
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
         """Give what the view has of it."""
         return self.view.guidance(limit)
 
+    @outages_told()
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
         """Give what came last into the view."""
         return self.view.newest(limit)
 
+    @outages_told()
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
         """Give the plugin's artifacts of this version, one query; of units that the view has given alone."""
         known = self.view.given
@@ -48,6 +56,7 @@ class PluginKnowledge:
         )  # fmt: skip
         return {ids[unit]: bytes(content) for unit, content in rows}
 
+    @outages_told()
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
         """Keep what is of units that the view has given."""
         known = self.view.given
@@ -58,6 +67,7 @@ class PluginKnowledge:
                 {known[unit_id]: content for unit_id, content in contents.items() if unit_id in known},
             )
 
+    @outages_told()
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
         """Give what the plugin derived from the newest source of this id in the view; two queries."""
         found = KnowledgeSource.objects.filter(layer_id__in=self.view.view.chain, source_id=source_id)

@@ -8,17 +8,18 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.conversation.commands.skill_envelope import skill_failure
-from mrpvm.errors import MRPError
+from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.trace.graph import Record, fold_graph
 from mrpvm.trace.head import ROOT, trace_head
 from mrpvm.values import Selection
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.busy import as_busy
 from sessions_app.actions.context_units import discard_pending
+from sessions_app.database import as_unavailable, give_up_dead_connections
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
 from sessions_app.queries.turns import records as stored_records
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.unclosed import TurnEnd, unclosed
 
 logger = logging.getLogger(__name__)
 
@@ -81,15 +82,30 @@ def _phase_of(code: str) -> str | None:
 def undone(turn: ExplainabilityTurn, call: TurnCall, defect: Exception, phase: str | None = None) -> TurnError:
     """Close a turn that failed outside the machine; gives the error to raise.
 
-    Effects: those of `close_turn`.
+    Effects: those of `end_turn`.
     """
-    error = as_busy(defect)
+    error = as_unavailable(defect)
     if not isinstance(error, MRPError):
         logger.error("turn %s failed on a defect", turn.request_id, exc_info=defect)
         error = MRPError(f"The server has a defect ({type(defect).__name__}); the turn was undone.")
     command = skill_failure(call.commanded_skill, error.code)
-    close_turn(turn.pk, error.as_record(), command)
+    end_turn(turn, error.as_record(), command)
     return TurnError(turn, error.as_record(), command, phase=phase)
+
+
+def end_turn(turn: ExplainabilityTurn, error: Mapping[str, Any], command: Mapping[str, Any] | None = None) -> None:
+    """Close a turn of this process that failed.
+
+    Effects: those of `close_turn`, on a new connection where that was what failed; later and on another thread if the
+    database cannot be written to now.
+    """
+    give_up_dead_connections()
+    try:
+        close_turn(turn.pk, error, command)
+    except Exception as defect:
+        if not isinstance(as_unavailable(defect), StorageUnavailable):
+            raise
+        unclosed.note(turn.request_id, TurnEnd(error, command))
 
 
 @transaction.atomic

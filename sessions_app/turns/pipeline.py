@@ -11,24 +11,24 @@ from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.commands import is_command
 from mrpvm.conversation.commands.skill_envelope import skill_failure
 from mrpvm.conversation.context import ContextReport
-from mrpvm.errors import MRPError
+from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record
 from mrpvm.values import TurnOutcome
 from sessions_app import shutdown
-from sessions_app.actions.busy import told_as_busy
 from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.session_forks import fork_session
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.actions.statistics_buffer import statistics_buffer
 from sessions_app.commands.answer import CommandTurn, answer_command
+from sessions_app.database import as_unavailable, give_up_dead_connections, outages_told
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.models.session import ForkReason
 from sessions_app.pacing import turn_running
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import keep_chain
-from sessions_app.turns.close import TurnError, close_turn, undone
+from sessions_app.turns.close import TurnError, end_turn, undone
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, SessionMovedOn, check_call, prepare
@@ -151,7 +151,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
     watch = Watch(turn)
     ends_at_ms = clock.monotonic_ms() + request.limits.request_timeout_ms - request.spent_ms
 
-    @told_as_busy()
+    @outages_told()
     def emit(event: Event) -> None:
         trace.add(event)
         if read is not None and event.name == "answer.delta" and not event.data["isDraft"]:
@@ -162,7 +162,7 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
             stage_units(turn, event.units, event.data["executionId"], patience)
         trace.flush_if_due()
 
-    @told_as_busy()
+    @outages_told()
     def tick() -> None:
         trace.flush_if_due()
         watch.look()
@@ -194,7 +194,7 @@ def _commit(
 ) -> Mapping[str, Any] | None:
     """Commit; return the error if that fails, so that every failure ends in the same place [T-32]."""
     try:
-        with told_as_busy():
+        with outages_told():
             commit_turn(prepared, outcome, report, finish_reason, trace)
     except MRPError as error:
         return error.as_record()
@@ -209,11 +209,13 @@ def _fail(
 ) -> None:
     """Store the failure; with what the trace holds already if the rest cannot be written."""
     turn, call = prepared.turn, prepared.call
+    give_up_dead_connections()
     try:
         fail_turn(turn, call, error, outcome.used, report, trace)
-    except Exception:
-        logger.exception("the failure of turn %s could not be stored whole", turn.request_id)
-        close_turn(turn.pk, error, skill_failure(call.commanded_skill, error["code"]))
+    except Exception as defect:
+        if not isinstance(as_unavailable(defect), StorageUnavailable):
+            logger.exception("the failure of turn %s could not be stored whole", turn.request_id)
+        end_turn(turn, error, skill_failure(call.commanded_skill, error["code"]))
 
 
 _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 from django.utils.text import Truncator
 
@@ -37,9 +37,10 @@ from sessions_app.turns.close import undone
 from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.preparation_model import PreparationModel
-from sessions_app.turns.recovery import recover_abandoned
+from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
 from sessions_app.turns.skill_choice import with_chosen_skill
 from sessions_app.turns.state import read_state, turn_input
+from sessions_app.turns.unclosed import TurnEnd, unclosed
 
 FIRST_MESSAGE_CHARS = 60
 
@@ -168,8 +169,21 @@ def _is_slot_taken(error: IntegrityError) -> bool:
     return "turn_one_running_a_session" in text or text.endswith("explainabilityturn.session_id")
 
 
-@transaction.atomic
 def _insert_turn(
+    session: Session, call: TurnCall, take_place: Callable[[], None], mount: Callable[[], object]
+) -> ExplainabilityTurn:
+    turn = None
+    try:
+        with transaction.atomic():
+            turn = _inserted_turn(session, call, take_place, mount)
+    except OperationalError:
+        if turn is not None:  # the commit may have been carried out, and only its answer lost
+            unclosed.note(turn.request_id, TurnEnd(INTERRUPTED))
+        raise
+    return turn
+
+
+def _inserted_turn(
     named: Session, call: TurnCall, take_place: Callable[[], None], mount: Callable[[], object]
 ) -> ExplainabilityTurn:
     limits = turn_limits()

@@ -1,11 +1,13 @@
-"""Turns whose process went away: closed once, as interrupted, by whoever comes next [T-36 to T-38]."""
+"""Turns whose process went away, or ended without being able to store it: closed once, by whoever comes next [T-36]."""
 
 from typing import Any
 
+from django.db.models import Q
 from django.utils import timezone
 
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.close import close_turn
+from sessions_app.turns.unclosed import TurnEnd, unclosed
 
 Status = ExplainabilityTurn.Status
 INTERRUPTED: dict[str, Any] = {
@@ -16,11 +18,26 @@ INTERRUPTED: dict[str, Any] = {
 
 
 def recover_abandoned(session: Session | None = None) -> int:
-    """Close running turns whose lease has run out, all or one session's; gives how many."""
-    abandoned = ExplainabilityTurn.objects.filter(status=Status.RUNNING, lease_until__lt=timezone.now())
+    """Close running turns whose lease has run out or that this process could not close; returns how many.
+
+    Args:
+        session: only its turns; else all.
+    """
+    ends = unclosed.ends()
+    abandoned = Q(lease_until__lt=timezone.now())
+    if ends:
+        abandoned |= Q(request_id__in=ends.keys())
+    running = ExplainabilityTurn.objects.filter(abandoned, status=Status.RUNNING)
     if session is not None:
-        abandoned = abandoned.filter(session=session)
-    return sum(close_turn(turn_pk, INTERRUPTED) for turn_pk in list(abandoned.values_list("pk", flat=True)))
+        running = running.filter(session=session)
+    count = 0
+    for turn_pk, request_id in list(running.values_list("pk", "request_id")):
+        end = ends.get(request_id, TurnEnd(INTERRUPTED))
+        count += close_turn(turn_pk, end.error, end.command)
+        unclosed.forget([request_id])
+    if session is None:
+        unclosed.forget(ends.keys())
+    return count
 
 
 def recover_all_running() -> int:

@@ -6,16 +6,18 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
 
-from mrpvm.errors import Unavailable
-from sessions_app.actions.busy import as_busy
+from mrpvm.errors import StorageFull, Unavailable
+from sessions_app.database import as_unavailable
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer 503 where others kept the database for too long, as the API does; a defect is 500 and tells nothing."""
+    """Answer 503 or 507 for what the database cannot do now, as the API does; a defect is 500 and tells nothing."""
     error = sys.exc_info()[1]
-    told = as_busy(error) if isinstance(error, Exception) else None
+    told = as_unavailable(error) if isinstance(error, Exception) else None
+    if isinstance(told, StorageFull):
+        return render(request, "507.html", {"message": told.message}, status=507)
     if not isinstance(told, Unavailable):
         return defaults.server_error(request)
     answer = render(request, "503.html", {"message": told.message}, status=503)
-    answer.headers["Retry-After"] = str(told.details["retry_after_seconds"])
+    answer.headers["Retry-After"] = str(told.details.get("retry_after_seconds", 1))
     return answer

@@ -261,8 +261,8 @@ class TestCommand:
             finally:
                 connection.close()
 
-        with alone_at("reindex") as is_alone:
-            assert is_alone
+        with alone_at("reindex") as hold:
+            assert hold
             other = Thread(target=run)
             other.start()
             other.join()

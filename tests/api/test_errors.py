@@ -88,6 +88,7 @@ WHOLE = {
     500: {"SERVER_INTERNAL_ERROR"},
     502: {"LLM_PROVIDER_ERROR"},
     504: {"ENGINE_TIMEOUT", "LLM_TIMEOUT", "KB_INGEST_TIMEOUT"},
+    507: {"INSUFFICIENT_STORAGE"},
 }
 AMONG_OTHERS = {
     400: {
@@ -124,7 +125,7 @@ def test_each_code_answers_its_status_in_the_one_shape(code: str, status: int) -
     assert answer.status_code == status
     assert set(error) == KEYS
     assert (error["requestId"], error["sessionId"], error["details"]) == ("req-1", "sess-1", {"a": 1})
-    expected = "server_error" if status == 500 else "processing_error" if status in {422, 502, 503, 504} else None
+    expected = "server_error" if status == 500 else "processing_error" if status in {422, 502, 503, 504, 507} else None
     assert error["type"] == (expected or "invalid_request")
     assert error["timestamp"].endswith("Z")
 

@@ -127,7 +127,9 @@ def test_probes_are_public_without_details(editor: Caller, start: str) -> None:
     assert Caller().get(f"{start}/health").json() == {"status": "ok"}
     assert Caller().get(f"{start}/ready").json() == {"ready": True}
     told = editor.get(f"{start}/ready").json()
-    assert set(told["checks"]) == {"config", "database", "kb", "index", "sessions", "plugins", "channels"}
+    assert set(told["checks"]) == {
+        "config", "database", "disk", "kb", "index", "sessions", "plugins", "plugin_threads", "channels"
+    }  # fmt: skip
     assert all(told["checks"].values())
 
 

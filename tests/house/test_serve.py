@@ -17,10 +17,10 @@ from pytest_django import Settings
 
 from sessions_app import events
 from sessions_app.environment import Environment
+from sessions_app.management.claim import DatabaseClaim
 from sessions_app.management.server import (
     CannotStart,
     check_layer,
-    claim_database,
     listening_socket,
     unusable_database,
 )
@@ -192,10 +192,10 @@ def test_a_second_process_on_the_same_data_directory_is_told_which(tmp_path: Pat
 @pytest.mark.django_db(transaction=True)
 def test_servers_that_share_a_database_start_beside_each_other_and_beside_no_other_one() -> None:
     with (
-        claim_database(shared=True),
-        claim_database(shared=True),
+        DatabaseClaim(shared=True),
+        DatabaseClaim(shared=True),
         pytest.raises(CannotStart, match="serves it already"),
     ):
-        claim_database(shared=False)
-    with claim_database(shared=False), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
-        claim_database(shared=True)
+        DatabaseClaim(shared=False)
+    with DatabaseClaim(shared=False), pytest.raises(CannotStart, match=f"process {os.getpid()}"):
+        DatabaseClaim(shared=True)

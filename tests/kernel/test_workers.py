@@ -1,6 +1,7 @@
 """The threads of plugin calls: lent, given back, or left behind with a call that takes too long [K-19]."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import SimpleQueue
 from threading import Lock
 from typing import Any
@@ -44,6 +45,25 @@ def test_a_call_abandoned_just_when_it_returned_leaves_its_thread_usable() -> No
     assert returned.get(timeout=WAIT_SECONDS).result() == "late"
     workers.submit(lambda: "next", returned.put)
     assert returned.get(timeout=WAIT_SECONDS).result() == "next"
+    workers.close()
+
+
+def test_every_call_runs_in_what_is_put_around_it() -> None:
+    said: list[str] = []
+
+    @contextmanager
+    def around() -> Iterator[None]:
+        said.append("before")
+        try:
+            yield
+        finally:
+            said.append("after")
+
+    workers, returned = Workers(around), SimpleQueue[Any]()
+    for work in (lambda: said.append("work"), lambda: 1 // 0):
+        workers.submit(work, returned.put)
+        returned.get(timeout=WAIT_SECONDS)
+    assert said == ["before", "work", "after", "before", "after"]
     workers.close()
 
 

@@ -124,6 +124,25 @@ def test_the_conversation_arrives_whole_and_in_order(bench: Callable[..., Bench]
     assert (body["messages"][0]["content"] if api == "chat" else body["instructions"]) == "S"
 
 
+@DIALECTS
+@READ_ALONG
+def test_text_that_cannot_be_stored_is_replaced(bench: Callable[..., Bench], api: str, streams: bool) -> None:
+    """The halves of a pair may come in two pieces; half of one, or NUL, cannot be stored."""
+    made = bench(say("Rex 😀 is\ud83d a\0 dog.\udc00", piece_chars=1), api=api)
+    reply = made.ask(streams)
+    assert reply.text == "Rex 😀 is\ufffd a\ufffd dog.\ufffd"
+    assert "".join(made.heard) == (reply.text if streams else "")
+    assert made.records[0]["response"]["text"] == reply.text
+    assert [warning.partition(" ")[0] for warning in made.recorder.warnings] == ["3"]
+    assert bench(say("\ufffd is stored."), api=api).ask(streams).text == "\ufffd is stored."
+
+
+def test_a_refusal_in_words_that_cannot_be_stored(bench: Callable[..., Bench]) -> None:
+    with pytest.raises(ModelFailed) as failed:
+        bench(refuse(400, "no\ud83d\0")).ask()
+    assert failed.value.message.endswith("no\ufffd\ufffd")
+
+
 def test_tokens_are_estimated_where_nobody_counts(bench: Callable[..., Bench]) -> None:
     """[O-32]"""
     usage = bench(say("12345")).ask().usage

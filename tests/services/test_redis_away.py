@@ -1,10 +1,6 @@
 """Redis hangs, goes away and comes back: turns and logins go on, and pages catch up [O-25]."""
 
-import shutil
 import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,38 +8,10 @@ import httpx2 as httpx
 import pytest
 
 from tests.server import ServerProcess
+from tests.services.own_servers import OwnRedis
 from tests.services.test_two_processes import KEY, Node, kinds_until
 
 pytestmark = pytest.mark.services
-
-
-class OwnRedis:
-    """A Redis server of the test's own, which can be stopped."""
-
-    def __init__(self, data: Path) -> None:
-        program = shutil.which("redis-server")
-        if program is None:
-            pytest.skip("redis-server is not installed")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.command = [program, "--port", str(self.port), "--save", "", "--dir", str(data)]
-        self.start()
-
-    def start(self) -> None:
-        """Return when it answers."""
-        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
-        for _ in range(500):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        raise AssertionError("redis-server did not start")
-
-    def stop(self) -> None:
-        """Kill it, also if it hangs."""
-        self.process.kill()
-        self.process.wait()
 
 
 @pytest.fixture
@@ -57,8 +25,7 @@ def redis(tmp_path: Path) -> Iterator[OwnRedis]:
 @pytest.fixture
 def node(redis: OwnRedis, tmp_path: Path, own_services: dict[str, str]) -> Iterator[Node]:
     """Give one process that is logged in to."""
-    address = f"redis://127.0.0.1:{redis.port}"
-    variables = own_services | {"REDIS_URL": address, "MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
+    variables = own_services | {"REDIS_URL": redis.url, "MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
     (tmp_path / "data").mkdir()
     with ServerProcess(tmp_path / "data", **variables) as server:
         browser = httpx.Client(follow_redirects=True, timeout=30)

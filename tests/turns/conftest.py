@@ -9,6 +9,7 @@ from sessions_app import shutdown
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Project, Session
+from sessions_app.plugin_threads import workers
 from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, retrieval, solution
 
 
@@ -20,9 +21,10 @@ def _fresh_server_state() -> Iterator[None]:
 
 
 @pytest.fixture
-def project(transactional_db: None) -> Project:
+def project(transactional_db: None) -> Iterator[Project]:
     """Give the default project on a database that other threads can see."""
-    return ensure_default_project()
+    yield ensure_default_project()
+    workers.close()
 
 
 @pytest.fixture

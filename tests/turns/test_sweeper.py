@@ -1,34 +1,54 @@
 """How often the sweeper sweeps."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from unittest.mock import Mock
 
 import pytest
+from django.db import OperationalError
 from pytest_django import Settings
 
 from sessions_app.background import sweeper as swept_by
-from sessions_app.background.sweeper import Sweeper
+from sessions_app.background.sweeper import DatabaseAway, Sweeper
+from sessions_app.turns.unclosed import TurnEnd
 
 
-class Stop:
-    """Ends the sweeper after some sweeps and notes how long it waited before each."""
+class Time:
+    """The sweeper's clock and what it waits for; stops it after some waits and notes how long each was."""
 
-    def __init__(self, sweeps: int) -> None:
-        self.sweeps = sweeps
+    def __init__(self, sweeper: Sweeper, sweeps: int) -> None:
+        self.sweeper, self.sweeps = sweeper, sweeps
+        self.now = 0.0
         self.pauses: list[float] = []
+        self.unclosed: dict[str, TurnEnd] = {}
+        self.noted = self
+        self.set = self.clear = Mock()
 
-    def wait(self, seconds: float) -> bool:
+    def monotonic(self) -> float:
+        return self.now
+
+    def ends(self) -> dict[str, TurnEnd]:
+        return self.unclosed
+
+    def wait(self, seconds: float) -> None:
         self.pauses.append(seconds)
-        return len(self.pauses) > self.sweeps
+        self.now += seconds
+        if len(self.pauses) > self.sweeps:
+            self.sweeper.stop()
+
+
+def timed(monkeypatch: pytest.MonkeyPatch, sweep: Callable[[], object], sweeps: int) -> Time:
+    sweeper = Sweeper()
+    time = Time(sweeper, sweeps)
+    for name, value in (("sweep", sweep), ("connections", Mock()), ("time", time), ("unclosed", time)):
+        monkeypatch.setattr(swept_by, name, value)
+    return time
 
 
 def pauses(monkeypatch: pytest.MonkeyPatch, sweep: Callable[[], object], sweeps: int) -> list[float]:
-    for name, value in (("sweep", sweep), ("close_old_connections", Mock()), ("connections", Mock())):
-        monkeypatch.setattr(swept_by, name, value)
-    sweeper, stop = Sweeper(), Stop(sweeps)
-    monkeypatch.setattr(sweeper, "_stop_asked", stop)
-    sweeper.run()
-    return stop.pauses
+    time = timed(monkeypatch, sweep, sweeps)
+    time.sweeper.run()
+    return time.pauses
 
 
 def test_it_waits_and_comes_back_soon_while_something_is_left_to_derive(
@@ -41,7 +61,32 @@ def test_it_waits_and_comes_back_soon_while_something_is_left_to_derive(
 
 def test_a_short_interval_stays_short(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     settings.MRPVM_SWEEP_INTERVAL_MS = 200
-    assert pauses(monkeypatch, lambda: {"derived": 1}, 2) == [0.2, 0.2, 0.2]
+    assert pauses(monkeypatch, lambda: {"derived": 1}, 2) == pytest.approx([0.2, 0.2, 0.2])
+
+
+def test_it_comes_back_soon_while_the_database_is_away(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    settings.MRPVM_SWEEP_INTERVAL_MS = 60_000
+    sweep = Mock(side_effect=[{"derived": 0}, DatabaseAway, DatabaseAway, {"derived": 0}])
+    time = timed(monkeypatch, sweep, 4)
+    monkeypatch.setattr(time.sweeper, "is_alive", lambda: True)
+    works: list[bool] = []
+    wait = time.wait
+    time.wait = lambda seconds: (works.append(time.sweeper.works), wait(seconds))  # type: ignore[method-assign, assignment, func-returns-value]
+    time.sweeper.run()
+    assert time.pauses == [60, 60, 1, 1, 60]
+    assert works == [True, True, False, False, True]
+
+
+def test_turns_left_open_are_closed_between_two_sweeps(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    settings.MRPVM_SWEEP_INTERVAL_MS = 60_000
+    time = timed(monkeypatch, Mock(), 3)
+    time.unclosed["req-1"] = TurnEnd({"code": "UNAVAILABLE"})
+    recover = Mock(side_effect=[OperationalError("away"), lambda: 1])
+    monkeypatch.setattr(swept_by, "living_connection", nullcontext)
+    monkeypatch.setattr(swept_by, "recover_abandoned", recover)
+    time.sweeper.run()
+    assert recover.call_count == 3 > swept_by.sweep.call_count == 0  # type: ignore[attr-defined]
+    assert time.pauses == [1, 1, 1, 1]
 
 
 PARTS = (
@@ -54,7 +99,7 @@ PARTS = (
 def test_a_part_that_fails_is_noted_and_stops_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(swept_by, "close_old_connections", Mock())
+    monkeypatch.setattr(swept_by, "living_connection", nullcontext)
     for name in PARTS:
         monkeypatch.setattr(swept_by, name, Mock(return_value=1))
     monkeypatch.setattr(swept_by, "expire_sessions", Mock(side_effect=OSError("disk")))

@@ -14,10 +14,10 @@ from django.db import DatabaseError, connections
 from sessions_app.checks import ENVIRONMENT_TAG
 from sessions_app.management.announcement import announcement
 from sessions_app.management.bootstrap import bootstrap
+from sessions_app.management.claim import DatabaseClaim
 from sessions_app.management.server import (
     CannotStart,
     check_layer,
-    claim_database,
     listening_socket,
     run_server,
     unusable_database,
@@ -47,7 +47,7 @@ class Command(BaseCommand):
         os.umask(0o077)  # conversations are read by whoever may, through the server
         self._check(ENVIRONMENT_TAG)
         try:
-            claim = claim_database(shared=bool(settings.REDIS_URL))
+            claim = DatabaseClaim(shared=bool(settings.REDIS_URL))
             bound = listening_socket(host, port)
             if settings.REDIS_URL:
                 check_layer()
@@ -64,7 +64,12 @@ class Command(BaseCommand):
             self._refuse("Stopped before it was ready; the next start goes on from here.")
         connections.close_all()
         grace_seconds = settings.MRPVM_SHUTDOWN_GRACE_MS / 1000
-        run_server(bound, grace_seconds=grace_seconds, on_started=lambda: self._say(lines))
+        run_server(
+            bound,
+            grace_seconds=grace_seconds,
+            on_started=lambda: self._say(lines),
+            holds_database=lambda: claim.holds,
+        )
         claim.close()
 
     def _check(self, *tags: str) -> None:

@@ -1,0 +1,119 @@
+"""When the database fails: dead connections are given up, and callers are told what it cannot do.
+
+What the database cannot do now is no defect and no failure of a plugin. One function says what an error of it means,
+for SQLite and PostgreSQL alike.
+"""
+
+import errno
+import logging
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from django.db import InterfaceError, OperationalError, connections
+from django.db.transaction import TransactionManagementError
+
+from mrpvm.errors import StorageFull, StorageUnavailable
+
+_PRIMARY_CODE = 0xFF
+_SQLITE_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_SQLITE_AWAY = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL, sqlite3.SQLITE_NOMEM)
+
+_LOCK_NOT_AVAILABLE = "55P03"
+_DISK_FULL = "53100"
+_IO_ERROR = "58030"
+_BUSY_CLASS = "40"  # serialization failure, deadlock
+_AWAY_CLASSES = ("08", "53", "57")  # connection, resources, an operator who stops the server
+
+_BUSY = "The database was busy with something else for too long. Try again in a moment."
+_AWAY = "The database cannot be reached now. Try again in a moment."
+_FULL = (
+    "The disk that holds the database is full, so this was not stored. Make room on it; until then what is stored can"
+    " be read."
+)
+
+logger = logging.getLogger(__name__)
+
+
+def as_unavailable(error: Exception) -> Exception:
+    """Return `StorageUnavailable` for what the database or its disk cannot do now, else the error itself.
+
+    Busy is a lock waited for in vain (`lock_timeout`, SQLite's `timeout`); away is a lost or refused connection; full
+    is `StorageFull`.
+    """
+    if isinstance(error, TransactionManagementError) and isinstance(error.__cause__, Exception):
+        # Somebody went on in a transaction that had failed already.
+        told = as_unavailable(error.__cause__)
+        return error if told is error.__cause__ else told
+    message = _meaning(error)
+    if message is None:
+        return error
+    logger.warning("%s (%s)", message.partition(".")[0], " ".join(str(error).split()))
+    if message == _FULL:
+        return StorageFull(message)
+    return StorageUnavailable(message, details={"retry_after_seconds": 1})
+
+
+def _meaning(error: Exception) -> str | None:
+    if isinstance(error, OSError):
+        return _FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    if not isinstance(error, OperationalError | InterfaceError):
+        return None
+    cause: Any = error.__cause__
+    if hasattr(cause, "sqlite_errorcode"):
+        return _sqlite_meaning(cause.sqlite_errorcode & _PRIMARY_CODE)
+    return _postgresql_meaning(cause.sqlstate) if hasattr(cause, "sqlstate") else None
+
+
+def _sqlite_meaning(code: int) -> str | None:
+    if code == sqlite3.SQLITE_FULL:
+        return _FULL
+    if code in _SQLITE_BUSY:
+        return _BUSY
+    return _AWAY if code in _SQLITE_AWAY else None
+
+
+def _postgresql_meaning(state: str | None) -> str | None:
+    if state == _DISK_FULL:
+        return _FULL
+    if state == _LOCK_NOT_AVAILABLE or (state or "").startswith(_BUSY_CLASS):
+        return _BUSY
+    # Without a state the server has said nothing: the connection is lost or was never made.
+    return _AWAY if state is None or state == _IO_ERROR or state.startswith(_AWAY_CLASSES) else None
+
+
+@contextmanager
+def outages_told() -> Iterator[None]:
+    """Raise what the block raises as `as_unavailable` returns it."""
+    try:
+        yield
+    except Exception as error:
+        if (told := as_unavailable(error)) is error:
+            raise
+        raise told from error
+
+
+def give_up_dead_connections() -> None:
+    """Close this thread's connections that have failed since they were made; the next use makes new ones.
+
+    On PostgreSQL a connection that is kept is tried before its next use. One in a transaction is left as it is.
+    """
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()
+
+
+@contextmanager
+def living_connection() -> Iterator[None]:
+    """Run one unit of work of a thread that serves no request, as Django runs a request.
+
+    Raises what the block raises as `as_unavailable` returns it. Effects: those of `give_up_dead_connections`, before
+    and after.
+    """
+    give_up_dead_connections()
+    try:
+        with outages_told():
+            yield
+    finally:
+        give_up_dead_connections()
