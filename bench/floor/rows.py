@@ -20,7 +20,6 @@ from sessions_app.models import (
     Session,
     SessionEvent,
     SessionMemory,
-    TurnDetail,
     TurnEvents,
     UnitEvent,
 )
@@ -37,7 +36,6 @@ class RecordedTurn:
     context_units: Sequence[Row]
     unit_events: Sequence[Row]
     trace: Sequence[Row]
-    details: Sequence[Row]
     session_events: Sequence[Row]
     layer_units: Sequence[Row]
     postings: Sequence[Sequence[Row]]
@@ -53,7 +51,6 @@ class RecordedTurn:
             context_units=_rows(turn.context_units, "turn_id"),
             unit_events=_rows(turn.unit_events, "turn_id"),
             trace=_rows(turn.event_batches, "turn_id"),
-            details=_rows(turn.details, "turn_id"),
             session_events=_rows(turn.session.events.filter(payload__request_id=turn.request_id), "sequence"),
             layer_units=_rows(layer_units),
             postings=[_rows(unit.postings, "unit_id") for unit in layer_units.order_by("pk")],
@@ -63,7 +60,7 @@ class RecordedTurn:
     def row_count(self) -> int:
         """Give the number of rows."""
         listed = (
-            self.messages, self.context_units, self.unit_events, self.trace, self.details, self.session_events,
+            self.messages, self.context_units, self.unit_events, self.trace, self.session_events,
             self.layer_units, *self.postings,
         )  # fmt: skip
         return 1 + sum(len(rows) for rows in listed)
@@ -108,7 +105,6 @@ class RecordedConversation:
         ContextUnit.objects.bulk_create(ContextUnit(turn=turn, **_renamed(row)) for row in recorded.context_units)
         UnitEvent.objects.bulk_create(UnitEvent(turn=turn, **row) for row in recorded.unit_events)
         TurnEvents.objects.bulk_create(TurnEvents(turn=turn, **row) for row in recorded.trace)
-        TurnDetail.objects.bulk_create(TurnDetail(turn=turn, **row) for row in recorded.details)
         units = LayerUnit.objects.bulk_create(LayerUnit(**_renamed(row)) for row in recorded.layer_units)
         Posting.objects.bulk_create(
             Posting(unit=unit, **row) for unit, rows in zip(units, recorded.postings, strict=True) for row in rows

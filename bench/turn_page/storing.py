@@ -5,9 +5,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from sessions_app.actions.payloads import detail_row
+from sessions_app.actions.payloads import batch, payload
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ExplainabilityTurn, Project, TurnDetail, TurnEvents
+from sessions_app.models import ExplainabilityTurn, Project
 
 
 def store_turn(project: Project, batches: Iterable[tuple[int, list[Any]]]) -> ExplainabilityTurn:
@@ -19,11 +19,8 @@ def store_turn(project: Project, batches: Iterable[tuple[int, list[Any]]]) -> Ex
     )  # fmt: skip
     session.turn_sequence = 1
     session.save(update_fields=["turn_sequence"])
-    batches = list(batches)
-    TurnEvents.objects.bulk_create(
-        TurnEvents(turn=turn, first_sequence=first, events=events) for first, events in batches
-    )
-    names = [data["executionId"] for _, events in batches for name, _, data in events if name == "plugin.finished"]
-    payload = {"input": {"message": "Everything at once?"}, "output": {"status": "success"}}
-    TurnDetail.objects.bulk_create((detail_row(turn, ref, payload) for ref in names), batch_size=1_000)
+    parts = {"input": {"message": "Everything at once?"}, "output": {"status": "success"}}
+    for first, events in batches:
+        names = [data["executionId"] for name, _, data in events if name == "plugin.finished"]
+        batch(turn, first, events, [payload(ref, parts) for ref in names]).save()
     return turn

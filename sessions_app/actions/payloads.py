@@ -1,8 +1,6 @@
-"""Payloads of a turn's nodes: compressed when written, removed when old if the operator wants that [O-5, O-22]."""
+"""Rows of a turn's events and payloads; old payloads are removed if the operator wants that [O-5, O-22]."""
 
-import json
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -10,34 +8,30 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from mrpvm.trace.graph import Record
 from sessions_app.actions.sessions import TURNS_A_TRANSACTION
-from sessions_app.models import ExplainabilityTurn, TurnDetail
+from sessions_app.models import ExplainabilityTurn, TurnEvents
+from sessions_app.models.compression import json_bytes
+from sessions_app.models.payload_frames import Payload, framed
 
-_COMPRESSION_LEVEL, _COMPRESSION_MEMORY = 1, 5
-"""zlib's; of its memory a payload of some kilobytes needs little, and to prepare the rest took longer than the work."""
 
-
-def detail_row(turn: ExplainabilityTurn, ref: str, parts: Mapping[str, Any]) -> TurnDetail:
-    """Give the unsaved row of one payload `{input, output, error, meta}` [G-13].
-
-    Beyond the setting's size the text is cut, and the row says by how many bytes [O-22].
-    """
-    payload = {key: parts.get(key) for key in ("input", "output", "error", "meta")}
-    text = json.dumps(payload, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    kept = text[: settings.MRPVM_MAX_DETAIL_BYTES]
-    return TurnDetail(
-        turn=turn,
-        ref=ref,
-        size=len(text),
-        cut_bytes=len(text) - len(kept),
-        body=_compressed(kept),
+def batch(
+    turn: ExplainabilityTurn, first_sequence: int, events: Sequence[Record], payloads: Sequence[Payload]
+) -> TurnEvents:
+    """Return the unsaved row of a batch of events and the payloads that became whole with them."""
+    index, column = framed(payloads)
+    return TurnEvents(
+        turn=turn, first_sequence=first_sequence, events=list(events), payload_index=index, payloads=column
     )
 
 
-def _compressed(data: bytes) -> bytes:
-    window_bits = max(9, min(15, len(data).bit_length()))
-    packer = zlib.compressobj(_COMPRESSION_LEVEL, zlib.DEFLATED, window_bits, _COMPRESSION_MEMORY)
-    return packer.compress(data) + packer.flush()
+def payload(ref: str, parts: Mapping[str, Any]) -> Payload:
+    """Return a node's payload `{input, output, error, meta}` [G-13].
+
+    Beyond the setting's size the text is cut, and the payload says how long it was [O-22].
+    """
+    text = json_bytes({key: parts.get(key) for key in ("input", "output", "error", "meta")})
+    return Payload(ref, text[: settings.MRPVM_MAX_DETAIL_BYTES], len(text))
 
 
 def remove_old_payloads(pause: Callable[[], None] = lambda: None) -> int:
@@ -60,5 +54,5 @@ def _remove_some(days: int) -> int:
     old = ExplainabilityTurn.objects.filter(payloads_removed_at__isnull=True, created_at__lt=now - timedelta(days=days))
     ended = old.exclude(status=ExplainabilityTurn.Status.RUNNING).order_by("created_at")
     turns = list(ended.select_for_update().values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
-    TurnDetail.objects.filter(turn__in=turns).update(body=b"")
+    TurnEvents.objects.filter(turn__in=turns).update(payloads=b"")
     return ExplainabilityTurn.objects.filter(pk__in=turns).update(payloads_removed_at=now)

@@ -4,13 +4,13 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from sessions_app.admin.cells import link, list_links, row_link, shortened, shown_json, shown_text, turn_page
+from sessions_app.admin.cells import link, list_links, row_link, shortened, shown_json, turn_page
 from sessions_app.admin.object_actions import ActionAdmin
 from sessions_app.admin.read_only import ReadOnlyAdmin
-from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, TurnDetail, TurnEvents, UnitEvent
-from sessions_app.queries import turns
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, TurnEvents, UnitEvent
+from sessions_app.models.payload_frames import places
 
-_BELONGING = tuple((model, "turn") for model in (TurnEvents, TurnDetail, UnitEvent, ContextUnit, Message))
+_BELONGING = tuple((model, "turn") for model in (TurnEvents, UnitEvent, ContextUnit, Message))
 _LARGE = ("response_document", "command_result", "unit_changes", "error")
 _TURN_DEFERRED = ("turn__session__system_prompt", *(f"turn__{name}" for name in ("user_message", *_LARGE)))
 
@@ -110,43 +110,32 @@ class _OfTurn(ReadOnlyAdmin):
     ordering = ("-id",)
 
     @admin.display(description="turn")
-    def turn_link(self, row: TurnEvents | TurnDetail) -> SafeString:
+    def turn_link(self, row: TurnEvents) -> SafeString:
         """Give the turn."""
         return row_link(row.turn)
 
     @admin.display
-    def page(self, row: TurnEvents | TurnDetail) -> SafeString:
+    def page(self, row: TurnEvents) -> SafeString:
         """Give the way to the turn's own page."""
         return link(turn_page(row.turn), "Open")
 
 
 @admin.register(TurnEvents)
 class TurnEventsAdmin(_OfTurn):
-    """Batches of machine events."""
+    """Batches of machine events, and what the nodes that ended in them were given and gave."""
 
     list_display = ("id", "turn_link", "first_sequence", "page")
-    list_filter = ("turn__status",)
-    deferred = ("events", *_TURN_DEFERRED)
+    list_filter = ("turn__status", ("turn__payloads_removed_at", admin.EmptyFieldListFilter))
+    deferred = ("events", "payload_index", "payloads", *_TURN_DEFERRED)
     search_fields = ("=turn__request_id",)
-    fields = ("turn", "first_sequence", "records")
+    fields = ("turn", "first_sequence", "records", "payload_sizes")
 
     @admin.display(description="events")
     def records(self, batch: TurnEvents) -> SafeString:
         """Give the events."""
         return shown_json(batch.events)
 
-
-@admin.register(TurnDetail)
-class TurnDetailAdmin(_OfTurn):
-    """Payloads behind the nodes of a graph, unpacked one at a time."""
-
-    list_display = ("id", "turn_link", "ref", "size", "cut_bytes", "page")
-    list_filter = ("turn__status", ("turn__payloads_removed_at", admin.EmptyFieldListFilter))
-    deferred = ("body", *_TURN_DEFERRED)
-    search_fields = ("=turn__request_id", "=ref")
-    fields = ("turn", "ref", "size", "cut_bytes", "payload")
-
-    @admin.display
-    def payload(self, detail: TurnDetail) -> SafeString:
-        """Give the payload."""
-        return shown_text(turns.detail(detail.turn, detail.ref).text)
+    @admin.display(description="payloads, in bytes")
+    def payload_sizes(self, batch: TurnEvents) -> SafeString:
+        """Return how long each payload is; the turn's page shows them one at a time."""
+        return shown_json({place.ref: place.size for place in places(batch.payload_index)})

@@ -28,13 +28,13 @@ from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.conversation_points import mark_conversation
 from sessions_app.actions.frozen_content import point_to_personas, point_to_skills, reloaded
-from sessions_app.actions.payloads import detail_row
+from sessions_app.actions.payloads import batch, payload
 from sessions_app.actions.remembered import SessionMemory
 from sessions_app.actions.sessions import create_session, trim_registry
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.commands.trace import trace_of
 from sessions_app.language_model import is_configured
-from sessions_app.models import ExplainabilityTurn, Message, Session, TurnDetail, TurnEvents
+from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
 from sessions_app.queries.sessions import newest_of_user
 from sessions_app.queries.skill_files import current_personas, current_skills, evidence_text, tools
@@ -186,14 +186,12 @@ def _store_trace(
     turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, facts: SessionFacts
 ) -> Sequence[Record]:
     records = trace_of(turn, resolved, outcome, facts)
-    TurnEvents.objects.create(turn=turn, first_sequence=0, events=records)
-    payload = {
+    parts = {
         "input": {"message": turn.user_message},
         "output": outcome.result.as_record(),
         "meta": {"route": resolved.route, "reason": resolved.reason, "changed": sorted(outcome.changes)},
     }
-    detail: TurnDetail = detail_row(turn, ROOT, payload)
-    detail.save()
+    batch(turn, 0, records, [payload(ROOT, parts)]).save()
     return records
 
 

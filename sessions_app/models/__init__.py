@@ -3,7 +3,7 @@
 from sessions_app.models.context_unit import ContextUnit, UnitEvent
 from sessions_app.models.conversation_point import ConversationPoint
 from sessions_app.models.derivation import Derivation
-from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnDetail, TurnEvents
+from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.frozen_content import FrozenContent
 from sessions_app.models.kb_mount import KBMount
 from sessions_app.models.kb_revision import KBRevision
@@ -61,7 +61,6 @@ __all__ = [
     "SessionEvent",
     "SessionMemory",
     "SourceArtifact",
-    "TurnDetail",
     "TurnEvents",
     "TurnRating",
     "UnitArtifact",

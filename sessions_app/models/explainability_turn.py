@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.identifiers import new_request_id
+from sessions_app.models.compression import CompressedJSONField
 from sessions_app.models.session import Session
 
 
@@ -64,9 +65,9 @@ class ExplainabilityTurn(models.Model):
     deliberation_level = models.PositiveSmallIntegerField(default=0)
     model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     is_grounded = models.BooleanField(default=True)
-    response_document = models.JSONField(null=True, blank=True)
+    response_document = CompressedJSONField(null=True, blank=True)
     command_result = models.JSONField(null=True, blank=True)
-    context_report = models.JSONField(null=True, blank=True)
+    context_report = CompressedJSONField(null=True, blank=True)
     client_request = models.JSONField(null=True, blank=True)
     unit_changes = models.JSONField(default=dict, blank=True)
     error = models.JSONField(null=True, blank=True)
@@ -97,11 +98,17 @@ class ExplainabilityTurn(models.Model):
 
 
 class TurnEvents(models.Model):
-    """A batch of the machine's events in order, without payloads; the graph is a fold over them [G-6, O-20]."""
+    """A batch of the machine's events in order [G-6, O-20], and the payloads of the nodes that ended in it [O-22].
+
+    The graph is a fold over the events and needs no payload. `payload_index` says where in `payloads` each of them is,
+    and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty [O-5].
+    """
 
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="event_batches")
     first_sequence = models.PositiveIntegerField()
-    events = models.JSONField()
+    events = CompressedJSONField()
+    payload_index = CompressedJSONField(default=list)
+    payloads = models.BinaryField(default=bytes)
 
     class Meta:
         ordering = ["turn_id", "first_sequence"]
@@ -110,23 +117,3 @@ class TurnEvents(models.Model):
 
     def __str__(self) -> str:
         return f"events from {self.first_sequence}"
-
-
-class TurnDetail(models.Model):
-    """The payload behind one node of the graph, compressed; `size` is its length in bytes before that [O-22].
-
-    Where the turn's `payloads_removed_at` is set, `body` is empty [O-5].
-    """
-
-    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="details")
-    ref = models.CharField(max_length=120)
-    size = models.PositiveIntegerField()
-    cut_bytes = models.PositiveIntegerField(default=0)
-    body = models.BinaryField()
-
-    class Meta:
-        ordering = ["turn_id", "id"]
-        constraints = [models.UniqueConstraint(fields=["turn", "ref"], name="turn_detail_ref")]
-
-    def __str__(self) -> str:
-        return self.ref

@@ -21,6 +21,8 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.models import DateTimeField, Field, JSONField, Model, TextChoices
 from django.db.models.expressions import Col
 
+from sessions_app.models.compression import CompressedJSONField, compress, json_bytes
+
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""
 PRESENT = object()
@@ -274,6 +276,8 @@ def _adapter(field: "Field[Any, Any]") -> Adapter | None:
         return lambda operations, value: operations.adapt_datetimefield_value(value)
     if isinstance(field, JSONField):
         return lambda operations, value: operations.adapt_json_value(value, field.encoder)
+    if isinstance(field, CompressedJSONField):
+        return lambda operations, value: compress(json_bytes(value))
     return None
 
 

@@ -100,8 +100,7 @@ def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Map
 
 def _started(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Give the preferences that the turn began with, as it recorded them: a command, which needs none, records none."""
-    batch = turn.event_batches.order_by("first_sequence").first()
-    records = batch.events if batch else []
+    records = turn.event_batches.order_by("first_sequence").values_list("events", flat=True).first() or []
     data: dict[str, Any] = next((data for name, _, data in records if name == "turn.started"), {})
     if "preferences" not in data:
         return {}

@@ -1,8 +1,7 @@
 """The registry of turns, their graphs and payloads."""
 
 import json
-import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -15,7 +14,8 @@ from mrpvm.errors import NotFound
 from mrpvm.trace.graph import Graph, Record, fold_graph
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Answer, AnswerGroup
-from sessions_app.models import ExplainabilityTurn, Project, Session, TurnDetail, TurnEvents, UnitEvent
+from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents, UnitEvent
+from sessions_app.models.payload_frames import Place, payload_texts, places
 
 
 def turns(session: Session) -> QuerySet[ExplainabilityTurn]:
@@ -62,8 +62,9 @@ def _records_of(turn_pk: int) -> list[Record]:
 def all_records(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Record]]:
     """Give the events of each turn under its key; one query for any number of them."""
     found: dict[int, list[Record]] = {turn.pk: [] for turn in turns}
-    for batch in TurnEvents.objects.filter(turn__in=turns).order_by("turn_id", "first_sequence"):
-        found[batch.turn_id].extend(batch.events)
+    rows = TurnEvents.objects.filter(turn__in=turns).order_by("turn_id", "first_sequence")
+    for turn_pk, events in rows.values_list("turn_id", "events"):
+        found[turn_pk].extend(events)
     return found
 
 
@@ -138,9 +139,9 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
     Raises:
         NotFound: DETAIL_NOT_FOUND, the turn has no such node.
     """
-    row = turn.details.filter(ref=ref).first()
-    if row is not None:
-        return _stored(turn, row)
+    stored = details(turn, [ref])
+    if ref in stored:
+        return stored[ref]
     recorded = next((item for item in _recorded(records(turn)) if item.ref == ref), None)
     if recorded is None:
         raise NotFound(f"The turn has no node '{ref}'.", code="DETAIL_NOT_FOUND")
@@ -148,25 +149,39 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
 
 
 def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail]:
-    """Give the stored payloads of some nodes by their ids; one query."""
-    return {row.ref: _stored(turn, row) for row in turn.details.filter(ref__in=refs)}
+    """Return the stored payloads of some nodes by their ids; two queries, and only what holds them is decompressed."""
+    wanted: dict[int, list[Place]] = {}
+    for batch_pk, index in turn.event_batches.values_list("pk", "payload_index"):
+        found = [place for place in places(index) if place.ref in refs]
+        if found:
+            wanted[batch_pk] = found
+    columns = dict(turn.event_batches.filter(pk__in=wanted).values_list("pk", "payloads")) if wanted else {}
+    return {
+        item.ref: item
+        for batch_pk, batch_places in wanted.items()
+        for item in _stored(turn, columns[batch_pk], batch_places)
+    }
 
 
 def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, Detail]]:
-    """Give every payload of the turns with the turn's key; two queries for any number of them [G-13]."""
+    """Return every payload of the turns with the turn's key; two queries for any number of them [G-13]."""
     stored: set[tuple[int, str]] = set()
     by_key = {turn.pk: turn for turn in turns}
-    for row in TurnDetail.objects.filter(turn__in=by_key).order_by("turn_id", "id").iterator():
-        stored.add((row.turn_id, row.ref))
-        yield row.turn_id, _stored(by_key[row.turn_id], row)
+    batches = TurnEvents.objects.filter(turn__in=by_key).order_by("turn_id", "first_sequence").defer("events")
+    for batch in batches.iterator():
+        for item in _stored(by_key[batch.turn_id], batch.payloads, places(batch.payload_index)):
+            stored.add((batch.turn_id, item.ref))
+            yield batch.turn_id, item
     for turn_pk, found in all_records(turns).items():
         yield from ((turn_pk, item) for item in _recorded(found) if (turn_pk, item.ref) not in stored)
 
 
-def _stored(turn: ExplainabilityTurn, row: TurnDetail) -> Detail:
+def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequence[Place]) -> Iterator[Detail]:
     is_pruned = turn.payloads_removed_at is not None
-    text = "" if is_pruned else zlib.decompress(bytes(row.body)).decode("utf-8", "replace")
-    return Detail(ref=row.ref, text=text, size=row.size, cut_bytes=row.cut_bytes, is_pruned=is_pruned)
+    texts = {} if is_pruned else payload_texts(column, wanted)
+    for place in wanted:
+        text = texts.get(place.ref, b"").decode("utf-8", "replace")
+        yield Detail(ref=place.ref, text=text, size=place.size, cut_bytes=place.cut_bytes, is_pruned=is_pruned)
 
 
 def _recorded(found: Iterable[Record]) -> Iterator[Detail]:

@@ -1,4 +1,4 @@
-"""Writes a turn's machine events to the database: structure in batches, payloads one row a node [O-20, O-22]."""
+"""Writes a turn's machine events to the database, in batches with the payloads of the nodes that ended [O-20, O-22]."""
 
 import time
 from typing import Any
@@ -9,9 +9,10 @@ from django.db import transaction
 from mrpvm.trace.events import Event
 from mrpvm.trace.graph import Record, path_key
 from mrpvm.trace.order import frame_of_record, in_frame_order
-from sessions_app.actions.payloads import detail_row
+from sessions_app.actions.payloads import batch, payload
 from sessions_app.events import announce_progress
-from sessions_app.models import ExplainabilityTurn, TurnDetail, TurnEvents
+from sessions_app.models import ExplainabilityTurn
+from sessions_app.models.payload_frames import Payload
 from sessions_app.models.plain_sql import insert_rows
 
 _COMPLETE = {"plugin.finished", "frame.closed"}
@@ -27,7 +28,7 @@ class TraceWriter:
         self._written_count = 0
         self._flushed_at = time.monotonic()
         self._partial: dict[str, dict[str, Any]] = {}
-        self._whole: list[TurnDetail] = []
+        self._whole: list[Payload] = []
         self.records: list[Record] = []
         self.ledger: list[tuple[str, dict[str, Any]]] = []
 
@@ -43,7 +44,7 @@ class TraceWriter:
             parts = self._partial.setdefault(event.detail_ref, {})
             parts.update(event.detail)
             if event.name in _COMPLETE:
-                self._whole.append(detail_row(self._turn, event.detail_ref, self._partial.pop(event.detail_ref)))
+                self._whole.append(payload(event.detail_ref, self._partial.pop(event.detail_ref)))
 
     def flush_if_due(self) -> None:
         """Write what is new if the last time is long enough ago, and tell open pages."""
@@ -66,19 +67,23 @@ class TraceWriter:
         ordered = in_frame_order(self.records, frame_of_record)
         start = self._written_count
         if ordered[:start] != self.records[:start]:
-            TurnEvents.objects.filter(turn=self._turn).delete()
-            start = 0
+            self._turn.event_batches.update(events=[])  # their payloads stay where they are
+            self._insert(start, ordered)
+            start = len(ordered)
         self.ledger.sort(key=lambda row: path_key(row[0]))
         self._write(ordered, start)
 
     def _write(self, records: list[Record], start: int) -> None:
-        new, details = records[start:], list(self._whole)
+        new = records[start:]
         if new:
-            insert_rows([TurnEvents(turn=self._turn, first_sequence=start, events=new)])
-        insert_rows(details)
+            self._insert(start, new)
+        payload_count = len(self._whole)
         self._flushed_at = time.monotonic()
-        transaction.on_commit(lambda: self._settle(records, start + len(new), len(details)))
+        transaction.on_commit(lambda: self._settle(records, start + len(new), payload_count))
 
-    def _settle(self, records: list[Record], record_count: int, detail_count: int) -> None:
+    def _insert(self, start: int, events: list[Record]) -> None:
+        insert_rows([batch(self._turn, start, events, self._whole)])
+
+    def _settle(self, records: list[Record], record_count: int, payload_count: int) -> None:
         self.records, self._written_count = records, record_count
-        del self._whole[:detail_count]
+        del self._whole[:payload_count]

@@ -16,6 +16,7 @@ from sessions_app.actions.api_keys import create_key, ensure_key, find_key, revo
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import ApiKey, KnowledgeSource, Membership, Project, Session
 from tests.api.conftest import Caller
+from tests.payloads import stored_payloads
 
 PUBLIC = {"health", "ready", "unknown"}
 PAGES = {"docs"}
@@ -44,7 +45,7 @@ def address(pattern: URLPattern, session: Session) -> str:
         "session_id": session.session_id,
         "request_id": turn.request_id,
         "unit_id": session.context_units.get().unit_id,
-        "ref": turn.details.order_by("id").first().ref,  # type: ignore[union-attr]
+        "ref": next(iter(stored_payloads(turn))),
         "kb_id": session.mounted_kb.kb_id,
         "source_id": KnowledgeSource.objects.get(name="decks.md").source_id,
     }

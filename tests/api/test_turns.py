@@ -8,10 +8,12 @@ import pytest
 from pytest_django import Settings
 
 from mrpvm.errors import Conflict
-from sessions_app.models import ExplainabilityTurn, Session, TurnDetail
+from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.models.payload_frames import Payload, framed, payload_texts, places
 from sessions_app.turns.cancel import request_cancel
 from tests.api.conftest import Caller
 from tests.api.doubles import RaisingDetector, registered
+from tests.payloads import stored_payloads
 from tests.retention import age_payloads
 
 
@@ -102,7 +104,7 @@ def test_a_long_payload_comes_inline_in_part_and_says_so(editor: Caller, talked:
     settings.MRPVM_INLINE_DETAIL_BYTES = 100
     turn = talked.turns.get(turn_index=1)
     path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"
-    row = TurnDetail.objects.get(turn=turn, ref="frame-0")
+    row = stored_payloads(turn)["frame-0"]
     detail = editor.get(path).json()
     assert (detail["truncated"], detail["size"], detail["input"]) == (True, row.size, None)
     assert len(detail["text"].encode()) <= 100
@@ -114,12 +116,15 @@ def test_a_long_payload_comes_inline_in_part_and_says_so(editor: Caller, talked:
 def test_a_cut_or_pruned_payload_says_so(editor: Caller, talked: Session, settings: Settings) -> None:
     turn = talked.turns.get(turn_index=1)
     path = f"/api/sessions/{talked.session_id}/turns/{turn.request_id}/details/frame-0"
-    TurnDetail.objects.update(cut_bytes=7)
+    batch = turn.event_batches.get()
+    index, texts = batch.payload_index, payload_texts(batch.payloads, places(batch.payload_index))
+    cut = [Payload(ref, text[:-7] if ref == "frame-0" else text, len(text)) for ref, text in texts.items()]
+    turn.event_batches.update(**dict(zip(("payload_index", "payloads"), framed(cut), strict=True)))
     assert editor.get(path).json()["cutBytes"] == 7
     cut = editor.get(f"{path}?download=1")
     assert cut.headers["X-Cut-Bytes"] == "7"
     assert cut.headers["Content-Disposition"].endswith('.txt"')
-    TurnDetail.objects.update(cut_bytes=0)
+    turn.event_batches.update(payload_index=index, payloads=batch.payloads)
     age_payloads(settings)
     pruned = editor.get(path).json()
     assert (pruned["pruned"], pruned["input"], pruned["output"]) == (True, None, None)

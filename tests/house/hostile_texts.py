@@ -19,6 +19,7 @@ from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import collapse, sentences, words
 from mrpvm.llm.redaction import redacted
 from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader
+from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
 from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
 from mrpvm.plugins.response_validators.constraints.forms import broken_form
 from mrpvm.plugins.response_validators.constraints.grounding import readable, ungrounded_name, ungrounded_number
@@ -64,6 +65,7 @@ def as_answer(text: str) -> None:
 def as_sentence(text: str) -> None:
     """Read a sentence as the solver reads evidence."""
     sentence = collapse(text)
+    clauses_of(sentence)
     voiced(sentence)
 
 

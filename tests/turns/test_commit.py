@@ -13,6 +13,7 @@ from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import detection, plugin, retrieval, solution
+from tests.payloads import stored_payloads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -69,7 +70,7 @@ def test_the_entry_tells_everything_of_the_turn(session, plugins, settings):
     assert turn.lease_until is None
     assert turn.duration_ms is not None
     assert turn.event_batches.count() == 1
-    assert set(turn.details.values_list("ref", flat=True)) >= {"frame-0", "exec-0.1~1"}
+    assert stored_payloads(turn).keys() >= {"frame-0", "exec-0.1~1"}
 
 
 def test_the_ledger_follows_a_unit_from_staging_to_citation(session, plugins):

@@ -19,6 +19,7 @@ from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.prepare import prepare
 from tests.kernel.scripted import REJECT, plugin, solution
+from tests.payloads import stored_payloads
 from tests.turns.failure_scene import fail, memory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -118,7 +119,7 @@ def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
     assert error.code == "SERVER_INTERNAL_ERROR"
     assert "disk full" not in error.message
     assert graph(turn)["frames"][0]["id"] == "frame-0"
-    assert turn.details.exists()
+    assert stored_payloads(turn)
     assert turn.response_document is None
 
 

@@ -1,5 +1,6 @@
 """Data from before a change is carried over by its migration."""
 
+import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
@@ -11,8 +12,9 @@ from django.db.migrations.state import StateApps
 from django.db.models import Model
 
 from mrpvm.llm.roles import ModelConfig
-from sessions_app.models import KnowledgeLayer, KnowledgeSource, Posting, Session
+from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, KnowledgeSource, Posting, Session
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.turns import details, records
 
 FIRST = [("sessions_app", "0001_initial")]
 
@@ -49,7 +51,22 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
         layer=layer, unit_id="u", topic="t", claim="Größe", hash="h", origin=source
     )
     old.get_model("sessions_app", "Posting").objects.create(layer=layer, unit=unit, term=-7, frequency=10, length=20)
+    turn = old.get_model("sessions_app", "ExplainabilityTurn").objects.create(
+        session=made, turn_index=1, request_id="req-old", response_document={"groups": ["Größe"]}
+    )
+    for first, events in ((0, [["turn.started", 0, {}]]), (1, [["turn.finished", 5, {}]])):
+        turn.event_batches.create(first_sequence=first, events=events)
+    for ref, text in (("frame-0", b'{"input": 1}'), ("exec-0.1~1", b'{"input": "cut')):
+        turn.details.create(ref=ref, size=len(text) + 3, cut_bytes=3, body=zlib.compress(text))
     to_the_newest()
+    carried_turn = ExplainabilityTurn.objects.get()
+    assert (carried_turn.response_document, carried_turn.context_report) == ({"groups": ["Größe"]}, None)
+    assert [name for name, _, _ in records(carried_turn)] == ["turn.started", "turn.finished"]
+    stored = details(carried_turn, ["frame-0", "exec-0.1~1"])
+    assert {ref: (item.text, item.size, item.cut_bytes) for ref, item in stored.items()} == {
+        "frame-0": ('{"input": 1}', 15, 3),
+        "exec-0.1~1": ('{"input": "cut', 17, 3),
+    }
     assert list(Posting.objects.values_list("layer_id", "unit_id", "term", "frequency", "length")) == [
         (layer.pk, unit.pk, -7, 10, 20)
     ]

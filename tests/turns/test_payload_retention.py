@@ -6,19 +6,20 @@ import pytest
 from django.utils import timezone
 
 from sessions_app.actions.payloads import remove_old_payloads
-from sessions_app.models import ExplainabilityTurn, TurnDetail
+from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns import details, graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.prepare import prepare
 from tests.actions.transactions import recorded
+from tests.payloads import stored_payloads
 from tests.retention import age_payloads
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def stored_bytes(turn):
-    return sum(len(row.body) for row in TurnDetail.objects.filter(turn=turn))
+    return sum(len(row.payloads) for row in turn.event_batches.all())
 
 
 def test_they_are_kept_for_ever_unless_a_time_is_set(session, plugins):
@@ -32,7 +33,7 @@ def test_they_are_kept_for_ever_unless_a_time_is_set(session, plugins):
 def test_of_an_old_turn_they_go_and_all_else_stays(session, plugins, settings):
     plugins()
     old = run_turn(session, TurnCall(message="Why?")).turn
-    before, sizes = graph(old), {row.ref: row.size for row in old.details.all()}
+    before, sizes = graph(old), {ref: place.size for ref, place in stored_payloads(old).items()}
     assert age_payloads(settings) == 1
     new = run_turn(session, TurnCall(message="Why?")).turn
     assert remove_old_payloads() == 0

@@ -20,7 +20,6 @@ from sessions_app.models import (
     Posting,
     Session,
     SessionEvent,
-    TurnDetail,
     TurnEvents,
     UnitEvent,
 )
@@ -66,7 +65,6 @@ def test_every_kind_of_column_arrives_as_bulk_create_would_write_it(session, plu
         UnitEvent(session=session, turn=turn, unit_id="u", step="cited", score=0.25, rank=None, reason=TEXT),
         UnitEvent(session=session, turn=None, unit_id="u", step="removed"),
         TurnEvents(turn=turn, first_sequence=7, events=[["a", 1, {"b": TEXT}]]),
-        TurnDetail(turn=turn, ref="r", size=3, body=b"\x00\xff'"),
         Message(session=session, turn=turn, sequence=91, role="user", content=TEXT),
         Message(session=session, turn=turn, sequence=92, role="tool", content=TEXT, payload={"n": 1.5}),
         ContextUnit.from_value(UNIT, session=session, turn=turn, created_at=MOMENT),
@@ -160,18 +158,15 @@ def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
     plugins()
     turn = prepare(session, TurnCall(message="hello")).turn
     body = bytes(range(256)) * 3
-    stored = [("r'", 3), ("r'", 4), ("s%s", 3), ("t", 5)]
-    insert_rows([TurnDetail(turn=turn, ref=f"{ref}{size}", size=size, body=body) for ref, size in stored])
-    each = {"ref": ["r'3", "s%s4", "t5", TEXT], "size": [3, 4, 5, 3]}
+    insert_rows([TurnEvents(turn=turn, first_sequence=size, events=[], payloads=body) for size in (3, 4, 5)])
+    each = {"first_sequence": [3, 5, 9], "turn_id": [turn.pk, turn.pk, turn.pk]}
     for binary in (False, True):
         with CaptureQueriesContext(connection) as queries:
-            found = look_up_rows(
-                TurnDetail, ("ref", "size", "body"), each, binary=binary, turn_id=[turn.pk, -1], cut_bytes=0
-            )
+            found = look_up_rows(TurnEvents, ("first_sequence", "payloads"), each, binary=binary, turn_id=[turn.pk, -1])
         assert len(queries) == 1
-        assert sorted((ref, size, bytes(value)) for ref, size, value in found) == [("r'3", 3, body), ("t5", 5, body)]
-    assert look_up_rows(TurnDetail, ("ref",), {"ref": []}, turn_id=turn.pk) == []
-    assert look_up_rows(TurnDetail, ("ref",), {"ref": ["t5"]}, turn_id=[]) == []
+        assert sorted((size, bytes(value)) for size, value in found) == [(3, body), (5, body)]
+    assert look_up_rows(TurnEvents, ("id",), {"first_sequence": []}, turn_id=turn.pk) == []
+    assert look_up_rows(TurnEvents, ("id",), {"first_sequence": [5]}, turn_id=[]) == []
 
 
 @pytest.mark.parametrize("text", ["", "NULL", "{}", "a,b", " a ", '"', "\\", '\\"', "{\\", "\n\t", "%s", TEXT])

@@ -1,7 +1,5 @@
 """What tests of the admin share: an operator's client, and rows of every kind."""
 
-import json
-import zlib
 from itertools import count
 
 import pytest
@@ -10,6 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from mrpvm.learning import Experience
+from sessions_app.actions.payloads import batch, payload
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import (
     ApiKey,
@@ -37,8 +36,6 @@ from sessions_app.models import (
     Session,
     SessionMemory,
     SourceArtifact,
-    TurnDetail,
-    TurnEvents,
     TurnRating,
     UnitArtifact,
     UnitEvent,
@@ -118,6 +115,4 @@ def _add_conversation(session: Session) -> None:
     value = make_unit("session::1", HOSTILE)
     ContextUnit.from_value(value, session=session, turn=turn, state="committed").save()
     UnitEvent.objects.create(session=session, turn=turn, unit_id="session::1", step="staged", text=HOSTILE)
-    TurnEvents.objects.create(turn=turn, first_sequence=0, events=[[0, "frame.opened", {"name": HOSTILE}]])
-    body = json.dumps({"input": HOSTILE, "output": None, "error": None, "meta": {}}).encode()
-    TurnDetail.objects.create(turn=turn, ref="exec-0", size=len(body), body=zlib.compress(body))
+    batch(turn, 0, [[0, "frame.opened", {"name": HOSTILE}]], [payload("exec-0", {"input": HOSTILE})]).save()

@@ -25,7 +25,6 @@ from sessions_app.models import (
     Membership,
     Message,
     Session,
-    TurnDetail,
     TurnEvents,
 )
 from tests.web.admin_scene import HOSTILE, add_rows_of_every_kind, operator, operators
@@ -164,7 +163,7 @@ def test_a_session_links_to_its_page_and_a_turn_to_its_own(operators: Client) ->
         link = f'href="{address}"'
         assert link in operators.get(address_of(model, "changelist")).text
         assert link in operators.get(address_of(model, "change", row.pk)).text
-    assert f'href="{turn_page}"' in operators.get(address_of(TurnDetail, "changelist")).text
+    assert f'href="{turn_page}"' in operators.get(address_of(TurnEvents, "changelist")).text
 
 
 def test_without_such_pages_there_are_no_links(monkeypatch: pytest.MonkeyPatch) -> None:

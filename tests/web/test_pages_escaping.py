@@ -1,8 +1,6 @@
 """Whatever a user, a plugin or a knowledge base writes stays text, on every page and in every fragment [UI-16]."""
 
-import json
 import re
-import zlib
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,11 +11,14 @@ from django.utils.html import escape
 from sessions_app.actions.api_keys import create_key
 from sessions_app.actions.forks import fork_base
 from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.payloads import payload
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
+from sessions_app.models.payload_frames import framed, places
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import plugin
+from tests.payloads import stored_payloads
 from tests.web.page_scene import (
     HOSTILE,
     Install,
@@ -66,11 +67,12 @@ def spoil_rows(session: Session) -> None:
         turn.unit_events.create(
             session=session, unit_id=HOSTILE, step="offered", store="x>\"'", execution_id="x>\"'", reason=HOSTILE
         )
-        for detail in turn.details.all():
-            payload = {"input": {HOSTILE: [HOSTILE, {HOSTILE: 1}]}, "output": HOSTILE, "meta": [HOSTILE]}
+        for batch in turn.event_batches.all():
+            parts = {"input": {HOSTILE: [HOSTILE, {HOSTILE: 1}]}, "output": HOSTILE, "meta": [HOSTILE]}
             error = {"code": HOSTILE, "message": HOSTILE}
-            detail.body = zlib.compress(json.dumps({**payload, "error": error}).encode())
-            detail.save()
+            hostile = [payload(place.ref, {**parts, "error": error}) for place in places(batch.payload_index)]
+            batch.payload_index, batch.payloads = framed(hostile)
+            batch.save()
     session.preferred_planner_plugin = session.preferred_model = session.preferred_kb_plugin = HOSTILE
     session.first_message = HOSTILE[:60]
     session.save()
@@ -95,7 +97,7 @@ def addresses(session: Session) -> list[str]:
 
 def _of_turn(turn: ExplainabilityTurn, of_turn: list[str]) -> list[str]:
     parts = ("", "-head", "-graph", "-outline", "-context")
-    details = [reverse("turn-detail", args=[*of_turn, ref]) for ref in turn.details.values_list("ref", flat=True)]
+    details = [reverse("turn-detail", args=[*of_turn, ref]) for ref in stored_payloads(turn)]
     selected = reverse("turn", args=of_turn) + "?sel=exec-0.1~1"
     return [*(reverse(f"turn{part}", args=of_turn) for part in parts), *details, selected]
 

@@ -20,6 +20,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.graph.outline import ROWS_AT_FIRST
 from tests.kernel.scripted import REJECT, detection, plugin
+from tests.payloads import stored_executions
 from tests.retention import age_payloads
 from tests.web.page_scene import (
     Install,
@@ -74,7 +75,7 @@ def reader(live_project: Project) -> Client:
 def test_the_graph_comes_first_and_shows_every_execution(reader: Client, answered: ExplainabilityTurn) -> None:
     html = get(reader, answered)
     graph = html[html.index('<svg class="graph"') : html.index("</svg>", html.index('<svg class="graph"'))]
-    executions = answered.details.filter(ref__startswith="exec-").values_list("ref", flat=True)
+    executions = stored_executions(answered)
     assert len(executions) >= 5
     for ref in executions:
         assert f'data-id="{ref}"' in html
@@ -90,7 +91,7 @@ def test_the_outline_is_a_tree_of_the_same_items(reader: Client, answered: Expla
     html = get(reader, answered, "turn-outline")
     items = re.findall(r'role="treeitem"[^>]*data-id="([^"]+)"', html)
     assert items[0] == "frame-0"
-    assert set(items[1:]) == set(answered.details.filter(ref__startswith="exec-").values_list("ref", flat=True))
+    assert set(items[1:]) == set(stored_executions(answered))
     assert html.count('role="tree"') == 1
 
 

@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from sessions_app.actions.payloads import detail_row
+from sessions_app.actions.payloads import batch, payload
 from sessions_app.actions.recognition import EXPIRED
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Message, Project, Session
@@ -251,7 +251,7 @@ def test_a_key_that_is_null_is_no_continuity(project: Project) -> None:
         first_sequence=1_000, events=[["plugin.started", 1, started], ["plugin.finished", 4, named]]
     )
     body = {"model": "m-1", "input": HOSTILE, "previous_response_id": None}
-    detail_row(turn, "exec-0.9~1", {"meta": {"requests": [{"url": "http://m", "body": body}]}}).save()
+    batch(turn, 2_000, [], [payload("exec-0.9~1", {"meta": {"requests": [{"url": "http://m", "body": body}]}})]).save()
     html = diagnostics(member_client(project), session)
     assert rows(html)[FOLLOWS] == "no"
     assert rows(html)["Last HTTP status of the model"] == "no answer"

@@ -19,7 +19,7 @@ from mrpvm.plugins.planners.ranking import Ranked
 from mrpvm.registry import installed
 from sessions_app.actions.kb_mounts import mount_base
 from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.payloads import detail_row
+from sessions_app.actions.payloads import batch, payload
 from sessions_app.actions.sessions import Choices, create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
 from sessions_app.turns.call import TurnCall
@@ -70,7 +70,7 @@ def test_the_requests_really_sent_are_shown_one_execution_at_a_time(project: Pro
         "url": "http://model/v1", "body": body, "modelBasis": "role", "attempt": 2, "leftOut": ["stop"],
         "response": {"text": "So."},
     }  # fmt: skip
-    detail_row(turn, ref, {"meta": {"requests": [request]}}).save()
+    batch(turn, 2_000, [], [payload(ref, {"meta": {"requests": [request]}})]).save()
     client = member_client(project)
     context = get(client, turn, "turn-context")
     assert "Deep Solver" in context
@@ -237,7 +237,7 @@ def test_an_exported_turn_has_its_payloads_whole(project: Project, settings: Set
     settings.MRPVM_INLINE_DETAIL_BYTES = 100
     turn = add_turns(new_session(project), 1)[0]
     ref = "exec-long"
-    detail_row(turn, ref, {"input": "x" * 5_000}).save()
+    batch(turn, 2_000, [], [payload(ref, {"input": "x" * 5_000})]).save()
     address = reverse("turn-export", args=[turn.session.session_id, turn.request_id])
     exported = member_client(project).get(address).json()
     kept = exported["executionTrace"]["graph"]["details"][ref]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
-from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
+from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, requested_forms
 from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed
 from mrpvm.plugins.goal_solvers.symbolic.corrections import asks_of_before, without_corrected
@@ -37,8 +37,6 @@ _PROCEDURE_CHARS = 400
 
 def answer_intent(evidence: Evidence) -> AnswerGroup:
     """Give the group of one intent; nothing is asserted that the evidence does not say."""
-    if evidence.intent.output == REMAINDER:
-        return group_of(evidence, "no-context", evidence.intent.target)
     forms = requested_forms(evidence)
     only_told = evidence.intent.output == ACKNOWLEDGEMENT
     rendered = _acknowledge(evidence) if only_told else _Answerer(evidence, forms).run()
@@ -173,7 +171,7 @@ class _Answerer:
 def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
     """Give what is put down to one voice, read as what it says."""
     return [
-        replace(item, reading=read(item.voiced.said))
+        replace(item, reading=read(item.voiced.said), clauses=())
         for item in statements
         if voice and voice <= item.voiced.voice | read(item.speaker or "").senses
     ]

@@ -15,8 +15,6 @@ _FORMER = re.compile(r"\b(?:previously|formerly|originally|used to)\b|\b(?:befor
 _SINCE = re.compile(r"^since \w+,? ", re.IGNORECASE)
 _LASTING = frozenset(sense(word) for word in word_class("live work weigh study cost earn drive be call"))
 """What somebody does in one way at a time: who now lives in Rome no longer lives in Vienna."""
-CORRECTED_REACH = 200
-"""So many statements back a correction looks for what it sets right: the cost stays linear."""
 _NEW_WORDS_MAX = 2
 """How much a correction may say that what it corrects does not: more makes it a statement of its own."""
 _VALUE_WORDS_MAX = 3
@@ -47,15 +45,7 @@ def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = F
     changes = [item for item in corrections if not item.voiced.is_correction]
     if keeps_former:
         corrections = [item for item in corrections if item not in changes]
-    ordered = sorted(statements, key=lambda item: item.order)
-    places = {id(item): place for place, item in enumerate(ordered)}
-    outdated = {
-        id(earlier)
-        for later in corrections
-        for earlier in ordered[max(places[id(later)] - CORRECTED_REACH, 0) : places[id(later)]]
-        if _corrects(later, earlier)
-    }
-    kept = [item for item in statements if id(item) not in outdated]
+    kept = [item for item in statements if not any(_corrects(later, item) for later in corrections)]
     return [item for item in kept if item not in changes] or kept if keeps_former else kept
 
 

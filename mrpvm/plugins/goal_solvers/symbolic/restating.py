@@ -8,7 +8,8 @@ from mrpvm.knowledge.corrections import new_home
 from mrpvm.knowledge.lexicon import AUXILIARIES, MONTHS, NUMBER_WORDS, PREPOSITIONS, REFERRING_PRONOUNS, WEEKDAYS
 from mrpvm.knowledge.text import words
 from mrpvm.knowledge.verbs import verb_forms
-from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, read
 from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _DAY = "|".join(sorted(WEEKDAYS))
@@ -34,8 +35,6 @@ _SHIFTED = re.compile(
     r"to (?P<value>.+?)[.!]*$",
     re.IGNORECASE,
 )
-_REACH = 200
-"""So many statements back something may stand that is put in other words."""
 _VALUE_WORDS = 5
 
 
@@ -53,17 +52,22 @@ def restated(statements: Sequence[Statement]) -> list[Statement]:
 def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
     if statement.is_of_document or statement.speaker is not None:
         return statement
-    before = next((item for item in reversed(earlier[-_REACH:]) if _is_of(item, statement)), None)
+    before = next((item for item in reversed(earlier) if _is_of(item, statement)), None)
     said, replaced = _as_home(statement), None
     if before and statement.voiced.is_marked and is_value(statement.plain):
         said, replaced = _with_value(before, statement), before.text
     elif shifted := _SHIFTED.match(statement.reading.text):
-        before = next((item for item in reversed(earlier[-_REACH:]) if _is_timed(item, shifted["subject"])), None)
+        before = next((item for item in reversed(earlier) if _is_timed(item, shifted["subject"])), None)
         said, replaced = (_at_time(before, shifted["value"]), before.text) if before else (None, None)
     told = before.text if before and (replaced or _opens_with_pronoun(statement)) else statement.before
     if said is None:
         return replace(statement, before=told)
-    return replace(statement, plain=said, reading=read(said), before=told, replaces=replaced)
+    return replace(statement, plain=said, reading=read(said), clauses=_clauses(said), before=told, replaces=replaced)
+
+
+def _clauses(said: str) -> tuple[Reading, ...]:
+    parts = said.rstrip(".").split("; ")
+    return tuple(read(part) for part in parts) if len(parts) > 1 else clauses_of(said)
 
 
 def _is_timed(earlier: Statement, subject: str) -> bool:

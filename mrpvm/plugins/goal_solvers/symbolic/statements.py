@@ -9,8 +9,9 @@ from mrpvm.knowledge.pragmatics import asks_reader, is_task_request
 from mrpvm.knowledge.small_talk import is_assent
 from mrpvm.knowledge.text import QUESTION_MARKS, sentences, words
 from mrpvm.knowledge.units import CHAT_TURN
+from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of, stays_whole
 from mrpvm.plugins.goal_solvers.symbolic.gaps import filled
-from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, read
+from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, Word, read
 from mrpvm.plugins.goal_solvers.symbolic.references import References
 from mrpvm.plugins.goal_solvers.symbolic.voices import Voiced, voiced
 from mrpvm.values import EvidenceEntry, KnowledgeUnit
@@ -19,7 +20,6 @@ _STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
 _BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
 _REACH = 3
 """How many sentences back a person may be named."""
-_BREAK = re.compile(r";\s|,?\s(?:but|and|so)\s", re.IGNORECASE)
 _ITEM = re.compile(r"^- ", re.MULTILINE)
 
 
@@ -28,17 +28,20 @@ class Statement:
     """One sentence of a unit.
 
     `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
-    pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list, `asked` is the
-    question it replies to, `assent` tells whether the reply began with a bare "Yes." or "No.". `replaces` is the
-    earlier statement that this one puts in other words, with a new value.
+    pronouns put in. `inherited` are words of the question it replies to, and of what introduces its list, `before` is
+    the sentence that has to be told with it, `lead` introduces its list, `asked` is the question it replies to,
+    `assent` tells whether the reply began with a bare "Yes." or "No.". `replaces` is the earlier statement that this
+    one puts in other words, with a new value.
     """
 
     text: str
     plain: str
     reading: Reading
+    clauses: tuple[Reading, ...]
     entry: EvidenceEntry
     position: int
     voiced: Voiced
+    inherited: tuple[Word, ...] = ()
     before: str | None = None
     speaker: str | None = None
     lead: str | None = None
@@ -48,8 +51,11 @@ class Statement:
 
     @property
     def readings(self) -> tuple[Reading, ...]:
-        """Return what is said one after the other, each part read on its own."""
-        return tuple(read(part) for part in _BREAK.split(self.reading.text) if part)
+        """Give the clauses, and the whole where it says nothing that its clauses do not."""
+        mixed = len({clause.is_negated for clause in self.clauses}) > 1
+        if mixed or not stays_whole(self.reading.text, self.clauses):
+            return self.clauses
+        return (*self.clauses, self.reading)
 
     @property
     def unit_id(self) -> str:
@@ -127,9 +133,11 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
             text=_quoted(part),
             plain=plain if not said.is_claim else part.text,
             reading=read(whole),
+            clauses=() if said.is_claim else clauses_of(whole),
             entry=entry,
             position=position,
             voiced=said,
+            inherited=(*_complements(part.asked), *_introduced(part.lead)),
             before=_told_before(resolved.before, parts[: position + 1]),
             speaker=part.speaker,
             lead=part.lead,
@@ -157,6 +165,11 @@ def _naming_person(parts: Sequence[_Part]) -> str | None:
         if not _BY_PRONOUN.match(part.text):
             return " ".join(told)
     return None
+
+
+def _introduced(lead: str | None) -> tuple[Word, ...]:
+    """Give what the items of a list are said to be: valves, below "The following valves exist:"."""
+    return tuple(word for word in read(lead).words if word.is_core) if lead else ()
 
 
 def _question_of(part: _Part, unit: KnowledgeUnit) -> str | None:
@@ -220,3 +233,11 @@ def _sentences(text: str) -> list[str]:
     if len(_STEP_NUMBER.findall(text)) >= 2:
         return [part.strip() for part in _STEP_NUMBER.split(text) if part.strip()]
     return sentences(text)
+
+
+def _complements(asked: str | None) -> tuple[Word, ...]:
+    """Give the words of a question that a reply leaves out: those behind a preposition."""
+    utterance = quoted_utterance(asked) if asked else None
+    if utterance is None:
+        return ()
+    return tuple(word for word in read(in_third_person(utterance.said, utterance.speaker)).words if not word.is_core)

@@ -33,10 +33,7 @@ def framed_answer(text: str, discourse: Discourse) -> Framed | None:
     """Give the answer that the roles of clauses tell, or None."""
     wordings = [text, *filter(None, [asked_with_how(text)])]
     found = (asked_by(wording, skipped_verbs=count) for wording in wordings for count in range(_READINGS))
-    readings: list[Asked] = []
-    for asked in found:
-        if asked is not None and asked not in readings:
-            readings.append(asked)
+    readings = [asked for asked in found if asked is not None]
     readings += [asked for asked in map(latency_asked, readings) if asked is not None]
     answers = (_answer(text, asked, discourse.restricted(asked.manners)) for asked in readings)
     return next((found for found in answers if found is not None), None)

@@ -1,0 +1,15 @@
+"""What is stored of the payloads of a turn's nodes."""
+
+from sessions_app.models import ExplainabilityTurn
+from sessions_app.models.payload_frames import Place, places
+
+
+def stored_payloads(turn: ExplainabilityTurn) -> dict[str, Place]:
+    """Return the payloads' places by their refs, in the order in which they were stored."""
+    rows = turn.event_batches.order_by("first_sequence")
+    return {place.ref: place for row in rows for place in places(row.payload_index)}
+
+
+def stored_executions(turn: ExplainabilityTurn) -> list[str]:
+    """Return the refs of the executions that have a payload."""
+    return [ref for ref in stored_payloads(turn) if ref.startswith("exec-")]
