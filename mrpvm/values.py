@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mrpvm.wire import on_wire
+
 ACTS = (
     "compare", "explain", "recommend", "diagnose", "implement", "verify", "define", "evaluate", "identify", "describe",
 )  # fmt: skip
@@ -244,14 +246,29 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateScore:
+    """What a planner thinks of one candidate: the sum of named parts [BP-48]."""
+
+    plugin_id: str
+    score: float
+    parts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A planner's ordered candidates and how it came to them [V-13, PL-17]."""
+    """A planner's ordered candidates and how it came to them [V-13, PL-17].
+
+    `scores` are those of the candidates in order, `left_out` the ones that it found irrelevant, `notes` what else was
+    decided, in words.
+    """
 
     planner_plugin_id: str
     kb_plugin_order: tuple[str, ...]
     goal_solver_order: tuple[str, ...]
     decompose: bool = False
     frame_purpose: str | None = None
+    scores: tuple[CandidateScore, ...] = ()
+    left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -301,6 +318,22 @@ class Recall:
     terms: Mapping[str, float] = field(default_factory=dict)
     texts: tuple[tuple[float, str], ...] = ()
     documents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """Tokens of one answer: the provider's own count, else an estimate [O-32]."""
+
+    input_tokens: int
+    output_tokens: int
+    is_estimated: bool = field(default=False, metadata=on_wire("estimated"))
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            is_estimated=self.is_estimated or other.is_estimated,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,26 +1,37 @@
-"""The JSON form of values: what is stored, shown and sent."""
+"""The JSON form of values: what is stored, shown and sent, with camelCase keys; and values read back from it."""
 
-from collections.abc import Mapping, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
-from typing import Any
+from typing import Any, TypeAliasType, Union, get_args, get_origin, get_type_hints
 
 _PLAIN = frozenset({type(None), str, int, float, bool})
 
 
+OPTIONAL: Mapping[str, Any] = {"is_optional": True}
+"""Metadata of a dataclass field that is left out on the wire while it is None."""
+
+
+def on_wire(name: str) -> Mapping[str, Any]:
+    """Return the metadata of a dataclass field that has another name on the wire."""
+    return {"wire": name}
+
+
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """What to read of a dataclass: `(name, name on the wire)` of each field; `frozen` tells that no object changes."""
+    """What to read of a dataclass: `(name, name on the wire)` of each field, and the wire names of optional ones."""
 
     named: tuple[tuple[str, str], ...]
+    optional: tuple[str, ...]
     frozen: bool
 
 
 @cache
 def _fields_of(kind: type) -> _Fields | None:
-    """Give the fields of a dataclass, None for what is none."""
+    """Return the fields of a dataclass, None for what is none."""
 
     def camel(name: str) -> str:
         head, *rest = name.split("_")
@@ -29,7 +40,9 @@ def _fields_of(kind: type) -> _Fields | None:
     if not is_dataclass(kind):
         return None
     frozen = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]  # typeshed leaves it out
-    return _Fields(tuple((item.name, camel(item.name)) for item in fields(kind)), frozen)
+    named = tuple((item.name, item.metadata.get("wire") or camel(item.name)) for item in fields(kind))
+    optional = {item.name for item in fields(kind) if item.metadata.get("is_optional")}
+    return _Fields(named, tuple(wire for name, wire in named if name in optional), frozen)
 
 
 class Forms:
@@ -44,7 +57,7 @@ class Forms:
         self._known: dict[int, tuple[object, dict[str, Any]]] = {}
 
     def form_of(self, value: object, known: _Fields) -> dict[str, Any]:
-        """Give the JSON form of one object of a dataclass with these fields."""
+        """Return the JSON form of one object of a dataclass with these fields."""
         if not known.frozen:
             return self._converted(value, known)
         found = self._known.get(id(value))  # the value is kept beside its form, so that no other can get its id
@@ -56,11 +69,12 @@ class Forms:
         read = ((wire, getattr(value, name)) for name, wire in known.named)
         if type(value) is self._brief:
             read = ((wire, item) for wire, item in read if item or item == 0)
-        return {wire: item if type(item) in _PLAIN else to_wire(item, forms=self) for wire, item in read}
+        form = {wire: item if type(item) in _PLAIN else to_wire(item, forms=self) for wire, item in read}
+        return _without_absent(form, known)
 
 
 def to_wire(value: Any, *, forms: Forms | None = None) -> Any:
-    """Give `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
+    """Return `value` as JSON-ready data: dataclasses become objects with camelCase keys [N-4]."""
     # A turn converts some thousands of values, nearly all of them plain or fields of dataclasses: these come first.
     kind: type[object] = type(value)
     if kind in _PLAIN:
@@ -68,9 +82,10 @@ def to_wire(value: Any, *, forms: Forms | None = None) -> Any:
     if (known := _fields_of(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable, whatever it defines
         if forms is not None:
             return forms.form_of(value, known)
-        return {
+        form = {
             wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in known.named
         }
+        return _without_absent(form, known)
     if isinstance(value, tuple | list | set | frozenset):
         return [item if type(item) in _PLAIN else to_wire(item, forms=forms) for item in value]
     if isinstance(value, str | int | float):
@@ -82,6 +97,55 @@ def to_wire(value: Any, *, forms: Forms | None = None) -> Any:
     return str(value)
 
 
+def _without_absent(form: dict[str, Any], known: _Fields) -> dict[str, Any]:
+    for wire in known.optional:
+        if form[wire] is None:
+            del form[wire]
+    return form
+
+
+type _Read = Callable[[Any], Any]
+
+
+def from_wire[Value](kind: type[Value], data: Mapping[str, Any]) -> Value:
+    """Return the dataclass that `to_wire` gave this form; a key that it lacks has the field's default.
+
+    Raises:
+        TypeError: a key is missing whose field has no default.
+    """
+    readers = _readers_of(kind)  # type: ignore[arg-type]  # a class is hashable, whatever it defines
+    return kind(**{name: read(data[wire]) for name, wire, read in readers if wire in data})
+
+
+@cache
+def _readers_of(kind: type) -> tuple[tuple[str, str, _Read], ...]:
+    known = _fields_of(kind)
+    if known is None:
+        raise TypeError(f"{kind.__name__} is no dataclass")
+    hints = get_type_hints(kind)
+    return tuple((name, wire, _reader_of(hints[name])) for name, wire in known.named)
+
+
+def _reader_of(hint: Any) -> _Read:
+    """Return what turns JSON data into a value of this type; only dataclasses and tuples are any different."""
+    if isinstance(hint, TypeAliasType):
+        return _reader_of(hint.__value__)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, types.UnionType):
+        read = next((found for part in arguments if (found := _reader_of(part)) is not _as_is), _as_is)
+        return _as_is if read is _as_is else lambda data: None if data is None else read(data)
+    if origin is tuple:
+        read_item = _reader_of(arguments[0])
+        return tuple if read_item is _as_is else lambda data: tuple(read_item(item) for item in data)
+    if isinstance(hint, type) and is_dataclass(hint):
+        return lambda data: from_wire(hint, data)
+    return _as_is
+
+
+def _as_is(data: Any) -> Any:
+    return data
+
+
 def wire_time(moment: datetime) -> str:
-    """Give a UTC time as it is sent [N-5]."""
+    """Return a UTC time as it is sent [N-5]."""
     return moment.isoformat().replace("+00:00", "Z")

@@ -88,7 +88,8 @@ def _leaf(writer: _Writer, path: str) -> str:
         cause = {"kind": "flow", "from": last}
     writer.emit(
         "candidate.promoted", candidateId=f"cand-{path}.1", frameId=f"frame-{path}", branchId=f"branch-{path}.1",
-        resultId=f"result-{path}.1", label="An answer that was found", familySignature="define::direct",
+        branchIds=[f"branch-{path}.1"], validationStatus="accepted", resultId=f"result-{path}.1",
+        label="An answer that was found", familySignature="define::direct",
         strength=writer.random.choice(["strong", "sufficient", "weak"]), criteria={},
     )  # fmt: skip
     return last

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from mrpvm.conversation.answers import no_context
 from mrpvm.errors import StageExhausted, TurnFailed, ValidationRejected
 from mrpvm.kernel.backtracking import FailureMemory
-from mrpvm.kernel.calls import Cause, Execution, Program
+from mrpvm.kernel.calls import Execution, Program
 from mrpvm.kernel.challenge import challenge_selection
 from mrpvm.kernel.children import FrameResult
 from mrpvm.kernel.comparison import closure_of, compare, select
@@ -31,6 +31,7 @@ from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
 from mrpvm.kernel.stages.solve import Attempt, Branch, solve
 from mrpvm.kernel.stages.validate import Verdict, validate
 from mrpvm.kernel.subtasks import answer_by_subtasks
+from mrpvm.trace.events import BacktrackTaken, Cause
 from mrpvm.values import Answer, Selection
 
 
@@ -79,10 +80,7 @@ def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[F
             if run.has_streamed:
                 raise
             error = failure
-            run.emit(
-                "backtrack.taken",
-                {"frameId": frame.id, "step": "planner", "from": planner_id, "reason": failure.code},
-            )
+            run.emit(BacktrackTaken(frame_id=frame.id, step="planner", tried=planner_id, reason=failure.code))
         if search.has_answer:
             break
     if search.joined is not None:
@@ -121,10 +119,8 @@ def _under_planner(run: TurnRun, frame: Frame, search: Search, planner_id: str, 
         yield from _over_view(run, frame, search, view)
         follows = (search.last or view.execution).then("retry")
         if found.remaining and not search.has_answer:
-            run.emit(
-                "backtrack.taken",
-                {"frameId": frame.id, "step": "evidence", "from": view.execution.id, "reason": "no solver held"},
-            )
+            tried = view.execution.id
+            run.emit(BacktrackTaken(frame_id=frame.id, step="evidence", tried=tried, reason="no solver held"))
     if not search.has_answer:
         yield from _split_if_wanted(run, frame, search)
     if not search.has_answer and search.weak is None:

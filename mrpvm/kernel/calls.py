@@ -4,7 +4,7 @@ Programs are generators: they yield a `PluginCall` or a `Fork` and are resumed w
 turn read top to bottom, while the scheduler alone knows about threads, timeouts and parallelism.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -12,7 +12,8 @@ from mrpvm.contracts import CallContext, CallMetadata, Descriptor, Plugin, Plugi
 from mrpvm.errors import MRPError
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
-from mrpvm.values import LEGAL_STATUSES, StageRecord
+from mrpvm.trace.events import Cause, PluginStarted
+from mrpvm.values import LEGAL_STATUSES, Selection, StageRecord
 from mrpvm.wire import to_wire
 from mrpvm.wrappers.wrapper import Wrapper
 
@@ -20,14 +21,23 @@ SNIPPET_CHARS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Writes:
+    """What the pieces of an answer that a plugin writes are recorded with."""
+
+    plugin_id: str
+    is_draft: bool
+    used: Selection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PluginCall:
-    """Ask: run one plugin call on a thread; `writes` is what its `answer.delta` events carry, None for none."""
+    """Ask: make one plugin call; `writes` is None where nobody reads along."""
 
     execution_id: str
     frame: Frame
     descriptor: Descriptor
     invoke: Callable[[CallContext], Any]
-    writes: Mapping[str, Any] | None = None
+    writes: Writes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +58,6 @@ class Fork:
 
 type Program[Result] = Generator[PluginCall | Fork, Any, Result]
 type ForkResult[Result] = Result | MRPError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
-    """Why an execution took place: it consumed another's output, or was tried in another's place [G-11]."""
-
-    kind: Literal["flow", "retry"]
-    execution_id: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ class Call:
     invoke: Callable[[CallContext], Any]
     cause: Cause | None = None
     judge: Callable[[Any], PluginError | None] = lambda value: None
-    writes: Mapping[str, Any] | None = None
+    writes: Writes | None = None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -102,17 +104,17 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
     execution_id = frame.execution_id(call.slot, call.attempt)
     given = to_wire(call.given, forms=run.forms)
     run.execution_started(
-        {
-            "executionId": execution_id,
-            "frameId": frame.id,
-            "stage": call.stage,
-            "pluginId": descriptor.id,
-            "pluginName": descriptor.name or descriptor.id,
-            "pluginType": descriptor.type,
-            "cause": None if call.cause is None else {"kind": call.cause.kind, "from": call.cause.execution_id},
-            "attempt": call.attempt,
-            "inputSnippet": _snippet(given),
-        }
+        PluginStarted(
+            execution_id=execution_id,
+            frame_id=frame.id,
+            stage=call.stage,
+            plugin_id=descriptor.id,
+            plugin_name=descriptor.name or descriptor.id,
+            plugin_type=descriptor.type,
+            cause=call.cause,
+            attempt=call.attempt,
+            input_snippet=_snippet(given),
+        )
     )
     started_ms = run.budget.elapsed_ms
     reply: CallReturn = yield PluginCall(
@@ -133,7 +135,7 @@ def call_plugin(run: TurnRun, frame: Frame, call: Call) -> Program[Execution]:
         frame_id=frame.id,
     )
     run.execution_finished(
-        execution_id, frame.id, record, metadata, to_wire(error), _snippet(output), {"input": given, "output": output}
+        execution_id, record, metadata, to_wire(error), _snippet(output), {"input": given, "output": output}
     )
     frame.last_execution_id = execution_id
     frame.calls.settle(0, metadata.llm_calls)

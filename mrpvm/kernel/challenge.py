@@ -9,6 +9,7 @@ from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView, Retrievals, next_view
 from mrpvm.kernel.stages.validate import validate
+from mrpvm.trace.events import ChallengeMade
 from mrpvm.values import Evidence, EvidenceEntry
 
 
@@ -61,17 +62,16 @@ def challenge_selection(
 
 def _record(run: TurnRun, frame: Frame, challenge_id: str, target: Candidate, status: str) -> None:
     run.emit(
-        "challenge.made",
-        {
-            "challengeId": challenge_id,
-            "frameId": frame.id,
-            "targetId": target.id,
-            "label": f"challenge of {target.id}",
-            "kind": "evidence",
-            "severity": target.strength,
-            "prompt": f"Does further evidence bear this out: {target.label}",
-            "status": status,
-        },
+        ChallengeMade(
+            challenge_id=challenge_id,
+            frame_id=frame.id,
+            target_id=target.id,
+            label=f"challenge of {target.id}",
+            kind="evidence",
+            severity=target.strength,
+            prompt=f"Does further evidence bear this out: {target.label}",
+            status=status,
+        )
     )
 
 

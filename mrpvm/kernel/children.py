@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mrpvm.errors import MRPError
-from mrpvm.kernel.calls import Cause, Execution, Fork, Program
+from mrpvm.kernel.calls import Execution, Fork, Program
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.knowledge.decomposition import decompose, profile_for
+from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, Selection
 from mrpvm.wire import to_wire
 

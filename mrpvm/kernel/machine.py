@@ -1,7 +1,7 @@
 """The machine: one method runs one turn."""
 
 import logging
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Literal
 
 from mrpvm.contracts import Clock
@@ -14,6 +14,7 @@ from mrpvm.kernel.children import FrameResult, resolve_intents
 from mrpvm.kernel.deliberation import POLICIES
 from mrpvm.kernel.fan_out import fan_out, independent_intents
 from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.prediction import Prediction, RefusingModel, predict
 from mrpvm.kernel.records import record_seeds
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.scheduler import Scheduler
@@ -23,10 +24,10 @@ from mrpvm.kernel.workers import Workers
 from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
-from mrpvm.trace.events import Emit
+from mrpvm.trace.events import Emit, Event, PolicySet, SkillConsidered, SkillInvoked, TurnFinished, TurnStarted
 from mrpvm.trace.head import INPUT_MESSAGE_CHARS
 from mrpvm.values import Selection, TurnOutcome, TurnRequest
-from mrpvm.wire import to_wire
+from mrpvm.wire import from_wire
 
 logger = logging.getLogger(__name__)
 
@@ -73,34 +74,45 @@ class Machine:
             return _failed(run, MRPError(f"The server has a defect ({type(error).__name__}); the turn was undone."))
         return _succeeded(run, detected, result)
 
+    def predict(self, request: TurnRequest, knowledge: TurnKnowledge, tick: Tick = lambda: None) -> Prediction:
+        """Return what a turn with this request would try; no model is asked."""
+        events: list[Event] = []
+        budget = Budget(self.clock, request.limits)
+        run = TurnRun(request, self.registry, budget, knowledge, RefusingModel(self._model), events.append)
+        self._started(run)
+        try:
+            Scheduler(run, self._workers, tick).run(predict(run))
+        except MRPError as error:
+            return Prediction(events=tuple(events), error=error.message)
+        return Prediction(events=tuple(events))
+
     def _started(self, run: TurnRun) -> None:
         request = run.request
         run.emit(
-            "turn.started",
-            {
-                "requestId": request.request_id,
-                "sessionId": request.session.session_id,
-                "startedAt": run.budget.started_at,
-                "inputMessage": request.message[:INPUT_MESSAGE_CHARS],
-                "deliberationLevel": request.deliberation_level,
-                "effectiveLevel": run.effective_level,
-                "grounding": request.grounding,
-                "pins": to_wire(request.pins),
-                "preferences": to_wire(request.preferences),
-                "plannerCandidates": list(planner_candidates(run)),
-                "seedDetectorCandidates": list(detector_candidates(run)),
-            },
+            TurnStarted(
+                request_id=request.request_id,
+                session_id=request.session.session_id,
+                started_at=run.budget.started_at,
+                input_message=request.message[:INPUT_MESSAGE_CHARS],
+                deliberation_level=request.deliberation_level,
+                effective_level=run.effective_level,
+                grounding=request.grounding,
+                pins=request.pins,
+                preferences=request.preferences,
+                planner_candidates=planner_candidates(run),
+                seed_detector_candidates=detector_candidates(run),
+            )
         )
 
     def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
         frame = Frame(calls=run.budget.calls)
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
         if run.request.skill_choice is not None:
-            run.emit("skill.considered", {"frameId": frame.id, **run.request.skill_choice})
+            run.emit(from_wire(SkillConsidered, {"frameId": frame.id, **run.request.skill_choice}))
         if run.request.skill is not None:
-            run.emit("skill.invoked", {"frameId": frame.id, **run.request.skill})
-        policy = to_wire(POLICIES[run.effective_level])
-        run.emit("policy.set", {"policyId": frame.control_id("policy"), "frameId": frame.id, **policy})
+            run.emit(SkillInvoked(frame_id=frame.id, **run.request.skill))
+        policy = asdict(POLICIES[run.effective_level])
+        run.emit(PolicySet(policy_id=frame.control_id("policy"), frame_id=frame.id, **policy))
         detected, admitted = yield from detect(run, frame, run.request.message)
         frame.intents, frame.goals = admitted.runnable, admitted.goals
         frame.seeds = record_seeds(run, frame, admitted.intents, admitted.seeds)
@@ -118,7 +130,7 @@ class Machine:
 
 
 def _succeeded(run: TurnRun, detected: Execution, result: FrameResult) -> TurnOutcome:
-    run.emit("turn.finished", {"status": "succeeded", "answerStatus": result.answer.status, "error": None})
+    run.emit(TurnFinished(status="succeeded", answer_status=result.answer.status))
     return TurnOutcome(
         status="succeeded",
         answer_status=result.answer.status,
@@ -135,7 +147,7 @@ def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:
     record = error.as_record()
     reason = "budget_exhausted" if isinstance(error, EngineTimeout | TurnCancelled) else "frontier_exhausted"
     run.abandon(record, reason)
-    run.emit("turn.finished", {"status": status, "answerStatus": "failed", "error": record})
+    run.emit(TurnFinished(status=status, answer_status="failed", error=record))
     return TurnOutcome(
         status=status,
         answer_status="failed",

@@ -8,7 +8,17 @@ from mrpvm.kernel.deliberation import Candidate, Deliberation
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.solve import Branch
-from mrpvm.values import Intent, Seed
+from mrpvm.trace.events import (
+    BranchFailed,
+    BranchFinished,
+    CandidatePromoted,
+    CandidateSelected,
+    ComparisonMade,
+    ResultRecorded,
+    SeedAdmitted,
+    UnitsJudged,
+)
+from mrpvm.values import Intent, LedgerEntry, Seed
 
 
 def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: Sequence[Seed]) -> tuple[Seed, ...]:
@@ -18,17 +28,16 @@ def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: S
     for seed in admitted:
         intent = refs[seed.intent_id]
         run.emit(
-            "seed.admitted",
-            {
-                "seedId": seed.id,
-                "frameId": frame.id,
-                "intentRef": intent.group_number,
-                "act": intent.act,
-                "mode": seed.mode,
-                "action": seed.action,
-                "focus": seed.focus,
-                "implicit": seed.implicit,
-            },
+            SeedAdmitted(
+                seed_id=seed.id,
+                frame_id=frame.id,
+                intent_ref=intent.group_number,
+                act=intent.act,
+                mode=seed.mode,
+                action=seed.action,
+                focus=seed.focus,
+                implicit=seed.implicit,
+            )
         )
     return admitted
 
@@ -36,17 +45,19 @@ def record_seeds(run: TurnRun, frame: Frame, intents: Sequence[Intent], seeds: S
 def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status: str) -> str:
     """Record what a branch came to; gives the result's id."""
     result_id, answer = frame.control_id("result"), branch.answer
+    groups = answer.groups if answer is not None else ()
     run.emit(
-        "result.recorded",
-        {
-            "resultId": result_id,
-            "frameId": frame.id,
-            "branchId": branch.id,
-            "kind": kind,
-            "validationStatus": status,
-            "grounded": answer is None or all(group.grounded for group in answer.groups),
-            "supportIds": sorted({item for group in answer.groups for item in group.cited_unit_ids} if answer else ()),
-        },
+        ResultRecorded(
+            result_id=result_id,
+            frame_id=frame.id,
+            branch_id=branch.id,
+            kind=kind,
+            validation_status=status,
+            grounded=all(group.grounded for group in groups),
+            support_ids=tuple(
+                sorted({item for group in answer.groups for item in group.cited_unit_ids} if answer else ())
+            ),
+        )
     )
     return result_id
 
@@ -54,16 +65,15 @@ def record_result(run: TurnRun, frame: Frame, branch: Branch, kind: str, status:
 def record_failure(run: TurnRun, frame: Frame, branch: Branch, reason: str, message: str | None) -> None:
     """Record that a branch failed, and why [K-27]."""
     run.emit(
-        "branch.failed",
-        {
-            "branchId": branch.id,
-            "frameId": frame.id,
-            "failureId": frame.control_id("failure"),
-            "reason": reason,
-            "error": message,
-            "pluginId": branch.solver_id,
-            "evidenceProfileHash": branch.view.hash,
-        },
+        BranchFailed(
+            branch_id=branch.id,
+            frame_id=frame.id,
+            failure_id=frame.control_id("failure"),
+            reason=reason,
+            error=message,
+            plugin_id=branch.solver_id,
+            evidence_profile_hash=branch.view.hash,
+        )
     )
 
 
@@ -71,30 +81,28 @@ def record_promotion(run: TurnRun, frame: Frame, candidate: Candidate, result_id
     """Record that a branch succeeded and its result may be selected [K-35, K-38]."""
     branch = candidate.branch
     run.emit(
-        "branch.finished",
-        {
-            "branchId": branch.id,
-            "frameId": frame.id,
-            "status": "succeeded",
-            "resultId": result_id,
-            "validationId": candidate.validation_id,
-            "outputPreview": candidate.label,
-        },
+        BranchFinished(
+            branch_id=branch.id,
+            frame_id=frame.id,
+            status="succeeded",
+            result_id=result_id,
+            validation_id=candidate.validation_id,
+            output_preview=candidate.label,
+        )
     )
     run.emit(
-        "candidate.promoted",
-        {
-            "candidateId": candidate.id,
-            "frameId": frame.id,
-            "branchId": branch.id,
-            "branchIds": [branch.id],
-            "resultId": result_id,
-            "label": candidate.label,
-            "familySignature": candidate.family,
-            "validationStatus": status,
-            "strength": candidate.strength,
-            "criteria": candidate.criteria,
-        },
+        CandidatePromoted(
+            candidate_id=candidate.id,
+            frame_id=frame.id,
+            branch_id=branch.id,
+            branch_ids=(branch.id,),
+            result_id=result_id,
+            label=candidate.label,
+            family_signature=candidate.family,
+            validation_status=status,
+            strength=candidate.strength,
+            criteria=candidate.criteria,
+        )
     )
 
 
@@ -102,16 +110,15 @@ def record_comparison(run: TurnRun, frame: Frame, comparison: Comparison) -> str
     """Record one comparison; gives its id [K-42]."""
     comparison_id = frame.control_id("cmp")
     run.emit(
-        "comparison.made",
-        {
-            "comparisonId": comparison_id,
-            "frameId": frame.id,
-            "label": f"{comparison.selected.id} against {comparison.other.id}",
-            "status": "open" if comparison.is_open else "resolved",
-            "candidateIds": [comparison.selected.id, comparison.other.id],
-            "criterion": comparison.criterion,
-            "summary": comparison.summary,
-        },
+        ComparisonMade(
+            comparison_id=comparison_id,
+            frame_id=frame.id,
+            label=f"{comparison.selected.id} against {comparison.other.id}",
+            status="open" if comparison.is_open else "resolved",
+            candidate_ids=(comparison.selected.id, comparison.other.id),
+            criterion=comparison.criterion,
+            summary=comparison.summary,
+        )
     )
     return comparison_id
 
@@ -122,8 +129,8 @@ def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Del
     Others that reach the floor stay suspended; what does not reach it is superseded [K-25, K-26, K-45].
     """
     others = [item for item in state.candidates if item is not selected]
-    suspended = [item.branch.id for item in others if item in state.valid]
-    run.emit("candidate.selected", {"candidateId": selected.id, "frameId": frame.id, "suspendedBranchIds": suspended})
+    suspended = tuple(item.branch.id for item in others if item in state.valid)
+    run.emit(CandidateSelected(candidate_id=selected.id, frame_id=frame.id, suspended_branch_ids=suspended))
     for item in others:
         if item not in state.valid:
             record_failure(run, frame, item.branch, "superseded", None)
@@ -131,9 +138,8 @@ def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Del
     if cited:
         evidence = selected.branch.view.evidence
         stores = {entry.unit.id: entry.store for item in evidence for entry in item.entries}
-        rows = [{"unitId": unit_id, "step": "cited", "store": stores[unit_id]} for unit_id in cited]
-        execution_id = selected.branch.execution.id
-        run.emit("units.judged", {"frameId": frame.id, "executionId": execution_id, "rows": rows})
+        rows = tuple(LedgerEntry(unit_id=unit_id, step="cited", store=stores[unit_id]) for unit_id in cited)
+        run.emit(UnitsJudged(frame_id=frame.id, execution_id=selected.branch.execution.id, rows=rows))
 
 
 def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> dict[str, object]:

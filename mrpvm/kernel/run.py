@@ -12,10 +12,23 @@ from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
-from mrpvm.trace.events import Emit, Event, EventName
+from mrpvm.trace.events import (
+    BacktrackTaken,
+    Emit,
+    Event,
+    EventData,
+    FrameClosed,
+    FrameOpened,
+    PluginFinished,
+    PluginStarted,
+    UnitsStaged,
+)
 from mrpvm.trace.order import in_frame_order
 from mrpvm.values import KnowledgeUnit, StageRecord, TurnRequest
 from mrpvm.wire import Forms, to_wire
+
+type Payload = Mapping[str, Any]
+"""The input and output of a node as JSON data."""
 
 INTENT_CHARS = 300
 """How much of what a child frame is to answer its record says; the payload has all of it."""
@@ -46,7 +59,7 @@ class TurnRun:
         self._model = model
         self._emit = emit
         self._open_frames: dict[str, Frame] = {}
-        self._open_executions: dict[str, dict[str, Any]] = {}
+        self._open_executions: dict[str, PluginStarted] = {}
         self._recorders: dict[str, Recorder] = {}
 
     @property
@@ -59,52 +72,37 @@ class TurnRun:
         found = self.registry.descriptors(plugin_type)
         return [item for item in found if self._model.available or not item.uses_llm or item.id == pin]
 
-    def emit(
-        self, name: EventName, data: Mapping[str, Any], ref: str | None = None, detail: Mapping[str, Any] | None = None
-    ) -> None:
+    def emit(self, data: EventData, ref: str | None = None, detail: Mapping[str, Any] | None = None) -> None:
         """Record an event now."""
-        self._emit(Event(name=name, at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
+        self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, detail_ref=ref, detail=detail or {}))
 
     def stage_units(self, frame: Frame, execution_id: str, units: tuple[KnowledgeUnit, ...]) -> None:
         """Hand what a frame's detection found to whoever stores it, before retrieval starts [T-10, T-12, O-48]."""
         frame.units += units
         self.staged_units = tuple(sorted((*self.staged_units, *units), key=lambda unit: unit.unit_index or 0))
-        self._emit(
-            Event(
-                name="units.staged",
-                at_ms=self.budget.elapsed_ms,
-                data={"frameId": frame.id, "executionId": execution_id, "unitIds": [unit.id for unit in units]},
-                units=units,
-            )
-        )
+        data = UnitsStaged(frame_id=frame.id, execution_id=execution_id, unit_ids=tuple(unit.id for unit in units))
+        self._emit(Event(at_ms=self.budget.elapsed_ms, data=data, units=units))
 
     def open_frame(self, frame: Frame, opened_by: str | None, given: Any) -> None:
         """Record that a frame begins; `given` is its input as people see it."""
         self._open_frames[frame.id] = frame
-        self.emit(
-            "frame.opened",
-            {
-                "frameId": frame.id,
-                "parentFrameId": frame.parent.id if frame.parent else None,
-                "purpose": frame.purpose,
-                "label": frame.label,
-                "depth": frame.depth,
-                "openedBy": opened_by,
-                "intentRefs": [intent.group_number for intent in frame.intents],
-                "intents": [intent.target[:INTENT_CHARS] for intent in frame.intents] if frame.parent else [],
-            },
-            frame.id,
-            {"input": given},
+        opened = FrameOpened(
+            frame_id=frame.id,
+            parent_frame_id=frame.parent.id if frame.parent else None,
+            purpose=frame.purpose,
+            label=frame.label,
+            depth=frame.depth,
+            opened_by=opened_by,
+            intent_refs=tuple(intent.group_number for intent in frame.intents),
+            intents=tuple(intent.target[:INTENT_CHARS] for intent in frame.intents) if frame.parent else (),
         )
+        self.emit(opened, frame.id, {"input": given})
 
     def may_open_child(self, frame: Frame) -> bool:
         """Tell whether a child of the frame may exist; a refusal is recorded, and the frame does without [K-3]."""
         if frame.depth < self.request.limits.max_frame_depth:
             return True
-        self.emit(
-            "backtrack.taken",
-            {"frameId": frame.id, "step": "frame", "from": frame.id, "reason": "FRAME_DEPTH_EXCEEDED"},
-        )
+        self.emit(BacktrackTaken(frame_id=frame.id, step="frame", tried=frame.id, reason="FRAME_DEPTH_EXCEEDED"))
         return False
 
     def close_frame(
@@ -113,8 +111,7 @@ class TurnRun:
         """Record that a frame ends, with exactly one closure reason [K-49], its comparison state and what it left."""
         self._open_frames.pop(frame.id)
         self.emit(
-            "frame.closed",
-            {"frameId": frame.id, "status": status, "closureReason": reason},
+            FrameClosed(frame_id=frame.id, status=status, closure_reason=reason),
             frame.id,
             {
                 "output": to_wire(result, forms=self.forms),
@@ -135,65 +132,61 @@ class TurnRun:
         """Record that a frame ends without a result; its error is the question that stays open [K-49]."""
         self.close_frame(frame, "failed", reason, {"error": error}, {"openQuestions": [error["message"]]})
 
-    def execution_started(self, data: dict[str, Any]) -> None:
+    def execution_started(self, started: PluginStarted) -> None:
         """Record that a plugin call begins."""
-        self._open_executions[data["executionId"]] = data
-        self.emit("plugin.started", data)
+        self._open_executions[started.execution_id] = started
+        self.emit(started)
 
     def execution_finished(
-        self,
-        execution_id: str,
-        frame_id: str,
-        record: StageRecord,
-        metadata: CallMetadata,
-        error: Any,
-        snippet: str,
-        payload: dict[str, Any],
+        self, execution_id: str, record: StageRecord, metadata: CallMetadata, error: Any, snippet: str, payload: Payload
     ) -> None:
         """Record how a plugin call ended, with its payload."""
         self._open_executions.pop(execution_id)
         self.stages.append(record)
-        data = {
-            "executionId": execution_id,
-            "frameId": frame_id,
-            "status": record.status,
-            "durationMs": record.duration_ms,
+        recorder = self._recorders.pop(execution_id, None)
+        usage = recorder.usage if recorder is not None else None
+        finished = PluginFinished(
+            execution_id=execution_id,
+            frame_id=record.frame_id,
+            status=record.status,
+            duration_ms=record.duration_ms,
+            llm_calls=record.llm_calls,
+            sufficient=record.sufficient,
+            model=metadata.model,
+            model_role=metadata.model_role,
+            error=error,
+            output_snippet=snippet,
+            usage=usage,
+            finish_reason="length" if recorder is not None and recorder.answer_was_cut else None,
+        )
+        meta: dict[str, Any] = {
             "llmCalls": record.llm_calls,
             "sufficient": record.sufficient,
             "model": metadata.model,
             "modelRole": metadata.model_role,
-            "error": error,
-            "outputSnippet": snippet,
         }
-        meta = {**{key: data[key] for key in ("llmCalls", "sufficient", "model", "modelRole")}}
         if metadata.warnings:
             meta["warnings"] = list(metadata.warnings)
-        recorder = self._recorders.pop(execution_id, None)
-        if recorder is not None and recorder.usage is not None:
-            data["usage"] = meta["usage"] = recorder.usage.as_record()
-        if recorder is not None and recorder.answer_was_cut:
-            data["finishReason"] = "length"
+        if usage is not None:
+            meta["usage"] = to_wire(usage)
         if recorder is not None and (requests := recorder.as_records()):
             meta["requests"] = requests
-        self.emit("plugin.finished", data, execution_id, {**payload, "error": error, "meta": meta})
+        self.emit(finished, execution_id, {**payload, "error": error, "meta": meta})
 
     def abandon(self, error: Mapping[str, Any], reason: str) -> None:
         """Close what is still open when the turn ends early, innermost first, so that no node stays running [G-4]."""
         self.stop.set()
-        for execution_id, data in list(self._open_executions.items()):
-            used = self.metadata_of(execution_id, CallMetadata())
-            frame_id = data["frameId"]
+        for started in list(self._open_executions.values()):
+            used = self.metadata_of(started.execution_id, CallMetadata())
             record = StageRecord(
-                stage=data["stage"],
-                plugin_id=data["pluginId"],
+                stage=started.stage,
+                plugin_id=started.plugin_id,
                 status="error",
                 duration_ms=0,
                 llm_calls=used.llm_calls,
-                frame_id=frame_id,
+                frame_id=started.frame_id,
             )
-            self.execution_finished(
-                execution_id, frame_id, record, used, dict(error), error["message"], {"output": None}
-            )
+            self.execution_finished(started.execution_id, record, used, dict(error), error["message"], {"output": None})
         for frame in sorted(self._open_frames.values(), key=lambda frame: frame.path, reverse=True):
             self.fail_frame(frame, reason, error)
 

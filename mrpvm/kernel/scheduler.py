@@ -18,6 +18,7 @@ from mrpvm.kernel.calls import CallReturn, Fork, PluginCall, Program
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.workers import Workers
 from mrpvm.llm.redaction import redacted, without_secrets
+from mrpvm.trace.events import AnswerDelta
 
 TICK_MS = 100
 
@@ -189,9 +190,20 @@ class Scheduler:
 
     def _pass_on(self, call: PluginCall, text: str) -> None:
         """Record a piece of an answer that a plugin writes [O-1]."""
-        if call.writes is not None:
-            self._run.has_streamed |= not call.writes["isDraft"]
-            self._run.emit("answer.delta", {**call.writes, "executionId": call.execution_id, "delta": text})
+        writes = call.writes
+        if writes is None:
+            return
+        self._run.has_streamed |= not writes.is_draft
+        self._run.emit(
+            AnswerDelta(
+                frame_id=call.frame.id,
+                execution_id=call.execution_id,
+                plugin_id=writes.plugin_id,
+                delta=text,
+                is_draft=writes.is_draft,
+                used=writes.used,
+            )
+        )
 
     def _patience_seconds(self) -> float:
         first = min((pending.deadline for pending in self._pending.values()), default=0.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from mrpvm.conversation.answers import join_parts
 from mrpvm.errors import MRPError, StageExhausted
 from mrpvm.kernel.admission import Admitted, implicit_seed
-from mrpvm.kernel.calls import Cause, Program
+from mrpvm.kernel.calls import Program
 from mrpvm.kernel.children import AnswerIntents, FrameResult, most_used, run_children
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.records import record_seeds
@@ -14,6 +14,7 @@ from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.detect import detect
 from mrpvm.kernel.stages.validate import validate
 from mrpvm.knowledge.text import unique_terms
+from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, Evidence, EvidenceEntry, Intent, Seed
 
 PURPOSES = ("subtask-decomposition", "strategy-guidance")

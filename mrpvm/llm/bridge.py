@@ -10,8 +10,10 @@ from mrpvm.llm.chain import Chain
 from mrpvm.llm.dialect import Completion
 from mrpvm.llm.endpoint import AttemptFailed, Endpoint
 from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply, Sampling
-from mrpvm.llm.recorder import Usage, estimated_tokens
+from mrpvm.llm.recorder import estimated_tokens
 from mrpvm.llm.roles import ModelConfig, Resolved, resolve_model
+from mrpvm.values import Usage
+from mrpvm.wire import to_wire
 
 FIRST_WAIT_MS = 1_000
 LONGEST_WAIT_MS = 10_000
@@ -181,7 +183,7 @@ class _BoundModel:
         except AttemptFailed as failed:
             exchange.ended(status=failed.status, error=failed.error.as_record())
             raise
-        usage = completion.usage.as_record() if completion.usage else None
+        usage = to_wire(completion.usage)
         named = {"responseId": completion.response_id} if completion.response_id else {}
         exchange.ended(status=200, text=completion.text, finishReason=completion.finish_reason, usage=usage, **named)
         return completion

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mrpvm.llm.port import Prompt
-from mrpvm.llm.recorder import Usage
 from mrpvm.llm.roles import ModelConfig
+from mrpvm.values import Usage
 
 
 class Unreadable(Exception):

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from mrpvm.llm.recorder import Recorder, Usage
-from mrpvm.values import HistoryMessage
+from mrpvm.llm.recorder import Recorder
+from mrpvm.values import HistoryMessage, Usage
 
 OnText = Callable[[str], None]
 """Takes a piece of the answer while the model writes it, on the calling thread."""

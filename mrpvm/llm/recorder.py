@@ -8,27 +8,7 @@ from threading import Lock
 from typing import Any
 
 from mrpvm.llm.redaction import redacted
-from mrpvm.values import CHARS_PER_TOKEN
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """Tokens of one answer: the provider's own count, else an estimate [O-32]."""
-
-    input_tokens: int
-    output_tokens: int
-    is_estimated: bool = False
-
-    def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            is_estimated=self.is_estimated or other.is_estimated,
-        )
-
-    def as_record(self) -> dict[str, Any]:
-        """Give the usage as stored data."""
-        return {"inputTokens": self.input_tokens, "outputTokens": self.output_tokens, "estimated": self.is_estimated}
+from mrpvm.values import CHARS_PER_TOKEN, Usage
 
 
 def estimated_tokens(chars: int) -> int:

@@ -10,8 +10,7 @@ from mrpvm.contracts import CallContext, KnowledgePort, LanguageModel, ScoredUni
 from mrpvm.knowledge.units import content_hash, unit_terms
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.port import CallScope, OnText, Prompt, Reply
-from mrpvm.llm.recorder import Usage
-from mrpvm.values import KnowledgeUnit, SessionState, Store
+from mrpvm.values import KnowledgeUnit, SessionState, Store, Usage
 
 _K1, _B = 1.2, 0.75
 

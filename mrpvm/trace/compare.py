@@ -6,11 +6,10 @@ Ids are places and say nothing across turns: what has the same part to play is a
 from collections import defaultdict, deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from mrpvm.trace.graph import Graph, path_key
+from mrpvm.trace.graph import Execution, Frame, Graph, path_key
 
-type _Node = Mapping[str, Any]
+type _Node = Frame | Execution
 type _Held = Mapping[str | None, list[_Node]]
 
 
@@ -30,22 +29,22 @@ def align_graphs(left: Graph, right: Graph) -> list[Aligned]:
     Executions are aligned by stage and plugin, frames by purpose and label, then by purpose alone; of several that are
     alike the first with the first, the second with the second. The root frames are always aligned.
     """
-    roots = left["rootFrameId"], right["rootFrameId"]
+    roots = left.root_frame_id, right.root_frame_id
     return list(_within(_held(left), _held(right), Aligned(*roots, True, 0))) if any(roots) else []
 
 
 def _held(graph: Graph) -> dict[str | None, list[_Node]]:
     """Give what each frame directly holds, in reading order: a frame after the execution that opened it."""
-    openers: dict[str, str] = {edge["to"]: edge["from"] for edge in graph["edges"] if edge["kind"] == "child-frame"}
+    openers = {edge.target: edge.source for edge in graph.edges if edge.kind == "child-frame"}
     held: dict[str | None, list[_Node]] = defaultdict(list)
-    for frame in graph["frames"]:
-        if frame["parentFrameId"] is not None:
-            held[frame["parentFrameId"]].append(frame)
-    for execution in graph["pluginExecutions"]:
-        held[execution["frameId"]].append(execution)
+    for frame in graph.frames:
+        if frame.parent_frame_id is not None:
+            held[frame.parent_frame_id].append(frame)
+    for execution in graph.plugin_executions:
+        held[execution.frame_id].append(execution)
     for nodes in held.values():
         nodes.sort(
-            key=lambda node: (path_key(openers.get(node["id"], str(node["id"]))), _is_frame(node), path_key(node["id"]))
+            key=lambda node: (path_key(openers.get(node.id, node.id)), isinstance(node, Frame), path_key(node.id))
         )
     return held
 
@@ -64,23 +63,23 @@ def _within(left: _Held, right: _Held, roots: Aligned) -> Iterator[Aligned]:
 def _merged(left: Sequence[_Node], right: Sequence[_Node], depth: int) -> list[Aligned]:
     """Give the nodes of both, aligned: in the order of the left, what is alone on the right after its neighbour."""
     partners = _partners(left, right)
-    place = {node["id"]: number for number, node in enumerate(right)}
-    taken = {node["id"] for node in partners.values()}
+    place = {node.id: number for number, node in enumerate(right)}
+    taken = {node.id for node in partners.values()}
     merged: list[Aligned] = []
     reached = 0
 
     def alone(until: int) -> None:
         nonlocal reached
         for other in right[reached:until]:
-            if other["id"] not in taken:
-                merged.append(Aligned(None, other["id"], _is_frame(other), depth))
+            if other.id not in taken:
+                merged.append(Aligned(None, other.id, isinstance(other, Frame), depth))
         reached = max(reached, until)
 
     for node in left:
-        other = partners.get(node["id"])
+        other = partners.get(node.id)
         if other is not None:
-            alone(place[other["id"]])
-        merged.append(Aligned(node["id"], other["id"] if other else None, _is_frame(node), depth))
+            alone(place[other.id])
+        merged.append(Aligned(node.id, other.id if other else None, isinstance(node, Frame), depth))
     alone(len(right))
     return merged
 
@@ -94,20 +93,16 @@ def _partners(left: Sequence[_Node], right: Sequence[_Node]) -> dict[str, _Node]
         for node in free:
             by_key[key_of(node)].append(node)
         for node in left:
-            if node["id"] not in partners and by_key[key_of(node)]:
-                partners[node["id"]] = by_key[key_of(node)].popleft()
-        taken = {node["id"] for node in partners.values()}
-        free = [node for node in free if node["id"] not in taken]
+            if node.id not in partners and by_key[key_of(node)]:
+                partners[node.id] = by_key[key_of(node)].popleft()
+        taken = {node.id for node in partners.values()}
+        free = [node for node in free if node.id not in taken]
     return partners
 
 
 def _exact(node: _Node) -> Hashable:
-    return ("frame", node["purpose"], node["label"]) if _is_frame(node) else _loose(node)
+    return ("frame", node.purpose, node.label) if isinstance(node, Frame) else _loose(node)
 
 
 def _loose(node: _Node) -> Hashable:
-    return ("frame", node["purpose"]) if _is_frame(node) else ("execution", node["stage"], node["pluginId"])
-
-
-def _is_frame(node: _Node) -> bool:
-    return "pluginId" not in node
+    return ("frame", node.purpose) if isinstance(node, Frame) else ("execution", node.stage, node.plugin_id)

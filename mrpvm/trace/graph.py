@@ -5,31 +5,131 @@ recorded and never from time or order of arrival [G-11, O-23].
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-Record = Sequence[Any]
-"""A stored event: `[name, atMs, data]`."""
+from mrpvm.trace.events import (
+    BranchFailed,
+    BranchFinished,
+    BranchStarted,
+    CandidatePromoted,
+    ChallengeMade,
+    ComparisonMade,
+    Event,
+    FrameClosed,
+    FrameOpened,
+    PlanMade,
+    PluginFinished,
+    PluginStarted,
+    PolicySet,
+    ResultRecorded,
+    SeedAdmitted,
+)
+from mrpvm.wire import OPTIONAL, on_wire
 
-type Graph = dict[str, Any]
+FOCUS_CHARS = 80
+"""How much of a seed's focus its node shows."""
 
 
-def fold_graph(records: Iterable[Record]) -> Graph:
-    """Give `{rootFrameId, frames, pluginExecutions, edges, controlNodes, controlEdges}` of the events so far.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """One frame [G-9]; `intent` is what a child frame is to answer."""
 
-    Nodes are ordered by their path ids, so a parallel run gives the same graph as a sequential one [K-17]. Frames and
-    executions that have not ended have status `active` / `running` and a null duration.
+    id: str
+    parent_frame_id: str | None
+    label: str
+    purpose: str
+    intent: str = ""
+    status: str
+    started_at_ms: int
+    duration_ms: int | None
+    detail_ref: str
+    closure_reason: str | None = field(default=None, metadata=OPTIONAL)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the frame still runs."""
+        return self.status == "active"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """One call or skip of a plugin [G-10].
+
+    `ordinal` is its place among the calls of its frame as they began: ids count tries by stage, and a stage is returned
+    to. `phase` is when in its frame a planner planned, such as `post-kb`.
+    """
+
+    id: str
+    frame_id: str
+    plugin_id: str
+    plugin_name: str
+    plugin_type: str
+    stage: str
+    ordinal: int
+    status: str
+    started_at_ms: int
+    duration_ms: int | None
+    detail_ref: str
+    phase: str | None = field(default=None, metadata=OPTIONAL)
+
+    @property
+    def attempt(self) -> int:
+        """The attempt from the id's tail, 2 of `exec-0.1~2` [O-23]."""
+        tail = self.id.rpartition("~")[2]
+        return int(tail) if tail.isdecimal() else 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edge:
+    """One recorded edge between two nodes [G-11]."""
+
+    source: str = field(metadata=on_wire("from"))
+    target: str = field(metadata=on_wire("to"))
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlNode:
+    """A control object of a frame: a policy, seed, branch, result, candidate, comparison or challenge [G-12]."""
+
+    id: str
+    type: str
+    frame_id: str
+    label: str
+    status: str
+    detail_ref: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """The graph of a turn so far; nodes are ordered by their path ids, edges by their ends [G-8]."""
+
+    root_frame_id: str | None
+    frames: tuple[Frame, ...]
+    plugin_executions: tuple[Execution, ...]
+    edges: tuple[Edge, ...]
+    control_nodes: tuple[ControlNode, ...]
+    control_edges: tuple[Edge, ...]
+
+
+def fold_graph(events: Iterable[Event]) -> Graph:
+    """Return the graph of the events so far.
+
+    A parallel run gives the same graph as a sequential one [K-17]. Frames and executions that have not ended have
+    status `active` / `running` and no duration.
     """
     fold = _Fold()
-    for name, at_ms, data in records:
-        handler = _HANDLERS.get(name)
-        if handler is not None:
-            handler(fold, at_ms, data)
+    for event in events:
+        handle = _HANDLERS.get(type(event.data))
+        if handle is not None:
+            handle(fold, event.at_ms, event.data)
     return fold.graph()
 
 
 def path_key(node_id: str) -> tuple[tuple[int, ...], int, str]:
-    """Give the sorting key of a path id such as `exec-0.2.1~2`."""
+    """Return the sorting key of a path id such as `exec-0.2.1~2`."""
     kind, _, path = node_id.partition("-")
     steps, _, attempt = path.partition("~")
     return tuple(int(step) for step in steps.split(".")), int(attempt or 0), kind
@@ -38,182 +138,176 @@ def path_key(node_id: str) -> tuple[tuple[int, ...], int, str]:
 class _Fold:
     def __init__(self) -> None:
         self.root_frame_id: str | None = None
-        self.frames: dict[str, dict[str, Any]] = {}
-        self.executions: dict[str, dict[str, Any]] = {}
+        self.frames: dict[str, Frame] = {}
+        self.executions: dict[str, Execution] = {}
         self.begun_in: Counter[str] = Counter()
-        self.edges: list[dict[str, str]] = []
-        self.control_nodes: dict[str, dict[str, Any]] = {}
-        self.control_edges: list[dict[str, str]] = []
+        self.edges: list[Edge] = []
+        self.control_nodes: dict[str, ControlNode] = {}
+        self.control_edges: list[Edge] = []
 
     def graph(self) -> Graph:
-        def ordered(nodes: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
-            return [nodes[key] for key in sorted(nodes, key=path_key)]
+        def ordered[Node](nodes: Mapping[str, Node]) -> tuple[Node, ...]:
+            return tuple(nodes[key] for key in sorted(nodes, key=path_key))
 
-        def by_ends(edge: dict[str, str]) -> Any:
-            return path_key(edge["to"]), path_key(edge["from"]), edge["kind"]
+        def by_ends(edges: Iterable[Edge]) -> tuple[Edge, ...]:
+            return tuple(sorted(edges, key=lambda edge: (path_key(edge.target), path_key(edge.source), edge.kind)))
 
-        return {
-            "rootFrameId": self.root_frame_id,
-            "frames": ordered(self.frames),
-            "pluginExecutions": ordered(self.executions),
-            "edges": sorted(self.edges, key=by_ends),
-            "controlNodes": ordered(self.control_nodes),
-            "controlEdges": sorted(self.control_edges, key=by_ends),
-        }
+        return Graph(
+            root_frame_id=self.root_frame_id,
+            frames=ordered(self.frames),
+            plugin_executions=ordered(self.executions),
+            edges=by_ends(self.edges),
+            control_nodes=ordered(self.control_nodes),
+            control_edges=by_ends(self.control_edges),
+        )
 
     def connect(self, start: str, end: str, kind: str) -> None:
-        self.edges.append({"from": start, "to": end, "kind": kind})
+        self.edges.append(Edge(start, end, kind))
 
     def control(self, node_id: str, kind: str, frame_id: str, label: str, status: str) -> None:
-        self.control_nodes[node_id] = {
-            "id": node_id,
-            "type": kind,
-            "frameId": frame_id,
-            "label": label,
-            "status": status,
-            "detailRef": node_id,
-        }
+        self.control_nodes[node_id] = ControlNode(
+            id=node_id, type=kind, frame_id=frame_id, label=label, status=status, detail_ref=node_id
+        )
 
     def deliberate(self, frame_id: str, status: str) -> None:
         """Show in a frame's policy how far its deliberation is [K-48]."""
-        for node in self.control_nodes.values():
-            if node["type"] == "policy" and node["frameId"] == frame_id:
-                node["status"] = status
+        for node in list(self.control_nodes.values()):
+            if node.type == "policy" and node.frame_id == frame_id:
+                self.set_status(node.id, status)
+
+    def set_status(self, node_id: str, status: str) -> None:
+        self.control_nodes[node_id] = replace(self.control_nodes[node_id], status=status)
 
     def control_edge(self, start: str, end: str, kind: str) -> None:
-        self.control_edges.append({"from": start, "to": end, "kind": kind})
+        self.control_edges.append(Edge(start, end, kind))
 
 
-def _frame_opened(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    frame_id, parent = data["frameId"], data["parentFrameId"]
-    fold.frames[frame_id] = {
-        "id": frame_id,
-        "parentFrameId": parent,
-        "label": data["label"],
-        "purpose": data["purpose"],
-        # What a child frame is to answer; older records do not say.
-        "intent": " ".join(data.get("intents", ())),
-        "status": "active",
-        "startedAtMs": at_ms,
-        "durationMs": None,
-        "detailRef": frame_id,
-    }
-    if parent is None:
-        fold.root_frame_id = frame_id
+def _frame_opened(fold: _Fold, at_ms: int, data: FrameOpened) -> None:
+    fold.frames[data.frame_id] = Frame(
+        id=data.frame_id,
+        parent_frame_id=data.parent_frame_id,
+        label=data.label,
+        purpose=data.purpose,
+        intent=" ".join(data.intents),
+        status="active",
+        started_at_ms=at_ms,
+        duration_ms=None,
+        detail_ref=data.frame_id,
+    )
+    if data.parent_frame_id is None:
+        fold.root_frame_id = data.frame_id
     else:
-        fold.connect(parent, frame_id, "contains")
-    if data["openedBy"] is not None:
-        fold.connect(data["openedBy"], frame_id, "child-frame")
+        fold.connect(data.parent_frame_id, data.frame_id, "contains")
+    if data.opened_by is not None:
+        fold.connect(data.opened_by, data.frame_id, "child-frame")
 
 
-def _frame_closed(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    frame = fold.frames[data["frameId"]]
-    frame["status"] = data["status"]
-    frame["durationMs"] = at_ms - frame["startedAtMs"]
-    frame["closureReason"] = data["closureReason"]
-    fold.deliberate(data["frameId"], "settled")
+def _frame_closed(fold: _Fold, at_ms: int, data: FrameClosed) -> None:
+    frame = fold.frames[data.frame_id]
+    fold.frames[data.frame_id] = replace(
+        frame, status=data.status, duration_ms=at_ms - frame.started_at_ms, closure_reason=data.closure_reason
+    )
+    fold.deliberate(data.frame_id, "settled")
 
 
-def _plugin_started(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    execution_id = data["executionId"]
-    fold.begun_in[data["frameId"]] += 1
-    fold.executions[execution_id] = {
-        "id": execution_id,
-        "frameId": data["frameId"],
-        "pluginId": data["pluginId"],
-        "pluginName": data["pluginName"],
-        "pluginType": data["pluginType"],
-        "stage": data["stage"],
-        # Its place among the calls of its frame as they began; ids count tries by stage, and a stage is returned to.
-        "ordinal": fold.begun_in[data["frameId"]],
-        "status": "running",
-        "startedAtMs": at_ms,
-        "durationMs": None,
-        "detailRef": execution_id,
-    }
-    fold.connect(data["frameId"], execution_id, "contains")
-    if data["cause"] is not None:
-        fold.connect(data["cause"]["from"], execution_id, data["cause"]["kind"])
+def _plugin_started(fold: _Fold, at_ms: int, data: PluginStarted) -> None:
+    fold.begun_in[data.frame_id] += 1
+    fold.executions[data.execution_id] = Execution(
+        id=data.execution_id,
+        frame_id=data.frame_id,
+        plugin_id=data.plugin_id,
+        plugin_name=data.plugin_name,
+        plugin_type=data.plugin_type,
+        stage=data.stage,
+        ordinal=fold.begun_in[data.frame_id],
+        status="running",
+        started_at_ms=at_ms,
+        duration_ms=None,
+        detail_ref=data.execution_id,
+    )
+    fold.connect(data.frame_id, data.execution_id, "contains")
+    if data.cause is not None:
+        fold.connect(data.cause.execution_id, data.execution_id, data.cause.kind)
 
 
-def _plugin_finished(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    execution = fold.executions[data["executionId"]]
-    execution["status"] = data["status"]
-    execution["durationMs"] = data["durationMs"]
+def _plugin_finished(fold: _Fold, at_ms: int, data: PluginFinished) -> None:
+    execution = fold.executions[data.execution_id]
+    fold.executions[data.execution_id] = replace(execution, status=data.status, duration_ms=data.duration_ms)
 
 
-def _plan_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.executions[data["executionId"]]["phase"] = data["phase"]
+def _plan_made(fold: _Fold, at_ms: int, data: PlanMade) -> None:
+    fold.executions[data.execution_id] = replace(fold.executions[data.execution_id], phase=data.phase)
 
 
-def _policy_set(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control(data["policyId"], "policy", data["frameId"], f"level {data['level']}", "default")
-    fold.control_edge(data["frameId"], data["policyId"], "contains")
+def _policy_set(fold: _Fold, at_ms: int, data: PolicySet) -> None:
+    fold.control(data.policy_id, "policy", data.frame_id, f"level {data.level}", "default")
+    fold.control_edge(data.frame_id, data.policy_id, "contains")
 
 
-def _seed_admitted(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control(data["seedId"], "seed", data["frameId"], data["focus"][:80], "active")
-    fold.control_edge(data["frameId"], data["seedId"], "contains")
+def _seed_admitted(fold: _Fold, at_ms: int, data: SeedAdmitted) -> None:
+    fold.control(data.seed_id, "seed", data.frame_id, data.focus[:FOCUS_CHARS], "active")
+    fold.control_edge(data.frame_id, data.seed_id, "contains")
 
 
-def _branch_started(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control(data["branchId"], "branch", data["frameId"], data["pluginId"], "active")
-    fold.control_edge(data["frameId"], data["branchId"], "contains")
-    for seed_id in data["seedIds"]:
-        fold.control_edge(seed_id, data["branchId"], "spawned_from")
-    fold.control_edge(data["branchId"], data["executionId"], "uses")
+def _branch_started(fold: _Fold, at_ms: int, data: BranchStarted) -> None:
+    fold.control(data.branch_id, "branch", data.frame_id, data.plugin_id, "active")
+    fold.control_edge(data.frame_id, data.branch_id, "contains")
+    for seed_id in data.seed_ids:
+        fold.control_edge(seed_id, data.branch_id, "spawned_from")
+    fold.control_edge(data.branch_id, data.execution_id, "uses")
 
 
-def _branch_finished(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control_nodes[data["branchId"]]["status"] = data["status"]
+def _branch_finished(fold: _Fold, at_ms: int, data: BranchFinished) -> None:
+    fold.set_status(data.branch_id, data.status)
 
 
-def _branch_failed(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control_nodes[data["branchId"]]["status"] = "failed"
-    fold.control(data["failureId"], "failure", data["frameId"], data["reason"], "failed")
-    fold.control_edge(data["branchId"], data["failureId"], "failed_as")
+def _branch_failed(fold: _Fold, at_ms: int, data: BranchFailed) -> None:
+    fold.set_status(data.branch_id, "failed")
+    fold.control(data.failure_id, "failure", data.frame_id, data.reason, "failed")
+    fold.control_edge(data.branch_id, data.failure_id, "failed_as")
 
 
-def _result_recorded(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control(data["resultId"], "result", data["frameId"], data["kind"], data["validationStatus"])
-    fold.control_edge(data["branchId"], data["resultId"], "produced")
+def _result_recorded(fold: _Fold, at_ms: int, data: ResultRecorded) -> None:
+    fold.control(data.result_id, "result", data.frame_id, data.kind, data.validation_status)
+    fold.control_edge(data.branch_id, data.result_id, "produced")
 
 
-def _candidate_promoted(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control(data["candidateId"], "candidate", data["frameId"], data["label"], data["strength"])
-    fold.control_edge(data["frameId"], data["candidateId"], "contains")
-    fold.control_edge(data["resultId"], data["candidateId"], "derived_from")
-    fold.deliberate(data["frameId"], "candidate_found")
+def _candidate_promoted(fold: _Fold, at_ms: int, data: CandidatePromoted) -> None:
+    fold.control(data.candidate_id, "candidate", data.frame_id, data.label, data.strength)
+    fold.control_edge(data.frame_id, data.candidate_id, "contains")
+    fold.control_edge(data.result_id, data.candidate_id, "derived_from")
+    fold.deliberate(data.frame_id, "candidate_found")
 
 
-def _comparison_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control(data["comparisonId"], "comparison", data["frameId"], data["label"], data["status"])
-    fold.control_edge(data["frameId"], data["comparisonId"], "contains")
-    for candidate_id in data["candidateIds"]:
-        fold.control_edge(data["comparisonId"], candidate_id, "compares")
-    if data["status"] == "open":
-        fold.deliberate(data["frameId"], "comparative_open")
+def _comparison_made(fold: _Fold, at_ms: int, data: ComparisonMade) -> None:
+    fold.control(data.comparison_id, "comparison", data.frame_id, data.label, data.status)
+    fold.control_edge(data.frame_id, data.comparison_id, "contains")
+    for candidate_id in data.candidate_ids:
+        fold.control_edge(data.comparison_id, candidate_id, "compares")
+    if data.status == "open":
+        fold.deliberate(data.frame_id, "comparative_open")
 
 
-def _challenge_made(fold: _Fold, at_ms: int, data: Mapping[str, Any]) -> None:
-    fold.control(data["challengeId"], "challenge", data["frameId"], data["label"], data["status"])
-    fold.control_edge(data["frameId"], data["challengeId"], "contains")
-    fold.control_edge(data["challengeId"], data["targetId"], "challenges")
+def _challenge_made(fold: _Fold, at_ms: int, data: ChallengeMade) -> None:
+    fold.control(data.challenge_id, "challenge", data.frame_id, data.label, data.status)
+    fold.control_edge(data.frame_id, data.challenge_id, "contains")
+    fold.control_edge(data.challenge_id, data.target_id, "challenges")
 
 
-_HANDLERS: Mapping[str, Callable[[_Fold, int, Mapping[str, Any]], None]] = {
-    "frame.opened": _frame_opened,
-    "frame.closed": _frame_closed,
-    "plugin.started": _plugin_started,
-    "plugin.finished": _plugin_finished,
-    "plan.made": _plan_made,
-    "policy.set": _policy_set,
-    "seed.admitted": _seed_admitted,
-    "branch.started": _branch_started,
-    "branch.finished": _branch_finished,
-    "branch.failed": _branch_failed,
-    "result.recorded": _result_recorded,
-    "candidate.promoted": _candidate_promoted,
-    "comparison.made": _comparison_made,
-    "challenge.made": _challenge_made,
+# A handler takes the data of the one kind of events that it stands beside.
+_HANDLERS: Mapping[type, Callable[[_Fold, int, Any], None]] = {
+    FrameOpened: _frame_opened,
+    FrameClosed: _frame_closed,
+    PluginStarted: _plugin_started,
+    PluginFinished: _plugin_finished,
+    PlanMade: _plan_made,
+    PolicySet: _policy_set,
+    SeedAdmitted: _seed_admitted,
+    BranchStarted: _branch_started,
+    BranchFinished: _branch_finished,
+    BranchFailed: _branch_failed,
+    ResultRecorded: _result_recorded,
+    CandidatePromoted: _candidate_promoted,
+    ComparisonMade: _comparison_made,
+    ChallengeMade: _challenge_made,
 }

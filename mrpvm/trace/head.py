@@ -1,34 +1,23 @@
 """How the trace of a turn begins that the machine did not begin: a command's, or one that failed before it ran."""
 
-from typing import Any
+from mrpvm.trace.events import ROOT_FRAME_ID, Event, FrameOpened, TurnStarted
 
-from mrpvm.trace.graph import Record
-
-ROOT = "frame-0"
 INPUT_MESSAGE_CHARS = 500
 """How much of the message the trace's head shows [G-1]; the whole is the root frame's input."""
 
 
 def trace_head(
     *, request_id: str, session_id: str, message: str, deliberation_level: int, purpose: str, label: str
-) -> list[Record]:
-    """Return `turn.started` and the `frame.opened` of the root frame."""
-    started = {
-        "requestId": request_id,
-        "sessionId": session_id,
-        "inputMessage": message[:INPUT_MESSAGE_CHARS],
-        "deliberationLevel": deliberation_level,
-        "effectiveLevel": 0,
-        "plannerCandidates": [],
-        "seedDetectorCandidates": [],
-    }
-    root: dict[str, Any] = {
-        "frameId": ROOT,
-        "parentFrameId": None,
-        "purpose": purpose,
-        "label": label,
-        "depth": 0,
-        "openedBy": None,
-        "intentRefs": [],
-    }
-    return [["turn.started", 0, started], ["frame.opened", 0, root]]
+) -> list[Event]:
+    """Return the events of a turn that starts and opens its root frame."""
+    started = TurnStarted(
+        request_id=request_id,
+        session_id=session_id,
+        input_message=message[:INPUT_MESSAGE_CHARS],
+        deliberation_level=deliberation_level,
+        effective_level=0,
+    )
+    opened = FrameOpened(
+        frame_id=ROOT_FRAME_ID, parent_frame_id=None, purpose=purpose, label=label, depth=0, opened_by=None
+    )
+    return [Event(at_ms=0, data=started), Event(at_ms=0, data=opened)]

@@ -2,26 +2,19 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
-from mrpvm.trace.graph import Record, path_key
+from mrpvm.trace.graph import path_key
 
 type _Placed[Item] = tuple[tuple[int, ...], Item]
 
 
 def in_frame_order[Item](items: Sequence[Item], frame_of: Callable[[Item], str]) -> list[Item]:
-    """Give items of frames that ran side by side as if the frames had run one after another.
+    """Return items of frames that ran side by side as if the frames had run one after another.
 
     A frame waits while its children run: what lies between two of its own items is theirs, and goes child by child.
     """
     placed = [(path_key(frame_of(item))[0], item) for item in items]
     return [item for _, item in _ordered(placed, 1)]
-
-
-def frame_of_record(record: Record) -> str:
-    """Give the frame that an event is about; the turn's own events count for the root."""
-    data: dict[str, Any] = record[2]
-    return str(data.get("frameId", "frame-0"))
 
 
 def _ordered[Item](placed: Iterable[_Placed[Item]], depth: int) -> Iterator[_Placed[Item]]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from mrpvm.contracts import LifecycleEvent
 from mrpvm.knowledge.units import promotable
-from mrpvm.values import KnowledgeUnit
+from mrpvm.values import KnowledgeUnit, LedgerEntry
 from sessions_app import events
 from sessions_app.actions.journals import saved_units
 from sessions_app.actions.notifications import notify, notify_on_commit
@@ -137,11 +137,11 @@ def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
         hide_units(session.journal, saved_units(session).filter(hash__in=hashes))
 
 
-def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, dict[str, Any]]]) -> None:
+def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, LedgerEntry]]) -> None:
     """Write the ledger of a commit: what became of the turn's units, and what retrieval and solving did to all units.
 
     Args:
-        judged: `(execution id, wire row)` each.
+        judged: `(execution id, row)` each.
     """
     session_pk, turn_pk, now = turn.session_id, turn.pk, timezone.now()
     insert_rows(promotion.ledger)
@@ -150,8 +150,8 @@ def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterab
         ("session_id", "turn_id", "unit_id", "step", "store", "execution_id", "rank", "score", "reason", "text",
          "created_at"),
         [
-            (session_pk, turn_pk, row["unitId"], row["step"], row["store"], execution_id, row.get("rank"),
-             row.get("score"), _fitting(str(row.get("reason") or "")), "", now)
+            (session_pk, turn_pk, row.unit_id, row.step, row.store, execution_id, row.rank, row.score,
+             _fitting(row.reason), "", now)
             for execution_id, row in judged
         ],
     )  # fmt: skip

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from mrpvm.trace.graph import Record
+from mrpvm.trace.events import Record
 from sessions_app.actions.sessions import TURNS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, TurnEvents
 from sessions_app.models.compression import json_bytes
@@ -16,12 +16,12 @@ from sessions_app.models.payload_frames import Payload, framed
 
 
 def batch(
-    turn: ExplainabilityTurn, first_sequence: int, events: Sequence[Record], payloads: Sequence[Payload]
+    turn: ExplainabilityTurn, first_sequence: int, records: Sequence[Record], payloads: Sequence[Payload]
 ) -> TurnEvents:
     """Return the unsaved row of a batch of events and the payloads that became whole with them."""
     index, column = framed(payloads)
     return TurnEvents(
-        turn=turn, first_sequence=first_sequence, events=list(events), payload_index=index, payloads=column
+        turn=turn, first_sequence=first_sequence, events=list(records), payload_index=index, payloads=column
     )
 
 

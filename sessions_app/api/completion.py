@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.conversation.answers import response_markdown
-from mrpvm.trace.graph import Record
+from mrpvm.trace.events import Event, PluginFinished, said
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Selection
 from mrpvm.wire import wire_time
@@ -23,7 +23,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
     """Give the chat response [API-11]; plugins and level are those that this turn used."""
     turn, outcome = result.turn, result.outcome
     session = turn.session
-    trace = structure(execution_trace(result.records))
+    trace = structure(execution_trace(result.events))
     if "details" in include:
         with_details([(turn, trace)])
     response = {
@@ -39,7 +39,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
                 "finish_reason": result.finish_reason,
             }
         ],
-        "usage": usage_of(result.records),
+        "usage": usage_of(result.events),
         "response_document": turn.response_document,
         "command": turn.command_result,
         "execution_trace": trace,
@@ -57,7 +57,7 @@ def _sent(result: TurnResult) -> dict[str, Any]:
     """Give what was really sent and called, and the name under which the next request goes on from here [O-44]."""
     turn = result.turn
     is_command = turn.kind == turn.Kind.COMMAND
-    outbound = outbound_of(sent_requests(turn, result.records))
+    outbound = outbound_of(sent_requests(turn, result.events))
     return {
         "response_id": None if is_command else response_id(turn.request_id),
         "tool_calls": [_tool_call(message) for message in (tool_messages(turn) if is_command else ())],
@@ -119,9 +119,9 @@ def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:
     }
 
 
-def usage_of(records: Sequence[Record]) -> dict[str, Any]:
-    """Give the tokens of all model calls of the turn; `estimated` where a provider did not count [O-32]."""
-    used = [data["usage"] for name, _, data in records if name == "plugin.finished" and "usage" in data]
-    prompt, completion = (sum(item[name] for item in used) for name in ("inputTokens", "outputTokens"))
+def usage_of(events: Sequence[Event]) -> dict[str, Any]:
+    """Return the tokens of all model calls of the turn; `estimated` where a provider did not count [O-32]."""
+    used = [ended.usage for ended in said(PluginFinished, events) if ended.usage is not None]
+    prompt, completion = sum(item.input_tokens for item in used), sum(item.output_tokens for item in used)
     counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-    return counts | ({"estimated": True} if any(item["estimated"] for item in used) else {})
+    return counts | ({"estimated": True} if any(item.is_estimated for item in used) else {})

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from mrpvm.values import Selection
+from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.completion import answer_events, head
 from sessions_app.api.sse import Feed, StreamEvent
 from sessions_app.turns.pipeline import TurnResult
@@ -27,19 +27,12 @@ class LiveAnswer:
         if not self.sent:
             self._feed.put("progress", payload)
 
-    def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
+    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
         """Send a piece; the first one brings along who answers."""
         if not self.sent:
-            used = data["used"]
-            selection = Selection(
-                planner=used["planner"],
-                seed_detector=used["seedDetector"],
-                kb=used["kb"],
-                goal_solver=used["goalSolver"],
-            )
-            self._feed.put("response.meta", head(turn, selection))
-        self.sent += data["delta"]
-        self._feed.put("response.delta", {"delta": data["delta"]})
+            self._feed.put("response.meta", head(turn, piece.used))
+        self.sent += piece.delta
+        self._feed.put("response.delta", {"delta": piece.delta})
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Give the events that follow the commit: all of them, or what was not sent yet."""

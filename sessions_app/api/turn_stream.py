@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from django.conf import settings
 from django.http import StreamingHttpResponse
 
+from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.errors import body_of, error_body
 from sessions_app.api.sse import Encode, Feed, StreamEvent, event_stream, frame
 from sessions_app.api.stream_threads import StreamThreads
@@ -27,7 +28,7 @@ class Answer(Protocol):
     def listen(self, payload: Mapping[str, Any]) -> None:
         """Take what the turn is doing [API-15]."""
 
-    def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
+    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
         """Take a piece of the answer [O-1]."""
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:

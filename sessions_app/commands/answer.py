@@ -21,8 +21,7 @@ from mrpvm.conversation.commands import (
 from mrpvm.conversation.commands.skill_envelope import unavailable
 from mrpvm.conversation.personas import PersonaCatalogue
 from mrpvm.conversation.skills import SkillSnapshot
-from mrpvm.trace.graph import Record
-from mrpvm.trace.head import ROOT
+from mrpvm.trace.events import ROOT_FRAME_ID, Event, record_of
 from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
@@ -48,7 +47,7 @@ class CommandTurn:
 
     turn: ExplainabilityTurn
     outcome: TurnOutcome
-    records: Sequence[Record]
+    events: Sequence[Event]
 
 
 @transaction.atomic
@@ -77,7 +76,7 @@ def answer_command(
     outcome = Outcome(result=unavailable(asked)) if asked else answer(resolved, facts, _ServerPorts(locked))
     news = _apply(locked, outcome)
     turn = _entry(locked, text, outcome, began, client_request)
-    records = _store_trace(turn, resolved, outcome, facts)
+    trace = _store_trace(turn, resolved, outcome, facts)
     if outcome.tool_call is not None:
         _add_tool_message(locked, turn, outcome.tool_call)
     if chain is not None:
@@ -87,7 +86,7 @@ def answer_command(
     events.append_to_locked(locked, [*news, ("command.recorded", recorded)])
     locked.save(update_fields=[*_CHANGEABLE, *ACTIVITY_FIELDS])
     trim_registry(turn)
-    return CommandTurn(turn=turn, outcome=_turn_outcome(outcome), records=records)
+    return CommandTurn(turn=turn, outcome=_turn_outcome(outcome), events=trace)
 
 
 _CHANGEABLE = (
@@ -184,15 +183,15 @@ def _entry(
 
 def _store_trace(
     turn: ExplainabilityTurn, resolved: Resolved, outcome: Outcome, facts: SessionFacts
-) -> Sequence[Record]:
-    records = trace_of(turn, resolved, outcome, facts)
+) -> Sequence[Event]:
+    trace = trace_of(turn, resolved, outcome, facts)
     parts = {
         "input": {"message": turn.user_message},
         "output": outcome.result.as_record(),
         "meta": {"route": resolved.route, "reason": resolved.reason, "changed": sorted(outcome.changes)},
     }
-    batch(turn, 0, records, [payload(ROOT, parts)]).save()
-    return records
+    batch(turn, 0, [record_of(event) for event in trace], [payload(ROOT_FRAME_ID, parts)]).save()
+    return trace
 
 
 def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall) -> None:

@@ -1,12 +1,12 @@
 """What the latest turn of a session really sent to models, and which tools it called [H50, H51]."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mrpvm.trace.graph import Record
+from mrpvm.trace.events import Event, PluginFinished, PluginStarted, said
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.queries.turns import details, records
+from sessions_app.queries.turns import details, events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ def latest_turn(session: Session) -> LatestTurn:
     turn = session.turns.order_by("-turn_index").first()
     if turn is None:
         return LatestTurn()
-    return LatestTurn(turn=turn, requests=sent_requests(turn, records(turn)), tool_messages=tool_messages(turn))
+    return LatestTurn(turn=turn, requests=sent_requests(turn, events(turn)), tool_messages=tool_messages(turn))
 
 
 def outbound_of(requests: Sequence[Sent]) -> Sent | None:
@@ -60,15 +60,10 @@ def tool_messages(turn: ExplainabilityTurn) -> list[Message]:
     return list(turn.messages.filter(role=Message.Speaker.TOOL).order_by("sequence"))
 
 
-def sent_requests(turn: ExplainabilityTurn, recorded: Iterable[Record]) -> tuple[Sent, ...]:
+def sent_requests(turn: ExplainabilityTurn, recorded: Sequence[Event]) -> tuple[Sent, ...]:
     """Give what the turn sent to models, what prepared it first; one query if a plugin sent something, else none."""
-    stages: dict[str, str] = {}
-    asked: list[str] = []
-    for name, _, data in recorded:
-        if name == "plugin.started":
-            stages[data["executionId"]] = data["stage"]
-        elif name == "plugin.finished" and data.get("llmCalls"):
-            asked.append(data["executionId"])
+    stages = {started.execution_id: started.stage for started in said(PluginStarted, recorded)}
+    asked = [ended.execution_id for ended in said(PluginFinished, recorded) if ended.llm_calls]
     found = details(turn, asked) if asked else {}
     prepared = [Sent(stage="", exchange=item) for item in (turn.context_report or {}).get("requests", ())]
     answered = [

@@ -10,6 +10,8 @@ from typing import Any
 
 from django.db.models import Count, Max, Q
 
+from mrpvm.trace.events import TurnStarted, event_of, said
+from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, SessionEvent, UnitEvent
 
 _KINDS = ("turn.started", "preferences.changed", "draft.changed", "kb.mounted")
@@ -101,11 +103,10 @@ def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Map
 def _started(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Give the preferences that the turn began with, as it recorded them: a command, which needs none, records none."""
     records = turn.event_batches.order_by("first_sequence").values_list("events", flat=True).first() or []
-    data: dict[str, Any] = next((data for name, _, data in records if name == "turn.started"), {})
-    if "preferences" not in data:
+    started = next(iter(said(TurnStarted, map(event_of, records))), None)
+    if started is None or started.preferences is None:
         return {}
-    level = {} if data.get("deliberationLevel") is None else {"level": data["deliberationLevel"]}
-    return {**data["preferences"], **level}
+    return {**to_wire(started.preferences), "level": started.deliberation_level}
 
 
 @dataclass(frozen=True, slots=True)

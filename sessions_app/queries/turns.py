@@ -11,9 +11,11 @@ from django.db.models import QuerySet
 
 from mrpvm.conversation.answers import cited_units
 from mrpvm.errors import NotFound
-from mrpvm.trace.graph import Graph, Record, fold_graph
+from mrpvm.trace.events import Event, event_of
+from mrpvm.trace.graph import Graph, fold_graph
 from mrpvm.trace.record import execution_trace
 from mrpvm.values import Answer, AnswerGroup
+from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents, UnitEvent
 from sessions_app.models.payload_frames import Place, payload_texts, places
 
@@ -49,28 +51,28 @@ def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTu
     return found
 
 
-def records(turn: ExplainabilityTurn) -> list[Record]:
-    """Give the turn's machine events as far as they are stored."""
-    return _records_of(turn.pk)
+def events(turn: ExplainabilityTurn) -> list[Event]:
+    """Return the turn's machine events as far as they are stored."""
+    return _events_of(turn.pk)
 
 
-def _records_of(turn_pk: int) -> list[Record]:
+def _events_of(turn_pk: int) -> list[Event]:
     batches = TurnEvents.objects.filter(turn_id=turn_pk).order_by("first_sequence").values_list("events", flat=True)
-    return [record for batch in batches for record in batch]
+    return [event_of(record) for batch in batches for record in batch]
 
 
-def all_records(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Record]]:
-    """Give the events of each turn under its key; one query for any number of them."""
-    found: dict[int, list[Record]] = {turn.pk: [] for turn in turns}
+def all_events(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Event]]:
+    """Return the events of each turn under its key; one query for any number of them."""
+    found: dict[int, list[Event]] = {turn.pk: [] for turn in turns}
     rows = TurnEvents.objects.filter(turn__in=turns).order_by("turn_id", "first_sequence")
-    for turn_pk, events in rows.values_list("turn_id", "events"):
-        found[turn_pk].extend(events)
+    for turn_pk, records in rows.values_list("turn_id", "events"):
+        found[turn_pk].extend(map(event_of, records))
     return found
 
 
 def traces(turns: Collection[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
-    """Give the execution trace of each turn under its key; one query for any number of them [G-1]."""
-    return {turn_pk: execution_trace(found) for turn_pk, found in all_records(turns).items()}
+    """Return the execution trace of each turn under its key; one query for any number of them [G-1]."""
+    return {turn_pk: execution_trace(found) for turn_pk, found in all_events(turns).items()}
 
 
 def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
@@ -83,22 +85,22 @@ def registry_page(session: Session, limit: int, before: int | None = None) -> tu
 
 
 def graph(turn: ExplainabilityTurn) -> Graph:
-    """Give the structure of the turn's graph, live or finished [G-8]; a finished one is shared and must not be changed.
+    """Give the structure of the turn's graph, live or finished [G-8].
 
     A reader who goes from box to box asks for the same graph again and again, and that of an ended turn stays as it is.
     """
-    return fold_graph(records(turn)) if turn.is_running else ended_graph(turn.pk, turn.request_id)
+    return fold_graph(events(turn)) if turn.is_running else ended_graph(turn.pk, turn.request_id)
 
 
 @lru_cache(maxsize=4)
 def ended_graph(turn_pk: int, request_id: str) -> Graph:
     """Give the graph of a turn that has ended, by its key and the id that no other turn ever has."""
-    return fold_graph(_records_of(turn_pk))
+    return fold_graph(_events_of(turn_pk))
 
 
 def trace(turn: ExplainabilityTurn) -> dict[str, Any]:
     """Give the execution trace [G-1]."""
-    return execution_trace(records(turn))
+    return execution_trace(events(turn))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,7 @@ def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
     stored = details(turn, [ref])
     if ref in stored:
         return stored[ref]
-    recorded = next((item for item in _recorded(records(turn)) if item.ref == ref), None)
+    recorded = next((item for item in _recorded(events(turn)) if item.ref == ref), None)
     if recorded is None:
         raise NotFound(f"The turn has no node '{ref}'.", code="DETAIL_NOT_FOUND")
     return recorded
@@ -172,7 +174,7 @@ def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, De
         for item in _stored(by_key[batch.turn_id], batch.payloads, places(batch.payload_index)):
             stored.add((batch.turn_id, item.ref))
             yield batch.turn_id, item
-    for turn_pk, found in all_records(turns).items():
+    for turn_pk, found in all_events(turns).items():
         yield from ((turn_pk, item) for item in _recorded(found) if (turn_pk, item.ref) not in stored)
 
 
@@ -184,25 +186,23 @@ def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequen
         yield Detail(ref=place.ref, text=text, size=place.size, cut_bytes=place.cut_bytes, is_pruned=is_pruned)
 
 
-def _recorded(found: Iterable[Record]) -> Iterator[Detail]:
-    """Give what the events alone say about each node: control nodes have nothing else, running ones not yet."""
+def _recorded(found: Iterable[Event]) -> Iterator[Detail]:
+    """Return what the events alone say about each node: control nodes have nothing else, running ones not yet."""
     known: dict[str, dict[str, Any]] = {}
-    for _, _, data in found:
-        for ref in _own_ids(data):
-            known.setdefault(ref, {}).update(data)
+    for event in found:
+        ref = next((own for name in _ID_NAMES if (own := getattr(event.data, name, None))), None)
+        if ref is not None:
+            known.setdefault(ref, {}).update(to_wire(event.data))
     for ref, meta in known.items():
         error = meta.pop("error", None)
         text = json.dumps({"input": None, "output": None, "error": error, "meta": meta}, ensure_ascii=False)
         yield Detail(ref=ref, text=text, size=len(text.encode("utf-8", "replace")), cut_bytes=0)
 
 
-_ID_KEYS = ("failureId", "candidateId", "resultId", "branchId", "policyId", "seedId", "executionId", "frameId")
-
-
-def _own_ids(data: Any) -> list[str]:
-    """Give the id an event is about: the most specific it carries, a branch's failure naming both."""
-    own = next((data[key] for key in _ID_KEYS if data.get(key)), None)
-    return [own] if own else []
+_ID_NAMES = (
+    "failure_id", "candidate_id", "result_id", "branch_id", "policy_id", "seed_id", "execution_id", "frame_id",
+)  # fmt: skip
+"""Where to read the id that an event is about: the most specific it carries, a branch's failure naming both."""
 
 
 def unit_events(turn: ExplainabilityTurn) -> QuerySet[UnitEvent]:

@@ -9,15 +9,24 @@ from django.utils import timezone
 
 from mrpvm.conversation.commands.skill_envelope import skill_failure
 from mrpvm.errors import MRPError, StorageUnavailable
-from mrpvm.trace.graph import Record, fold_graph
-from mrpvm.trace.head import ROOT, trace_head
+from mrpvm.trace.events import (
+    ROOT_FRAME_ID,
+    Event,
+    EventData,
+    FrameClosed,
+    PluginFinished,
+    TurnFinished,
+    record_of,
+)
+from mrpvm.trace.graph import fold_graph
+from mrpvm.trace.head import trace_head
 from mrpvm.values import Selection
 from sessions_app import events
 from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.context_units import discard_pending
 from sessions_app.database import as_unavailable, give_up_dead_connections
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
-from sessions_app.queries.turns import records as stored_records
+from sessions_app.queries.turns import events as stored_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.unclosed import TurnEnd, unclosed
 
@@ -171,11 +180,15 @@ def fill_end(turn: ExplainabilityTurn, status: str, answer_status: str | None, u
 
 def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
     """End the stored trace of a turn that could not do so itself: open nodes fail, a root frame always exists [G-4]."""
-    records = stored_records(turn)
-    graph = fold_graph(records)
-    at_ms = max((record[1] for record in records), default=0)
-    closing: list[Record] = []
-    if graph["rootFrameId"] is None:
+    stored = stored_events(turn)
+    graph = fold_graph(stored)
+    at_ms = max((event.at_ms for event in stored), default=0)
+    closing: list[Event] = []
+
+    def close(data: EventData) -> None:
+        closing.append(Event(at_ms=at_ms, data=data))
+
+    if graph.root_frame_id is None:
         closing += trace_head(
             request_id=turn.request_id,
             session_id=turn.session.session_id,
@@ -184,22 +197,26 @@ def close_trace(turn: ExplainabilityTurn, error: Mapping[str, Any]) -> None:
             purpose="chat-turn",
             label="chat-turn",
         )
-        closing.append(["frame.closed", at_ms, _closed(ROOT, error)])
-    for execution in graph["pluginExecutions"]:
-        if execution["status"] == "running":
-            ended = {
-                "executionId": execution["id"], "frameId": execution["frameId"], "status": "error",
-                "durationMs": max(0, at_ms - execution["startedAtMs"]), "llmCalls": 0, "sufficient": None,
-                "model": None, "modelRole": None, "error": error, "outputSnippet": "",
-            }  # fmt: skip
-            closing.append(["plugin.finished", at_ms, ended])
-    for frame in reversed(graph["frames"]):
-        if frame["status"] == "active":
-            closing.append(["frame.closed", at_ms, _closed(frame["id"], error)])
-    closing.append(["turn.finished", at_ms, {"status": "failed", "answerStatus": "failed", "error": error}])
-    TurnEvents.objects.create(turn=turn, first_sequence=len(records), events=closing)
+        close(_closed(ROOT_FRAME_ID, error))
+    for execution in graph.plugin_executions:
+        if execution.status == "running":
+            close(
+                PluginFinished(
+                    execution_id=execution.id,
+                    frame_id=execution.frame_id,
+                    status="error",
+                    duration_ms=max(0, at_ms - execution.started_at_ms),
+                    llm_calls=0,
+                    error=error,
+                )
+            )
+    for frame in reversed(graph.frames):
+        if frame.is_active:
+            close(_closed(frame.id, error))
+    close(TurnFinished(status="failed", answer_status="failed", error=error))
+    TurnEvents.objects.create(turn=turn, first_sequence=len(stored), events=[record_of(event) for event in closing])
 
 
-def _closed(frame_id: str, error: Mapping[str, Any]) -> dict[str, str]:
+def _closed(frame_id: str, error: Mapping[str, Any]) -> FrameClosed:
     reason = "frontier_exhausted" if ending(error) == Status.FAILED else "budget_exhausted"
-    return {"frameId": frame_id, "status": "failed", "closureReason": reason}
+    return FrameClosed(frame_id=frame_id, status="failed", closure_reason=reason)

@@ -12,8 +12,7 @@ from mrpvm.conversation.commands import is_command
 from mrpvm.conversation.commands.skill_envelope import skill_failure
 from mrpvm.conversation.context import ContextReport
 from mrpvm.errors import MRPError, StorageUnavailable
-from mrpvm.trace.events import Event
-from mrpvm.trace.graph import Record
+from mrpvm.trace.events import AnswerDelta, Event, PluginFinished, UnitsStaged, said
 from mrpvm.values import TurnOutcome
 from sessions_app import shutdown
 from sessions_app.actions.context_units import stage_units
@@ -41,8 +40,8 @@ logger = logging.getLogger(__name__)
 
 Listener = Callable[[Mapping[str, Any]], None]
 """Takes progress payloads [API-15] while the turn works, on the turn's thread."""
-Reader = Callable[[ExplainabilityTurn, Mapping[str, Any]], None]
-"""Takes the data of `answer.delta` events that are no drafts, on the turn's thread [O-1]."""
+Reader = Callable[[ExplainabilityTurn, AnswerDelta], None]
+"""Takes the pieces of an answer that are no drafts, on the turn's thread [O-1]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +53,7 @@ class TurnResult:
 
     turn: ExplainabilityTurn
     outcome: TurnOutcome
-    records: Sequence[Record]
+    events: Sequence[Event]
     finish_reason: str = "stop"
 
 
@@ -84,7 +83,7 @@ def run_turn(
     if call.takes_commands and is_command(call.message):
         answered = _in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain, call.client_request))
         if isinstance(answered, CommandTurn):
-            return TurnResult(turn=answered.turn, outcome=answered.outcome, records=answered.records)
+            return TurnResult(turn=answered.turn, outcome=answered.outcome, events=answered.events)
         call = call.commanded(answered)
     with running_turns.place() as take_place:
         return _run_chat(session, call, wait_ms, listen, read, take_place)
@@ -114,7 +113,7 @@ def _run_chat(
     _learn(turn, outcome, error)
     if error is not None:
         raise TurnError(turn, error, turn.command_result, outbound=_outbound(turn, trace))
-    return TurnResult(turn=turn, outcome=outcome, records=trace.records, finish_reason=finish_reason)
+    return TurnResult(turn=turn, outcome=outcome, events=trace.events, finish_reason=finish_reason)
 
 
 def _prepared(session: Session, call: TurnCall, take_place: Callable[[], None]) -> Prepared:
@@ -139,7 +138,7 @@ def _in_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
 def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any] | None:
     """Give the request for the answer that a failed turn sent, None if that was none or cannot be read."""
     try:
-        sent = outbound_of(sent_requests(turn, trace.records))
+        sent = outbound_of(sent_requests(turn, trace.events))
     except Exception:
         logger.exception("what turn %s sent could not be read", turn.request_id)
         return None
@@ -154,12 +153,12 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
     @outages_told()
     def emit(event: Event) -> None:
         trace.add(event)
-        if read is not None and event.name == "answer.delta" and not event.data["isDraft"]:
+        if read is not None and isinstance(event.data, AnswerDelta) and not event.data.is_draft:
             read(turn, event.data)
         if listen is not None and (payload := progress_of(turn, event)) is not None:
             listen(payload)
-        if event.name == "units.staged":
-            stage_units(turn, event.units, event.data["executionId"], patience)
+        if isinstance(event.data, UnitsStaged):
+            stage_units(turn, event.units, event.data.execution_id, patience)
         trace.flush_if_due()
 
     @outages_told()
@@ -182,7 +181,7 @@ def _bounded(outcome: TurnOutcome, call: TurnCall, trace: TraceWriter) -> tuple[
     asked = call.sampling
     if outcome.answer is None or not (asked.max_tokens or asked.stop):
         return outcome, "stop"
-    if any(data.get("finishReason") == "length" for name, _, data in trace.records if name == "plugin.finished"):
+    if any(ended.finish_reason == "length" for ended in said(PluginFinished, trace.events)):
         return outcome, "length"
     has_counted = any(item.stage == "goal-solver" and item.llm_calls for item in outcome.stages)
     text, reason = cut_answer(outcome.answer_text, None if has_counted else asked.max_tokens, asked.stop)

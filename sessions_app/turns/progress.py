@@ -4,67 +4,91 @@ from typing import Any
 
 from django.utils import timezone
 
-from mrpvm.trace.events import Event
+from mrpvm.trace.events import (
+    AnswerDelta,
+    BacktrackTaken,
+    BranchFailed,
+    BranchStarted,
+    Event,
+    FrameClosed,
+    FrameOpened,
+    PlanMade,
+    PluginFinished,
+    PluginStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from mrpvm.wire import wire_time
 from sessions_app.models import ExplainabilityTurn
 
 
 def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None:
     """Give the progress payload of a machine event, None for events that clients need not hear of."""
-    data = event.data
-    match event.name:
-        case "turn.started":
-            return _payload(turn, data, "request", "start", "Turn started")
-        case "plugin.started":
-            kind = "planner" if data["stage"] == "planner" else "stage"
-            keys = {"stage": data["stage"], "pluginId": data["pluginId"]}
-            return _payload(turn, data, kind, "start", f"{data['pluginName']} is working", keys)
-        case "plugin.finished":
-            keys = {key: data[key] for key in ("status", "llmCalls", "sufficient", "model", "error")}
-            return _payload(turn, data, "stage", "finish", f"Finished: {data['status']}", keys)
-        case "plan.made":
-            keys = {"phase": data["phase"], "plannerPluginId": data["plan"]["plannerPluginId"]}
-            return _payload(turn, data, "planner", "info", "Decided what to try in which order", keys)
-        case "branch.started":
-            keys = {key: data[key] for key in ("pluginId", "kbPluginId", "plannerPluginId")}
-            message = f"{data['pluginId']} tries what {data['kbPluginId']} found"
-            return _payload(turn, data, "stage", "info", message, {"stage": "goal-solver", **keys})
-        case "frame.opened" if data["parentFrameId"] is not None:
-            keys = {"purpose": data["purpose"]}
-            return _payload(turn, data, "frame", "fanout", f"Working on part {data['frameId']}", keys)
-        case "frame.closed" if "frontierSize" in (state := event.detail["meta"]):
-            keys = {"status": data["status"], "frontierSize": state["frontierSize"]}
-            return _payload(turn, data, "frame", "info", f"Finished part {data['frameId']}", keys)
-        case "branch.failed":
-            keys = {"pluginId": data["pluginId"], "status": "retry"}
-            return _payload(turn, data, "validation", "retry", f"What {data['pluginId']} gave did not hold", keys)
-        case "backtrack.taken":
-            return _payload(turn, data, "validation", "retry", f"Trying another {data['step']}", {"status": "retry"})
-        case "answer.delta" if data["isDraft"]:
-            keys = {"pluginId": data["pluginId"], "executionId": data["executionId"], "draft": data["delta"]}
-            return _payload(turn, data, "response", "info", "Writing an answer that has yet to be approved", keys)
-        case "turn.finished" if data["status"] == "succeeded":
-            return _payload(turn, data, "response", "ready", "Answer ready")
+    match event.data:
+        case TurnStarted():
+            return _payload(turn, event, "request", "start", "Turn started")
+        case PluginStarted() as call:
+            kind = "planner" if call.stage == "planner" else "stage"
+            keys: dict[str, Any] = {"stage": call.stage, "pluginId": call.plugin_id}
+            return _payload(turn, event, kind, "start", f"{call.plugin_name} is working", keys)
+        case PluginFinished() as ended:
+            keys = {
+                "status": ended.status,
+                "llmCalls": ended.llm_calls,
+                "sufficient": ended.sufficient,
+                "model": ended.model,
+                "error": ended.error,
+            }
+            return _payload(turn, event, "stage", "finish", f"Finished: {ended.status}", keys)
+        case PlanMade() as made:
+            keys = {"phase": made.phase, "plannerPluginId": made.plan.planner_plugin_id}
+            return _payload(turn, event, "planner", "info", "Decided what to try in which order", keys)
+        case BranchStarted() as branch:
+            keys = {
+                "stage": "goal-solver",
+                "pluginId": branch.plugin_id,
+                "kbPluginId": branch.kb_plugin_id,
+                "plannerPluginId": branch.planner_plugin_id,
+            }
+            message = f"{branch.plugin_id} tries what {branch.kb_plugin_id} found"
+            return _payload(turn, event, "stage", "info", message, keys)
+        case FrameOpened(parent_frame_id=str()) as opened:
+            message = f"Working on part {opened.frame_id}"
+            return _payload(turn, event, "frame", "fanout", message, {"purpose": opened.purpose})
+        case FrameClosed() as closed if "frontierSize" in (state := event.detail["meta"]):
+            keys = {"status": closed.status, "frontierSize": state["frontierSize"]}
+            return _payload(turn, event, "frame", "info", f"Finished part {closed.frame_id}", keys)
+        case BranchFailed() as failed:
+            keys = {"pluginId": failed.plugin_id, "status": "retry"}
+            return _payload(turn, event, "validation", "retry", f"What {failed.plugin_id} gave did not hold", keys)
+        case BacktrackTaken() as backtrack:
+            message = f"Trying another {backtrack.step}"
+            return _payload(turn, event, "validation", "retry", message, {"status": "retry"})
+        case AnswerDelta(is_draft=True) as piece:
+            keys = {"pluginId": piece.plugin_id, "executionId": piece.execution_id, "draft": piece.delta}
+            message = "Writing an answer that has yet to be approved"
+            return _payload(turn, event, "response", "info", message, keys)
+        case TurnFinished(status="succeeded"):
+            return _payload(turn, event, "response", "ready", "Answer ready")
     return None
 
 
 def _payload(
     turn: ExplainabilityTurn,
-    data: Any,
+    event: Event,
     kind: str,
-    event: str,
+    step: str,
     message: str,
     more: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    frame_id = data.get("frameId", "frame-0")
     return {
         "timestamp": wire_time(timezone.now()),
         "requestId": turn.request_id,
         "sessionId": turn.session.session_id,
-        "frameId": frame_id,
-        "frameDepth": frame_id.count("."),
+        "frameId": event.frame_id,
+        "frameDepth": event.frame_id.count("."),
         "type": kind,
-        "event": event,
+        "event": step,
         "message": message,
         **(more or {}),
     }

@@ -6,17 +6,15 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from mrpvm.trace.events import Event
-from mrpvm.trace.graph import Record, path_key
-from mrpvm.trace.order import frame_of_record, in_frame_order
+from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, UnitsJudged, record_of
+from mrpvm.trace.graph import path_key
+from mrpvm.trace.order import in_frame_order
+from mrpvm.values import LedgerEntry
 from sessions_app.actions.payloads import batch, payload
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.models.payload_frames import Payload
 from sessions_app.models.plain_sql import insert_rows
-
-_COMPLETE = {"plugin.finished", "frame.closed"}
-"""Events after which a node's payload is whole."""
 
 
 class TraceWriter:
@@ -29,34 +27,35 @@ class TraceWriter:
         self._flushed_at = time.monotonic()
         self._partial: dict[str, dict[str, Any]] = {}
         self._whole: list[Payload] = []
-        self.records: list[Record] = []
-        self.ledger: list[tuple[str, dict[str, Any]]] = []
+        self.events: list[Event] = []
+        self.ledger: list[tuple[str, LedgerEntry]] = []
 
     def add(self, event: Event) -> None:
         """Take one event."""
-        if event.name == "answer.delta":  # read along with, never read again: the answer itself is stored
+        if isinstance(event.data, AnswerDelta):  # read along with, never read again: the answer itself is stored
             return
-        if event.name == "units.judged":
-            self.ledger.extend((event.data["executionId"], row) for row in event.data["rows"])
+        if isinstance(event.data, UnitsJudged):
+            execution_id = event.data.execution_id
+            self.ledger.extend((execution_id, row) for row in event.data.rows)
         else:
-            self.records.append(event.as_record())
+            self.events.append(event)
         if event.detail_ref is not None:
             parts = self._partial.setdefault(event.detail_ref, {})
             parts.update(event.detail)
-            if event.name in _COMPLETE:
+            if isinstance(event.data, PluginFinished | FrameClosed):  # the payload is whole
                 self._whole.append(payload(event.detail_ref, self._partial.pop(event.detail_ref)))
 
     def flush_if_due(self) -> None:
         """Write what is new if the last time is long enough ago, and tell open pages."""
         is_due = time.monotonic() - self._flushed_at >= self._flush_seconds
-        if is_due and len(self.records) > self._written_count:
+        if is_due and len(self.events) > self._written_count:
             with transaction.atomic():
                 self.flush()
             announce_progress(self._turn.session_id, self._turn.request_id, self._written_count)
 
     def flush(self) -> None:
         """Write what is new; must run inside a transaction, and is undone with it."""
-        self._write(self.records, self._written_count)
+        self._write(self.events, self._written_count)
 
     def finish(self) -> None:
         """Write what is new of an ended turn; must run inside a transaction, and is undone with it.
@@ -64,26 +63,27 @@ class TraceWriter:
         The events of frames that ran side by side are put frame by frame, as a sequential run gives them, so that equal
         turns leave equal rows [K-17]. What was written in another order meanwhile is written again.
         """
-        ordered = in_frame_order(self.records, frame_of_record)
+        ordered = in_frame_order(self.events, lambda event: event.frame_id)
         start = self._written_count
-        if ordered[:start] != self.records[:start]:
+        if ordered[:start] != self.events[:start]:
             self._turn.event_batches.update(events=[])  # their payloads stay where they are
             self._insert(start, ordered)
             start = len(ordered)
         self.ledger.sort(key=lambda row: path_key(row[0]))
         self._write(ordered, start)
 
-    def _write(self, records: list[Record], start: int) -> None:
-        new = records[start:]
+    def _write(self, events: list[Event], start: int) -> None:
+        new = events[start:]
         if new:
             self._insert(start, new)
         payload_count = len(self._whole)
         self._flushed_at = time.monotonic()
-        transaction.on_commit(lambda: self._settle(records, start + len(new), payload_count))
+        transaction.on_commit(lambda: self._settle(events, start + len(new), payload_count))
 
-    def _insert(self, start: int, events: list[Record]) -> None:
-        insert_rows([batch(self._turn, start, events, self._whole)])
+    def _insert(self, start: int, events: list[Event]) -> None:
+        records = [record_of(event) for event in events]
+        insert_rows([batch(self._turn, start, records, self._whole)])
 
-    def _settle(self, records: list[Record], record_count: int, payload_count: int) -> None:
-        self.records, self._written_count = records, record_count
+    def _settle(self, events: list[Event], event_count: int, payload_count: int) -> None:
+        self.events, self._written_count = events, event_count
         del self._whole[:payload_count]

@@ -19,6 +19,7 @@ from bench.rewriting.report import GATES, REWRITERS
 from bench.table.rows import NAME_CHARS as TABLE_NAME_CHARS
 from bench.table.rows import Row
 from bench.turn_page.turns import large_turn, stored_batches
+from mrpvm.trace.events import event_of
 from mrpvm.trace.graph import fold_graph
 from sessions_app.actions.projects import ensure_default_project
 from sessions_app.actions.sessions import create_session
@@ -164,10 +165,10 @@ def test_a_generated_turn_is_as_large_as_asked_and_well_formed(execution_count: 
     records = large_turn(execution_count, seed)
     assert records == large_turn(execution_count, seed)
     assert [record for _, batch in stored_batches(records, 7) for record in batch] == records
-    graph = fold_graph(records)
-    assert len(graph["pluginExecutions"]) == execution_count
-    nodes = {node["id"] for node in (*graph["frames"], *graph["pluginExecutions"])}
-    assert all({edge["from"], edge["to"]} <= nodes for edge in graph["edges"])
-    held = [edge["to"] for edge in graph["edges"] if edge["kind"] == "contains"]
+    graph = fold_graph(map(event_of, records))
+    assert len(graph.plugin_executions) == execution_count
+    nodes = {node.id for node in (*graph.frames, *graph.plugin_executions)}
+    assert all({edge.source, edge.target} <= nodes for edge in graph.edges)
+    held = [edge.target for edge in graph.edges if edge.kind == "contains"]
     assert sorted(held) == sorted(nodes - {"frame-0"}), "everything has one place in the tree"
-    assert all(frame["durationMs"] is not None for frame in graph["frames"])
+    assert all(frame.duration_ms is not None for frame in graph.frames)

@@ -20,13 +20,24 @@ from mrpvm.llm.port import Prompt
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.registry import Registry
 from mrpvm.testing import InMemoryKnowledge, ScriptedModel, unit
-from mrpvm.trace.events import Event
-from mrpvm.trace.graph import fold_graph
-from mrpvm.trace.order import frame_of_record, in_frame_order
-from mrpvm.trace.record import execution_trace
+from mrpvm.trace.events import Event, record_of
+from mrpvm.trace.order import in_frame_order
 from mrpvm.values import HistoryMessage, Limits, SessionState, TurnRequest
 from mrpvm.wire import to_wire
-from tests.kernel.scripted import REJECT, Ran, Scripted, StepClock, detection, plan, plugin, retrieval, run, solution
+from tests.kernel.scripted import (
+    REJECT,
+    Ran,
+    Scripted,
+    StepClock,
+    detection,
+    graph_of,
+    plan,
+    plugin,
+    retrieval,
+    run,
+    solution,
+    trace_of,
+)
 
 QUESTIONS = ("one", "two", "three", "four")
 
@@ -187,12 +198,12 @@ def shipped_turns() -> Iterable[Ran]:
 
 def as_bytes(ran: Ran) -> bytes:
     """Give all that a turn left: events, payloads, graph, trace, what planners learn from, the outcome."""
-    records = in_frame_order(ran.records, frame_of_record)
+    records = [record_of(event) for event in in_frame_order(ran.events, lambda event: event.frame_id)]
     payloads: dict[str, dict[str, Any]] = {}
     for event in ran.events:
         if event.detail_ref is not None:
             payloads.setdefault(event.detail_ref, {}).update(event.detail)
-    left = [records, sorted(payloads.items()), fold_graph(records), execution_trace(records), to_wire(ran.outcome)]
+    left = [records, sorted(payloads.items()), graph_of(records), trace_of(records), to_wire(ran.outcome)]
     return json.dumps(left, ensure_ascii=False).encode()
 
 

@@ -1,7 +1,7 @@
 """Scripted plugins: each plays a queue of replies and remembers what it was asked."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,9 @@ from mrpvm.llm.absent import AbsentModel
 from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.testing import InMemoryKnowledge
-from mrpvm.trace.events import Event
+from mrpvm.trace.events import Event, Record, event_of, record_of
+from mrpvm.trace.graph import fold_graph
+from mrpvm.trace.record import execution_trace
 from mrpvm.values import (
     Answer,
     AnswerGroup,
@@ -36,6 +38,7 @@ from mrpvm.values import (
     TurnOutcome,
     TurnRequest,
 )
+from mrpvm.wire import to_wire
 
 HINTS = PlannerHints(
     expected_latency_ms=1,
@@ -193,11 +196,23 @@ class Ran:
     events: list[Event]
 
     @property
-    def records(self) -> list[list[Any]]:
-        return [event.as_record() for event in self.events]
+    def records(self) -> list[Record]:
+        return [record_of(event) for event in self.events]
 
     def named(self, name: str) -> list[Any]:
-        return [event.data for event in self.events if event.name == name]
+        """Give the data of the stored records of one name."""
+        return [data for kind, _, data in self.records if kind == name]
+
+
+def graph_of(records: Iterable[Record]) -> dict[str, Any]:
+    """Give the JSON form of the graph that is read from stored records."""
+    graph: dict[str, Any] = to_wire(fold_graph(map(event_of, records)))
+    return graph
+
+
+def trace_of(records: Iterable[Record]) -> dict[str, Any]:
+    """Give the execution trace that is read from stored records."""
+    return execution_trace([event_of(record) for record in records])
 
 
 def run(

@@ -11,9 +11,8 @@ from mrpvm.kernel.comparison import dominates, select, undominated
 from mrpvm.kernel.deliberation import OBJECTIVE, POLICIES, Candidate, criteria_of, strength_of
 from mrpvm.testing import ScriptedModel
 from mrpvm.testing.conformance import intent_of, retrieve_input
-from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Answer, AnswerGroup, Evidence, EvidenceEntry, Limits
-from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, run, solution, unit
+from tests.kernel.scripted import ACCEPT, REJECT, detection, graph_of, plan, plugin, retrieval, run, solution, unit
 
 
 def solver(plugin_id, *replies, llm_calls=0):
@@ -34,12 +33,12 @@ def turn(level, *plugins, solvers=("gs-a", "gs-b"), kbs=("kb-a",), sufficient=Tr
 
 
 def closed(ran):
-    return next(frame for frame in fold_graph(ran.records)["frames"] if frame["id"] == "frame-0")["closureReason"]
+    return next(frame for frame in graph_of(ran.records)["frames"] if frame["id"] == "frame-0")["closureReason"]
 
 
 def state(ran):
     ends = [event for event in ran.events if event.name == "frame.closed"]
-    return next(event for event in ends if event.data["frameId"] == "frame-0").detail["meta"]
+    return next(event for event in ends if event.frame_id == "frame-0").detail["meta"]
 
 
 TWO = (solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), llm_calls=1))
@@ -147,7 +146,7 @@ def test_a_weak_leader_is_challenged_with_another_retrievers_evidence():
     )  # fmt: skip
     (challenge,) = ran.named("challenge.made")
     assert challenge["status"] == "resolved"
-    frames = {frame["id"]: frame["purpose"] for frame in fold_graph(ran.records)["frames"]}
+    frames = {frame["id"]: frame["purpose"] for frame in graph_of(ran.records)["frames"]}
     assert frames["frame-0.1"] == "challenge"
     assert second.asked or third.asked
 

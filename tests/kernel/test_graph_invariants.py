@@ -4,9 +4,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mrpvm.contracts import Solution
-from mrpvm.trace.graph import fold_graph
-from mrpvm.trace.record import execution_trace
-from tests.kernel.scripted import ACCEPT, REJECT, Ran, detection, plan, plugin, retrieval, run, solution
+from tests.kernel.scripted import (
+    ACCEPT,
+    REJECT,
+    Ran,
+    detection,
+    graph_of,
+    plan,
+    plugin,
+    retrieval,
+    run,
+    solution,
+    trace_of,
+)
 
 REPLIES = {
     "answer": solution("Because."),
@@ -55,7 +65,7 @@ def play(turn) -> Ran:
 @settings(max_examples=60)
 @given(TURNS)
 def test_the_graph_is_a_whole_dag(turn):
-    graph = fold_graph(play(turn).records)
+    graph = graph_of(play(turn).records)
     frames = {node["id"] for node in graph["frames"]}
     executions = {node["id"] for node in graph["pluginExecutions"]}
     control = {node["id"] for node in graph["controlNodes"]}
@@ -112,7 +122,7 @@ def assert_one_opener(graph):
 @given(TURNS)
 def test_a_parallel_run_gives_the_graph_of_any_other(turn):
     """[K-17]: everything but the times is the same, whichever child came first."""
-    first, second = (execution_trace(play(turn).records) for _ in range(2))
+    first, second = (trace_of(play(turn).records) for _ in range(2))
     assert without_times(first) == without_times(second)
 
 
@@ -128,7 +138,7 @@ def without_times(value):
 @given(TURNS, st.integers(0, 400))
 def test_a_fold_of_any_beginning_is_drawable(turn, length):
     """A running turn's picture: nodes may be open, edges never dangle."""
-    graph = fold_graph(play(turn).records[:length])
+    graph = graph_of(play(turn).records[:length])
     known = {node["id"] for key in ("frames", "pluginExecutions", "controlNodes") for node in graph[key]}
     for edge in graph["edges"] + graph["controlEdges"]:
         assert {edge["from"], edge["to"]} <= known or edge["to"].startswith(("exec-", "branch-"))

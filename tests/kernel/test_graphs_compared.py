@@ -1,25 +1,39 @@
 """Two graphs aligned: each node once, within its frame, and what is alike beside what is alike."""
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given, settings
 
 from mrpvm.trace.compare import align_graphs
-from mrpvm.trace.graph import Graph, fold_graph
+from mrpvm.trace.graph import Edge, Execution, Frame, Graph, fold_graph
 from tests.kernel.test_graph_invariants import TURNS, play
 
 
-def execution(path: str, plugin: str, frame: str = "frame-0") -> dict[str, str]:
-    return {"id": f"exec-{path}", "frameId": frame, "stage": plugin.partition("-")[0], "pluginId": plugin}
+def execution(path: str, plugin: str, frame: str = "frame-0") -> Execution:
+    return Execution(
+        id=f"exec-{path}", frame_id=frame, stage=plugin.partition("-")[0], plugin_id=plugin, plugin_name=plugin,
+        plugin_type="", ordinal=1, status="success", started_at_ms=0, duration_ms=0, detail_ref=f"exec-{path}",
+    )  # fmt: skip
 
 
-def graph(*held: dict[str, str], frames: tuple[tuple[str, str, str], ...] = ()) -> Graph:
+def graph(*held: Execution, frames: tuple[tuple[str, str, str], ...] = ()) -> Graph:
     """Give a graph of a root and these frames `(id, purpose, label)` within it."""
-    inner = [
-        {"id": name, "parentFrameId": "frame-0", "purpose": purpose, "label": label} for name, purpose, label in frames
-    ]
-    root = {"id": "frame-0", "parentFrameId": None, "purpose": "turn", "label": "turn"}
-    return {"rootFrameId": "frame-0", "frames": [root, *inner], "pluginExecutions": list(held), "edges": []}
+    root = ("frame-0", "turn", "turn")
+    return Graph(
+        root_frame_id="frame-0",
+        frames=tuple(
+            Frame(
+                id=name, parent_frame_id=None if name == "frame-0" else "frame-0", purpose=purpose, label=label,
+                status="succeeded", started_at_ms=0, duration_ms=0, detail_ref=name,
+            )
+            for name, purpose, label in (root, *frames)
+        ),
+        plugin_executions=held,
+        edges=(),
+        control_nodes=(),
+        control_edges=(),
+    )  # fmt: skip
 
 
 def shown(left: Graph, right: Graph) -> list[tuple[str | None, str | None, int]]:
@@ -45,7 +59,7 @@ def test_of_several_alike_the_first_stands_beside_the_first() -> None:
 
 
 def test_frames_of_one_purpose_are_told_apart_by_what_they_are_about() -> None:
-    def inner(frame: str) -> dict[str, str]:
+    def inner(frame: str) -> Execution:
         return execution(f"{frame.removeprefix('frame-')}.1~1", "gs-a", frame)
 
     left = graph(
@@ -70,13 +84,14 @@ def test_frames_of_one_purpose_are_told_apart_by_what_they_are_about() -> None:
 @settings(max_examples=40)
 @given(TURNS, TURNS)
 def test_every_node_of_both_graphs_is_there_once_and_inside_its_frame(one, other) -> None:
-    left, right = fold_graph(play(one).records), fold_graph(play(other).records)
+    left, right = fold_graph(play(one).events), fold_graph(play(other).events)
     pairs = align_graphs(left, right)
     for side, whole in (("left", left), ("right", right)):
         seen = [name for pair in pairs if (name := getattr(pair, side))]
-        nodes = [*whole["frames"], *whole["pluginExecutions"]]
-        assert Counter(seen) == Counter(node["id"] for node in nodes)
-        holders = {node["id"]: node.get("frameId", node.get("parentFrameId")) for node in nodes}
+        holders = {frame.id: frame.parent_frame_id for frame in whole.frames}
+        holders |= {run.id: run.frame_id for run in whole.plugin_executions}
+        assert Counter(seen) == Counter([*holders])
+        assert len(holders) == len(whole.frames) + len(whole.plugin_executions)
         path: list[str | None] = []
         for pair in pairs:
             path[pair.depth :] = [getattr(pair, side)]
@@ -87,17 +102,17 @@ def test_every_node_of_both_graphs_is_there_once_and_inside_its_frame(one, other
 @settings(max_examples=20)
 @given(TURNS)
 def test_a_graph_beside_itself_is_the_same_all_over(turn) -> None:
-    whole = fold_graph(play(turn).records)
+    whole = fold_graph(play(turn).events)
     assert all(pair.left == pair.right for pair in align_graphs(whole, whole))
 
 
 def test_a_frame_follows_what_opened_it() -> None:
     whole = graph(execution("0.1~1", "sd-a"), execution("0.2~1", "gs-a"), frames=(("frame-0.1", "sub", "the dog"),))
-    whole["edges"] = [{"from": "exec-0.2~1", "to": "frame-0.1", "kind": "child-frame"}]
+    whole = replace(whole, edges=(Edge("exec-0.2~1", "frame-0.1", "child-frame"),))
     assert [pair.left for pair in align_graphs(whole, whole)] == ["frame-0", "exec-0.1~1", "exec-0.2~1", "frame-0.1"]
 
 
 def test_a_turn_that_ran_nothing_yet_has_nothing_to_align() -> None:
-    empty: Graph = {"rootFrameId": None, "frames": [], "pluginExecutions": [], "edges": []}
+    empty = fold_graph([])
     assert align_graphs(empty, empty) == []
     assert shown(empty, graph()) == [(None, "frame-0", 0)]

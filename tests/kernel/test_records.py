@@ -5,10 +5,20 @@ import threading
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mrpvm.trace.graph import fold_graph
-from mrpvm.trace.record import execution_trace
+from mrpvm.trace.events import FrameClosed
 from tests.kernel.recorded_turns import SCRIPTED, at_level, fan_out
-from tests.kernel.scripted import ACCEPT, SystemClock, detection, plan, plugin, retrieval, run, solution
+from tests.kernel.scripted import (
+    ACCEPT,
+    SystemClock,
+    detection,
+    graph_of,
+    plan,
+    plugin,
+    retrieval,
+    run,
+    solution,
+    trace_of,
+)
 from tests.kernel.test_deliberation import solver, state, turn
 from tests.kernel.test_graph_invariants import TURNS, play
 
@@ -23,7 +33,7 @@ REASONS = {
 
 
 def policy_status(records):
-    [node] = [node for node in fold_graph(records)["controlNodes"] if node["type"] == "policy"]
+    [node] = [node for node in graph_of(records)["controlNodes"] if node["type"] == "policy"]
     return node["status"]
 
 
@@ -33,7 +43,7 @@ def policy_status(records):
 def test_a_branch_says_what_it_is_made_of():
     """[K-13]"""
     ran = at_level(0)
-    branch = execution_trace(ran.records)["branches"][-1]
+    branch = trace_of(ran.records)["branches"][-1]
     assert branch.items() >= {
         "frameId": "frame-0", "intentRefs": [1], "seedIds": ["seed-0.1"], "pluginId": "gs-2", "kbPluginId": "kb-b",
         "plannerPluginId": "planner-a", "status": "succeeded", "outputPreview": "Because.",
@@ -81,16 +91,16 @@ def test_a_solver_that_does_not_come_back_failed_for_time():
 def test_frames_close_once_truthfully_and_leave_nothing_open(ran_turn):
     """[K-26, K-27, K-49]"""
     ran = play(ran_turn)
-    closings = [event for event in ran.events if event.name == "frame.closed"]
+    closings = [event for event in ran.events if isinstance(event.data, FrameClosed)]
     opened = [data["frameId"] for data in ran.named("frame.opened")]
-    assert sorted(event.data["frameId"] for event in closings) == sorted(opened)
+    assert sorted(event.data.frame_id for event in closings) == sorted(opened)
     for event in closings:
-        reason = event.data["closureReason"]
+        reason = event.data.closure_reason
         assert reason in CLOSURES
         if reason in ("frontier_exhausted", "budget_exhausted"):
             assert event.detail["meta"]["openQuestions"]
     suspended = {branch for data in ran.named("candidate.selected") for branch in data["suspendedBranchIds"]}
-    for branch in execution_trace(ran.records)["branches"]:
+    for branch in trace_of(ran.records)["branches"]:
         assert branch["status"] in ("succeeded", "failed")
         assert branch["branchId"] not in suspended or branch["status"] == "succeeded"
     assert {data["reason"] for data in ran.named("branch.failed")} <= REASONS
@@ -130,7 +140,7 @@ def statuses_on_the_way(ran):
 
 def test_the_trace_has_the_parts_of_the_specification():
     """[G-1]"""
-    trace = execution_trace(at_level(2).records)
+    trace = trace_of(at_level(2).records)
     assert trace.keys() >= {
         "requestId", "sessionId", "rootFrameId", "inputMessage", "deliberationLevel", "deliberationPolicy",
         "plannerPluginId", "plannerAttempts", "plannerCandidates", "seedDetectorCandidates", "plans", "stages",
@@ -149,14 +159,14 @@ def test_the_message_at_the_head_of_a_trace_is_cut():
         plugin("sd-plugin", "sd-a", detection("why")), plugin("kb-plugin", "kb-a", retrieval("fact")),
         plugin("gs-plugin", "gs-a", solution("Because.")), message="x" * 501,
     )  # fmt: skip
-    assert len(execution_trace(ran.records)["inputMessage"]) == 500
+    assert len(trace_of(ran.records)["inputMessage"]) == 500
     opened = next(event for event in ran.events if event.name == "frame.opened")
     assert len(opened.detail["input"]["message"]) == 501
 
 
 def test_a_stage_says_who_ran_when_with_what():
     """[G-2]"""
-    stages = execution_trace(at_level(0).records)["stages"]
+    stages = trace_of(at_level(0).records)["stages"]
     keys = {
         "executionId", "stage", "frameId", "plannerPluginId", "pluginId", "kbPluginId", "status", "startedAt",
         "durationMs", "llmCalls", "sufficient", "error", "model", "modelRole", "inputSnippet", "outputSnippet",
@@ -170,7 +180,7 @@ def test_a_stage_says_who_ran_when_with_what():
 
 def test_results_and_failures_name_what_they_belong_to():
     """[G-3]"""
-    trace = execution_trace(at_level(0).records)
+    trace = trace_of(at_level(0).records)
     assert trace["results"][-1].keys() >= {
         "resultId", "frameId", "branchId", "kind", "validationStatus", "supportIds",
     }  # fmt: skip
@@ -182,7 +192,7 @@ def test_results_and_failures_name_what_they_belong_to():
 
 def test_nodes_carry_what_is_drawn_and_nothing_else():
     """[G-8, G-9, G-10, G-12, G-13]"""
-    graph = fold_graph(fan_out(level=3).records)
+    graph = graph_of(fan_out(level=3).records)
     assert graph.keys() == {"rootFrameId", "frames", "pluginExecutions", "edges", "controlNodes", "controlEdges"}
     assert all(
         node.keys() >= {"id", "parentFrameId", "label", "purpose", "status", "durationMs", "detailRef"}
@@ -202,7 +212,7 @@ def test_nodes_carry_what_is_drawn_and_nothing_else():
 
 def test_control_nodes_and_edges_are_of_the_known_kinds():
     """[G-12]"""
-    graphs = [fold_graph(made().records) for made in SCRIPTED.values()]
+    graphs = [graph_of(made().records) for made in SCRIPTED.values()]
     types = {node["type"] for graph in graphs for node in graph["controlNodes"]}
     kinds = {edge["kind"] for graph in graphs for edge in graph["controlEdges"]}
     assert types <= {"policy", "seed", "branch", "result", "failure", "candidate", "comparison", "challenge"}
@@ -216,7 +226,7 @@ def test_control_nodes_and_edges_are_of_the_known_kinds():
 @settings(max_examples=4)
 def test_an_edge_is_of_a_known_kind(level):
     """[G-11]"""
-    edges = fold_graph(fan_out(level=level).records)["edges"]
+    edges = graph_of(fan_out(level=level).records)["edges"]
     assert {edge["kind"] for edge in edges} <= {"contains", "flow", "retry", "child-frame"}
     opened = [edge for edge in edges if edge["kind"] == "child-frame"]
     assert {edge["from"] for edge in opened if edge["to"].count(".") == 1} == {"exec-0.1~1"}

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from mrpvm.contracts import Detection, LifecycleEvent
 from mrpvm.kernel.backtracking import evidence_profile_hash
 from mrpvm.testing.conformance import intent_of, retrieve_input
-from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Evidence, EvidenceEntry, GuidanceUnits, Limits, Plan, Selection
-from tests.kernel.scripted import ACCEPT, detection, plan, plugin, retrieval, run, solution, unit
+from tests.kernel.scripted import ACCEPT, detection, graph_of, plan, plugin, retrieval, run, solution, unit
 
 
 def detector(*replies):
@@ -215,7 +214,7 @@ def test_questions_that_were_split_from_each_other_stay_in_one_frame():
     found = detection("one", "two")
     dependent = replace(found, intent_document=f"{found.intent_document}\n@r1 split_from $s2 $s1")
     ran = run(detector(dependent), kb(), solver())
-    assert [frame["id"] for frame in fold_graph(ran.records)["frames"]] == ["frame-0"]
+    assert [frame["id"] for frame in graph_of(ran.records)["frames"]] == ["frame-0"]
     assert [group.intent for group in ran.outcome.answer.groups] == ["one", "two"]
 
 
@@ -294,7 +293,7 @@ def test_the_profile_of_evidence_is_that_of_its_units_in_any_order(claims, guidi
 def test_a_detection_that_fails_still_leaves_a_root_frame():
     """[G-4]"""
     ran = run(detector(Detection(status="unsupported")), kb(), solver())
-    [frame] = fold_graph(ran.records)["frames"]
+    [frame] = graph_of(ran.records)["frames"]
     assert (frame["id"], frame["status"]) == ("frame-0", "failed")
 
 
@@ -304,5 +303,5 @@ def test_a_plan_says_who_made_it():
     ran = run(detector(detection("why")), kb(), solver(), planner("planner-a", named))
     assert ran.named("plan.made")[0]["plan"] == {
         "plannerPluginId": "planner-a", "kbPluginOrder": ["kb-a"], "goalSolverOrder": ["gs-a"], "decompose": False,
-        "framePurpose": None, "notes": ["so"],
+        "framePurpose": None, "scores": [], "leftOut": [], "notes": ["so"],
     }  # fmt: skip

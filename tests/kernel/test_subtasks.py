@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from mrpvm.contracts import CallMetadata, Detection, Solution
-from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Limits, Plan, Selection
-from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, run, solution
+from tests.kernel.scripted import ACCEPT, REJECT, detection, graph_of, plan, plugin, retrieval, run, solution
 
 SPLIT = Solution(status="needs-decomposition")
 
@@ -54,7 +53,7 @@ def turn(detected, solving, *others, **changes):
 
 
 def frames(ran):
-    return {frame["id"]: frame for frame in fold_graph(ran.records)["frames"]}
+    return {frame["id"]: frame for frame in graph_of(ran.records)["frames"]}
 
 
 def test_a_solver_that_needs_decomposition_gets_a_child_frame_for_each_subproblem():

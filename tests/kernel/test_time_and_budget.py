@@ -7,9 +7,8 @@ import pytest
 
 from mrpvm.errors import StorageUnavailable, TurnCancelled
 from mrpvm.testing import ScriptedModel
-from mrpvm.trace.graph import fold_graph
 from mrpvm.values import Limits
-from tests.kernel.scripted import SystemClock, detection, plan, plugin, retrieval, run, solution
+from tests.kernel.scripted import SystemClock, detection, graph_of, plan, plugin, retrieval, run, solution
 from tests.kernel.test_turn import detector, kb, solver, statuses
 
 
@@ -42,7 +41,7 @@ def test_the_turns_time_limit_ends_it_and_closes_every_node():
     )  # fmt: skip
     release.set()
     assert ran.outcome.error["code"] in ("ENGINE_TIMEOUT", "PLUGIN_STAGE_EXHAUSTED")
-    graph = fold_graph(ran.records)
+    graph = graph_of(ran.records)
     assert {frame["status"] for frame in graph["frames"]} == {"failed"}
     assert "running" not in statuses(ran).values()
 

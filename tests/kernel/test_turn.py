@@ -7,12 +7,13 @@ import pytest
 
 from mrpvm.contracts import Detection, PluginError, Retrieval, Solution, Validation
 from mrpvm.errors import InvalidInput
-from mrpvm.trace.graph import fold_graph
+from mrpvm.trace.events import PluginStarted
 from mrpvm.values import Limits, Selection
 from tests.kernel.scripted import (
     ACCEPT,
     REJECT,
     detection,
+    graph_of,
     plan,
     plugin,
     retrieval,
@@ -51,7 +52,7 @@ def test_a_hash_that_a_detector_got_wrong_stands_with_its_execution():
 
 
 def statuses(ran):
-    return {node["id"]: node["status"] for node in fold_graph(ran.records)["pluginExecutions"]}
+    return {node["id"]: node["status"] for node in graph_of(ran.records)["pluginExecutions"]}
 
 
 def test_a_turn_is_answered_and_names_the_plugins_that_answered():
@@ -71,14 +72,14 @@ def test_units_are_staged_under_the_turns_ids_before_retrieval():
     retrieval_start = next(
         index
         for index, event in enumerate(ran.events)
-        if event.name == "plugin.started" and event.data["stage"] == "kb"
+        if isinstance(event.data, PluginStarted) and event.data.stage == "kb"
     )
     assert staged < retrieval_start
 
 
 def test_stages_follow_each_other_by_recorded_edges():
     """[G-11, O-23]: detector, planner, retriever, planner again, solver, validator; one opener each."""
-    graph = fold_graph(ok_turn().records)
+    graph = graph_of(ok_turn().records)
     flows = [(edge["from"], edge["to"]) for edge in graph["edges"] if edge["kind"] == "flow"]
     ids = [node["id"] for node in graph["pluginExecutions"]]
     assert [node["stage"] for node in graph["pluginExecutions"]] == [
@@ -104,7 +105,7 @@ def test_the_next_detector_is_tried_when_a_document_is_refused():
     refused = ran.named("plugin.finished")[0]
     assert refused["status"] == "error"
     assert "UNKNOWN_COMMAND" in refused["error"]["details"]["diagnostics"][0]
-    retry = [edge for edge in fold_graph(ran.records)["edges"] if edge["kind"] == "retry"]
+    retry = [edge for edge in graph_of(ran.records)["edges"] if edge["kind"] == "retry"]
     assert retry == [{"from": "exec-0.1~1", "to": "exec-0.1~2", "kind": "retry"}]
 
 
@@ -208,7 +209,7 @@ def test_a_heavier_planner_without_anything_new_ends_quietly():
     assert ran.outcome.answer_status == "no-context"
     assert len(second.asked) == 1
     assert ran.named("backtrack.taken") == []
-    assert {node["status"] for node in fold_graph(ran.records)["pluginExecutions"]} <= {"success", "no-context"}
+    assert {node["status"] for node in graph_of(ran.records)["pluginExecutions"]} <= {"success", "no-context"}
 
 
 def test_a_view_that_was_passed_over_is_used_without_asking_again():
@@ -237,7 +238,7 @@ def test_an_honest_no_context_answer_is_a_success_after_every_planner_was_tried(
     assert ran.outcome.status == "succeeded"
     assert ran.outcome.answer_status == "no-context"
     assert second.asked
-    assert fold_graph(ran.records)["frames"][0]["closureReason"] == "frontier_exhausted"
+    assert graph_of(ran.records)["frames"][0]["closureReason"] == "frontier_exhausted"
 
 
 def test_a_rejected_answer_fails_the_turn_when_nothing_else_is_left():
@@ -276,7 +277,7 @@ def test_a_pinned_plugin_is_the_only_one_tried():
 def test_independent_intents_run_in_child_frames_and_join_in_order():
     """[K-15, K-16]"""
     ran = run(detector(detection("one", "two", "three")), kb(retrieval("fact")), solver(solution("Because.")))
-    graph = fold_graph(ran.records)
+    graph = graph_of(ran.records)
     assert [frame["id"] for frame in graph["frames"]] == ["frame-0", "frame-0.1", "frame-0.2", "frame-0.3"]
     assert [group.intent for group in ran.outcome.answer.groups] == ["one", "two", "three"]
     assert graph["frames"][0]["closureReason"] == "parallel_intent_aggregation"
@@ -325,7 +326,7 @@ def test_at_the_depth_limit_the_frame_solves_all_intents_itself():
         detector(detection("one", "two")), kb(retrieval("fact")), solver(solution("Because.")),
         limits=Limits(max_frame_depth=0),
     )  # fmt: skip
-    assert [frame["id"] for frame in fold_graph(ran.records)["frames"]] == ["frame-0"]
+    assert [frame["id"] for frame in graph_of(ran.records)["frames"]] == ["frame-0"]
     assert [group.intent for group in ran.outcome.answer.groups] == ["one", "two"]
     assert ran.named("backtrack.taken")[0]["reason"] == "FRAME_DEPTH_EXCEEDED"
 

@@ -7,7 +7,7 @@ from django.db import OperationalError
 
 from mrpvm.trace.graph import fold_graph
 from sessions_app.models import ContextUnit, ExplainabilityTurn
-from sessions_app.queries.turns import records
+from sessions_app.queries.turns import events
 from sessions_app.turns import pipeline, prepare
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError
@@ -60,10 +60,10 @@ def test_the_turn_is_undone_and_the_slot_is_free(session, plugins, broken: Calla
     assert caught.value.code == "SERVER_INTERNAL_ERROR"
     assert "/var/lib" not in caught.value.message
     assert (turn.status, turn.answer_status, turn.error["code"]) == ("failed", "failed", "SERVER_INTERNAL_ERROR")
-    graph = fold_graph(records(turn))
-    assert graph["rootFrameId"] == "frame-0"
+    graph = fold_graph(events(turn))
+    assert graph.root_frame_id == "frame-0"
     if broken is not unreadable_finish:  # there the machine had closed its frames
-        assert {frame["status"] for frame in graph["frames"]} == {"failed"}
+        assert {frame.status for frame in graph.frames} == {"failed"}
     assert turn.duration_ms is not None
     assert memory(session) == before
     assert session.failed_turn_count == 1

@@ -5,10 +5,12 @@ from itertools import count
 
 import pytest
 
+from mrpvm.trace.events import record_of
+from mrpvm.wire import to_wire
 from sessions_app import identifiers
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
-from sessions_app.queries.turns import all_details, all_records, graph, traces
+from sessions_app.queries.turns import all_details, all_events, graph, traces
 from sessions_app.turns import machine
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -31,9 +33,9 @@ def played(project, monkeypatch, plugins):
         run_turn(session, TurnCall(message=message))
     turns = list(ExplainabilityTurn.objects.order_by("turn_index"))
     left = [
-        list(all_records(turns).values()),
+        [[record_of(event) for event in found] for found in all_events(turns).values()],
         [sorted((item.ref, item.text) for _, item in all_details([turn])) for turn in turns],
-        [graph(turn) for turn in turns],
+        [to_wire(graph(turn)) for turn in turns],
         list(traces(turns).values()),
         list(UnitEvent.objects.order_by("pk").values_list("execution_id", "unit_id", "step", "reason")),
         [(turn.response_document, turn.unit_changes) for turn in turns],

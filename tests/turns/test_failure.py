@@ -46,9 +46,9 @@ def test_a_failed_turn_leaves_its_entry_and_nothing_else(session, plugins, broke
     assert turn.error["code"] == error.code
     assert turn.response_document is None
     assert not session.context_units.filter(state="pending").exists()
-    frames = graph(turn)["frames"]
-    assert frames[0]["id"] == "frame-0"
-    assert {frame["status"] for frame in frames} == {"failed"}
+    frames = graph(turn).frames
+    assert frames[0].id == "frame-0"
+    assert {frame.status for frame in frames} == {"failed"}
 
 
 def test_a_pinned_plugin_that_fails_fails_the_turn_and_stays_no_preference(session, plugins):
@@ -94,7 +94,7 @@ def test_a_turn_over_its_time_limit_leaves_its_entry_and_nothing_else(session, p
     assert error.code == "ENGINE_TIMEOUT"
     assert memory(session) == before
     assert turn.status == "failed"
-    assert {frame["status"] for frame in graph(turn)["frames"]} == {"failed"}
+    assert {frame.status for frame in graph(turn).frames} == {"failed"}
 
 
 def test_discarded_units_are_recorded_with_their_text(session, plugins):
@@ -118,7 +118,7 @@ def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
     assert memory(session) == before
     assert error.code == "SERVER_INTERNAL_ERROR"
     assert "disk full" not in error.message
-    assert graph(turn)["frames"][0]["id"] == "frame-0"
+    assert graph(turn).frames[0].id == "frame-0"
     assert stored_payloads(turn)
     assert turn.response_document is None
 

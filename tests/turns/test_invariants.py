@@ -114,6 +114,6 @@ def check(session, turn_count):
     assert events == list(range(1, session.event_sequence + 1))
     for turn in session.turns.all():
         picture = graph(turn)
-        assert picture["rootFrameId"] == "frame-0"
-        assert "running" not in {node["status"] for node in picture["pluginExecutions"]}
-        assert "active" not in {frame["status"] for frame in picture["frames"]}
+        assert picture.root_frame_id == "frame-0"
+        assert "running" not in {node.status for node in picture.plugin_executions}
+        assert "active" not in {frame.status for frame in picture.frames}

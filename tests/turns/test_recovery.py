@@ -43,7 +43,7 @@ def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
     assert turn.status == "interrupted"
     assert turn.error["code"] == "TURN_INTERRUPTED"
     assert not ContextUnit.objects.exists()
-    assert graph(turn)["frames"][0]["status"] == "failed"
+    assert graph(turn).frames[0].status == "failed"
 
 
 def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugins, settings):
@@ -121,8 +121,8 @@ def test_what_a_running_turn_did_so_far_can_be_read(session, plugins, settings):
 
     def look(request, context):
         turn = session.turns.get(request_id=context.request_id)
-        until(lambda: "exec-0.1~1" in {node["id"] for node in graph(turn)["pluginExecutions"]})
-        seen.append((turn.status, graph(turn)["frames"][0]["status"]))
+        until(lambda: "exec-0.1~1" in {node.id for node in graph(turn).plugin_executions})
+        seen.append((turn.status, graph(turn).frames[0].status))
         return solution("Because.")(request, context)
 
     plugins(plugin("gs-plugin", "gs-a", look))

@@ -3,6 +3,7 @@
 import pytest
 
 from mrpvm.errors import Unavailable
+from mrpvm.trace.events import PluginStarted, said
 from sessions_app.actions.forks import save_session_kb
 from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.projects import ensure_default_project
@@ -25,7 +26,7 @@ def test_a_session_that_was_saved_after_it_was_read_is_looked_at_as_it_stands(pl
     save_session_kb(session)
     found = what_if(read_before, TurnCall(message="Why is the pump loud?"))
     assert not found.error
-    assert "kb" in {data.get("stage") for _, _, data, *_ in found.records}
+    assert "kb" in {started.stage for started in said(PluginStarted, found.events)}
 
 
 def test_it_takes_a_place_as_a_turn_does(plugins, settings):

@@ -9,6 +9,7 @@ import pytest
 from mrpvm import registry
 from mrpvm.conversation.answers import response_document
 from mrpvm.conversation.helping import HelperOutput
+from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, PluginStatistics, Session
 from sessions_app.plugin_threads import workers
 from sessions_app.queries.turns import graph
@@ -51,7 +52,7 @@ def ask(session: Session, message: str = QUESTION) -> tuple[dict[str, Any], dict
     answer = run_turn(session, TurnCall(message=message))
     assert answer.outcome.answer is not None
     turn = ExplainabilityTurn.objects.get(request_id=answer.turn.request_id)
-    return response_document(answer.outcome.answer, "")["groups"][0], graph(turn)
+    return response_document(answer.outcome.answer, "")["groups"][0], to_wire(graph(turn))
 
 
 def helper_boxes(picture: dict[str, Any]) -> list[dict[str, Any]]:

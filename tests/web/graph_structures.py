@@ -6,14 +6,21 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sessions_app.web.graph import ShownGraph, read_structure, show_structure
+from mrpvm.trace.graph import Graph
+from mrpvm.wire import from_wire
+from sessions_app.web.graph import GraphStructure, ShownGraph, read_structure, show_structure
 
 Json = dict[str, Any]
 
 
+def structure_of(stored: Json) -> GraphStructure:
+    """Give the structure of a graph in its JSON form."""
+    return read_structure(from_wire(Graph, stored))
+
+
 def shown_of(stored: Json, **choice: Any) -> ShownGraph:
     """Give what is seen of a stored graph."""
-    return show_structure(read_structure(stored), **choice)
+    return show_structure(structure_of(stored), **choice)
 
 
 def frame(frame_id: str, parent_id: str | None = None, **fields: Any) -> Json:
@@ -23,6 +30,7 @@ def frame(frame_id: str, parent_id: str | None = None, **fields: Any) -> Json:
         "label": frame_id,
         "purpose": "chat-turn",
         "status": "succeeded",
+        "startedAtMs": 0,
         "durationMs": 120,
         "detailRef": frame_id,
     }
@@ -37,6 +45,7 @@ def execution(execution_id: str, frame_id: str = "frame-0", **fields: Any) -> Js
         "pluginName": "KB fast",
         "pluginType": "kb",
         "stage": "retrieve",
+        "ordinal": 0,
         "status": "success",
         "durationMs": 12,
         "startedAtMs": 0,

@@ -8,10 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.graph import read_structure, render_shown
+from sessions_app.web.graph import render_shown
 from sessions_app.web.graph.labels import clean, fit, text_width
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
-from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, mark, shown_of
+from tests.web.graph_structures import (
+    chain,
+    edge,
+    execution,
+    fan_out,
+    frame,
+    graph,
+    graphs,
+    mark,
+    shown_of,
+    structure_of,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -58,8 +69,8 @@ def test_every_frame_and_execution_can_be_focused_and_says_what_it_is() -> None:
     root = parsed(fan_out(2))
     focusable = [element for element in root.iter() if element.get("data-id")]
     assert {element.get("data-id") for element in focusable} == {
-        *read_structure(fan_out(2)).frames,
-        *read_structure(fan_out(2)).executions,
+        *structure_of(fan_out(2)).frames,
+        *structure_of(fan_out(2)).executions,
     }
     for element in focusable:
         assert element.get("tabindex") == "0"
@@ -118,7 +129,7 @@ def test_a_long_name_ends_in_an_ellipsis_and_stands_whole_in_the_title() -> None
 
 
 def test_a_plugin_without_a_name_shows_its_id_and_never_its_texts() -> None:
-    stored = graph([frame("frame-0")], [execution("exec-0.1~1", pluginName=None, input="secret", error="secret")])
+    stored = graph([frame("frame-0")], [execution("exec-0.1~1", pluginName="", input="secret", error="secret")])
     svg = render_shown(shown_of(stored))
     assert ">kb-fast</text>" in svg
     assert "secret" not in svg

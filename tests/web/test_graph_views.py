@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.graph import read_structure, render_outline, render_shown, render_timeline
+from sessions_app.web.graph import render_outline, render_shown, render_timeline
 from sessions_app.web.graph.error_path import error_path
 from sessions_app.web.graph.standalone import standalone
 from sessions_app.web.graph.structure import Edge
-from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, shown_of
+from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, shown_of, structure_of
 
 ATTACK = "<script>alert(1)</script>"
 
@@ -42,7 +42,7 @@ def failed_turn() -> dict[str, Any]:
 
 
 def test_the_way_to_the_error_follows_recorded_edges_back_to_the_first_call() -> None:
-    found = error_path(read_structure(failed_turn()))
+    found = error_path(structure_of(failed_turn()))
     assert found.edges == {
         Edge("exec-0.2.1~2", "exec-0.2.2~1", "flow"),
         Edge("exec-0.2.1~1", "exec-0.2.1~2", "retry"),
@@ -56,14 +56,14 @@ def test_the_way_to_the_error_follows_recorded_edges_back_to_the_first_call() ->
 
 def test_a_turn_that_held_has_no_way_to_an_error_though_a_try_failed() -> None:
     stored = graph([frame("frame-0")], [execution("exec-0.1~1", status="error"), execution("exec-0.1~2")])
-    assert error_path(read_structure(stored)).items == frozenset()
+    assert error_path(structure_of(stored)).items == frozenset()
 
 
 @given(graphs())
 def test_the_way_to_the_error_uses_only_what_was_recorded(stored: dict[str, Any]) -> None:
     for each in stored["frames"]:
         each["status"] = "failed"
-    structure = read_structure(stored)
+    structure = structure_of(stored)
     found = error_path(structure)
     assert found.edges <= set(structure.edges)
     assert {end for each in found.edges for end in (each.source, each.target)} <= found.items
@@ -134,7 +134,7 @@ def rows(stored: dict[str, Any], **options: Any) -> list[ElementTree.Element]:
 
 @given(graphs())
 def test_every_row_of_the_outline_says_where_it_stands(stored: dict[str, Any]) -> None:
-    structure = read_structure(stored)
+    structure = structure_of(stored)
     found = rows(stored)
     assert [row.get("data-id") for row in found].count("frame-0") == 1
     assert {row.get("data-id") for row in found} == structure.frames.keys() | structure.executions.keys()
@@ -143,7 +143,7 @@ def test_every_row_of_the_outline_says_where_it_stands(stored: dict[str, Any]) -
         item = str(row.get("data-id"))
         parent = structure.parent_of(item) or ""
         depth[item] = depth[parent] + 1
-        siblings = structure.frames[parent].items if parent else (item,)
+        siblings = structure.items[parent] if parent else (item,)
         assert int(row.get("aria-level", "")) == depth[item]
         assert siblings[int(row.get("aria-posinset", "")) - 1] == item
         assert int(row.get("aria-setsize", "")) == len(siblings)
@@ -206,9 +206,9 @@ def returned_to() -> dict[str, Any]:
 
 
 def test_what_was_returned_to_later_stands_later() -> None:
-    structure = read_structure(returned_to())
+    structure = structure_of(returned_to())
     began = ["exec-0.1~1", "exec-0.2~1", "exec-0.3~1", "exec-0.4~1", "exec-0.2~2", "exec-0.5~1"]
-    assert list(structure.frames["frame-0"].items) == began
+    assert list(structure.items["frame-0"]) == began
     rows = render_outline(shown_of(returned_to()), "").rows
     assert re.findall(r'data-id="(exec[^"]*)"', rows) == began
 
@@ -242,4 +242,4 @@ def test_a_child_frame_follows_the_execution_that_opened_it_whatever_its_number(
         [execution("exec-0.1~1"), execution("exec-0.1.1~1", "frame-0.1"), execution("exec-0.2~1")],
         [edge("exec-0.1~1", "exec-0.2~1"), edge("exec-0.2~1", "frame-0.1", "child-frame")],
     )
-    assert read_structure(stored).frames["frame-0"].items == ("exec-0.1~1", "exec-0.2~1", "frame-0.1")
+    assert structure_of(stored).items["frame-0"] == ("exec-0.1~1", "exec-0.2~1", "frame-0.1")

@@ -189,7 +189,7 @@ def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project
     asked = "The answer must not mention Bella. My rabbit is called Bella. What is my rabbit called?"
     turn = talk(create_session(live_project), asked)
     order = re.findall(r'data-id="(exec-[^"]*)"', get(reader, turn, "turn-outline"))
-    refused = next(run["id"] for run in turns.graph(turn)["pluginExecutions"] if run["status"] == "rejected")
+    refused = next(run.id for run in turns.graph(turn).plugin_executions if run.status == "rejected")
     after = order[order.index(refused) + 1]
     html = get(reader, turn, "turn-detail", refused)
     assert re.search(rf'Because of this, <a [^>]*data-select="{after}">Balanced KB Retrieval</a> was tried next', html)
@@ -199,7 +199,7 @@ def test_a_refusal_names_the_try_it_led_to(reader: Client, live_project: Project
 def test_the_first_tab_that_holds_something_is_open_and_empty_ones_say_so(
     reader: Client, answered: ExplainabilityTurn
 ) -> None:
-    candidate = next(node["id"] for node in turns.graph(answered)["controlNodes"] if node["type"] == "candidate")
+    candidate = next(node.id for node in turns.graph(answered).control_nodes if node.type == "candidate")
     html = get(reader, answered, "turn-detail", candidate)
     assert re.findall(r'id="tab-(\w+)"[^>]*aria-selected="true"', html) == ["meta"]
     assert html.count(">(empty)<") + html.count("> (empty)<") == 3
@@ -323,4 +323,4 @@ def test_a_turn_of_a_thousand_executions_is_small_and_takes_as_many_queries(proj
     assert counts[0] == counts[1]
     assert html.count('role="treeitem"') == ROWS_AT_FIRST
     rows = get(client, turn, "turn-outline", rows="all")
-    assert rows.count('role="treeitem"') == 1_000 + len(turns.graph(turn)["frames"])
+    assert rows.count('role="treeitem"') == 1_000 + len(turns.graph(turn).frames)

@@ -4,10 +4,11 @@ from mrpvm.contracts import CallContext, DetectInput, Detection, PluginError, Se
 from mrpvm.errors import MODEL_ERROR_CODES, StageExhausted
 from mrpvm.kernel.admission import Admitted, admit_detection, refusal
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
-from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.lang import ControlLanguageError
+from mrpvm.trace.events import Cause
 
 STAGE = "seed-detector"
 

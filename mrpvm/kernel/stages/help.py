@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext
 from mrpvm.conversation.helping import HelperOutput
-from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView
 from mrpvm.knowledge.payload import resolved_payload
+from mrpvm.trace.events import Cause
 from mrpvm.values import Evidence
 from mrpvm.wrappers.wrapper import Help, Wrapper, chosen_for, failed_output
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 from mrpvm.contracts import CallContext, PlanInput, PluginError, RetrievalSummary
 from mrpvm.kernel.backtracking import DEFAULT_PLANNERS, candidates
-from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
+from mrpvm.trace.events import Cause, PlanMade
 from mrpvm.values import GuidanceUnits, Plan
-from mrpvm.wire import to_wire
 
 STAGE = "planner"
 
@@ -148,5 +148,5 @@ def _adopt(run: TurnRun, frame: Frame, execution: Execution, plan: Plan, phase: 
         kb_plugin_order=fitted(pins.kb, preferences.kb, plan.kb_plugin_order, "kb-plugin"),
         goal_solver_order=fitted(pins.goal_solver, preferences.goal_solver, plan.goal_solver_order, "gs-plugin"),
     )
-    run.emit("plan.made", {"frameId": frame.id, "executionId": execution.id, "phase": phase, "plan": to_wire(plan)})
+    run.emit(PlanMade(frame_id=frame.id, execution_id=execution.id, phase=phase, plan=plan))
     return Planned(plan=plan, execution=execution)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from mrpvm.contracts import CallContext, Retrieval, RetrievalSummary, RetrieveInput
 from mrpvm.kernel.backtracking import evidence_profile_hash
-from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
+from mrpvm.trace.events import Cause, UnitsJudged
 from mrpvm.values import Evidence, GuidanceUnits, LedgerEntry
-from mrpvm.wire import to_wire
 
 STAGE = "kb"
 
@@ -105,10 +105,7 @@ def _retrieve(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None
     view = EvidenceView(execution=execution, evidence=retrieval.evidence, sufficient=retrieval.status == "success")
     found.views[execution.plugin_id] = view
     found.summaries.append(_summary(view))
-    run.emit(
-        "units.judged",
-        {"frameId": frame.id, "executionId": execution.id, "rows": to_wire(_fates(retrieval.ledger))},
-    )
+    run.emit(UnitsJudged(frame_id=frame.id, execution_id=execution.id, rows=_fates(retrieval.ledger)))
     return view
 
 

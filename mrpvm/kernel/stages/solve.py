@@ -1,15 +1,14 @@
 """Solve: one branch is one solver over one evidence view [T-15, K-13]."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from mrpvm.contracts import CallContext, HelperOutput, PluginError, Solution, SolveInput
-from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, Execution, Program, Writes, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.kernel.stages.retrieve import EvidenceView
+from mrpvm.trace.events import BranchStarted, Cause
 from mrpvm.values import Answer, Selection
-from mrpvm.wire import to_wire
 
 STAGE = "goal-solver"
 
@@ -65,19 +64,18 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
         return _complaint(frame, solution)
 
     run.emit(
-        "branch.started",
-        {
-            "branchId": branch_id,
-            "frameId": frame.id,
-            "executionId": frame.execution_id(attempt.slot, attempt.number),
-            "intentRefs": [intent.group_number for intent in frame.intents],
-            "seedIds": list(seed_ids),
-            "pluginId": attempt.solver_id,
-            "kbPluginId": attempt.view.execution.plugin_id,
-            "plannerPluginId": attempt.planner_id,
-            "evidenceProfileHash": attempt.view.hash,
-            "familySignature": attempt.family,
-        },
+        BranchStarted(
+            branch_id=branch_id,
+            frame_id=frame.id,
+            execution_id=frame.execution_id(attempt.slot, attempt.number),
+            intent_refs=tuple(intent.group_number for intent in frame.intents),
+            seed_ids=seed_ids,
+            plugin_id=attempt.solver_id,
+            kb_plugin_id=attempt.view.execution.plugin_id,
+            planner_plugin_id=attempt.planner_id,
+            evidence_profile_hash=attempt.view.hash,
+            family_signature=attempt.family,
+        )
     )
     execution: Execution = yield from call_plugin(
         run,
@@ -90,8 +88,8 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
     return Branch(id=branch_id, solver_id=attempt.solver_id, view=attempt.view, execution=execution)
 
 
-def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> dict[str, Any] | None:
-    """Give what the deltas of this attempt carry, None where nobody reads along or there are several texts [O-1].
+def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> Writes | None:
+    """Return what the deltas of this attempt carry, None where nobody reads along or there are several texts [O-1].
 
     They are drafts unless the text will be the turn's answer as it stands: of the root frame, with no validator to
     approve it and no rival to compare it with.
@@ -107,7 +105,7 @@ def _writes(run: TurnRun, frame: Frame, attempt: Attempt) -> dict[str, Any] | No
         kb=attempt.view.execution.plugin_id,
         goal_solver=attempt.solver_id,
     )
-    return {"frameId": frame.id, "pluginId": attempt.solver_id, "isDraft": not is_final, "used": to_wire(used)}
+    return Writes(plugin_id=attempt.solver_id, is_draft=not is_final, used=used)
 
 
 def _complaint(frame: Frame, solution: Solution) -> PluginError | None:

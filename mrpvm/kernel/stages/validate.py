@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext, ResponseValidator, ValidateInput, Validation
-from mrpvm.kernel.calls import Call, Cause, Execution, Program, call_plugin
+from mrpvm.kernel.calls import Call, Execution, Program, call_plugin
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
+from mrpvm.trace.events import Cause
 from mrpvm.values import Answer, Evidence
 
 STAGE = "validation"

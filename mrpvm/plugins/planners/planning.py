@@ -1,4 +1,4 @@
-"""A plan from a base plan: candidates scored and arranged, with every reason in the notes [BP-48 to BP-52, K-51]."""
+"""A plan from a base plan: candidates scored and arranged, with every reason [BP-48 to BP-52, K-51]."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from mrpvm.contracts import Descriptor, PlanInput
 from mrpvm.plugins.planners.ranking import Ranked, rank
 from mrpvm.plugins.planners.signals import Signals
-from mrpvm.values import Plan
+from mrpvm.values import CandidateScore, Plan
 
 KB_PLUGINS = ("kb-fast", "kb-balanced", "kb-thinkingdb")
 SOLVERS = ("gs-symbolic", "gs-llm-fast", "gs-llm-deep")
@@ -30,29 +30,29 @@ type Arrange = Callable[[Sequence[Ranked], Signals], Sequence[Ranked]]
 
 def make_plan(planner_id: str, request: PlanInput, signals: Signals, base: BasePlan, arrange: Arrange) -> Plan:
     """Give the order of candidates, what was left out, and why."""
-    kb_order, kb_notes = _order(request, request.kb_descriptors, base.kb, signals, arrange)
-    solver_order, solver_notes = _order(request, request.goal_solver_descriptors, base.solvers, signals, arrange)
+    kbs, left_kbs = _order(request, request.kb_descriptors, base.kb, signals, arrange)
+    solvers, left_solvers = _order(request, request.goal_solver_descriptors, base.solvers, signals, arrange)
+    solver_order = tuple(item.plugin_id for item in solvers)
     decompose, purpose, why = _decomposition(request, signals)
     return Plan(
         planner_plugin_id=planner_id,
-        kb_plugin_order=kb_order,
+        kb_plugin_order=tuple(item.plugin_id for item in kbs),
         goal_solver_order=solver_order,
         decompose=decompose,
         frame_purpose=purpose,
-        notes=(f"base plan: {base.reason}", *kb_notes, *solver_notes, *why, *_dispatch(request, solver_order)),
+        scores=(*kbs, *solvers),
+        left_out=(*left_kbs, *left_solvers),
+        notes=(f"base plan: {base.reason}", *why, *_dispatch(request, solver_order)),
     )
 
 
 def _order(
     request: PlanInput, descriptors: Sequence[Descriptor], plan: Sequence[str], signals: Signals, arrange: Arrange
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[tuple[CandidateScore, ...], tuple[str, ...]]:
+    """Return the scores of the candidates to try, in order, and the ids of those that are left out."""
     ranked = rank(descriptors, plan, signals, request.utilities)
     kept = arrange(ranked, signals)
-    dropped = [item.descriptor.id for item in ranked if item not in kept]
-    notes = [item.note for item in kept]
-    if dropped:
-        notes.append(f"left out as irrelevant: {', '.join(dropped)}")
-    return tuple(item.descriptor.id for item in kept), tuple(notes)
+    return tuple(item.as_score for item in kept), tuple(item.descriptor.id for item in ranked if item not in kept)
 
 
 def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | None, tuple[str, ...]]:

@@ -8,6 +8,9 @@ from mrpvm.contracts import Descriptor
 from mrpvm.knowledge.text import words
 from mrpvm.learning import PluginKey, untried, utility
 from mrpvm.plugins.planners.signals import Signals
+from mrpvm.values import CandidateScore
+
+_DECIMALS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,10 +22,10 @@ class Ranked:
     parts: tuple[tuple[str, float], ...]
 
     @property
-    def note(self) -> str:
-        """Give the score in words."""
-        listed = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts if abs(value) >= 0.005)
-        return f"{self.descriptor.id} {self.score:.2f} ({listed})"
+    def as_score(self) -> CandidateScore:
+        """The score as the plan carries it; parts that add nothing are left out."""
+        parts = {name: round(value, _DECIMALS) for name, value in self.parts if abs(value) >= 10**-_DECIMALS}
+        return CandidateScore(plugin_id=self.descriptor.id, score=round(self.score, _DECIMALS), parts=parts)
 
 
 def rank(

@@ -9,6 +9,7 @@ from django.http import StreamingHttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.chat_sessions import SESSION_HEADER
 from sessions_app.api.completion import unsent
 from sessions_app.api.live_answer import voided
@@ -86,7 +87,7 @@ def _completion(result: TurnResult, asked: Asked) -> dict[str, Any]:
         "created": int(turn.created_at.timestamp()),
         "model": asked.model,
         "choices": [choice],
-        "usage": usage_of_turn(result.records, turn.user_message, text),
+        "usage": usage_of_turn(result.events, turn.user_message, text),
         "service_tier": None,
         "system_fingerprint": None,
         **_beside(turn.session.session_id, turn.request_id, asked),
@@ -109,10 +110,10 @@ class Chunks:
         if not self.request_id:
             self._feed.put(*self._first(payload["requestId"], payload["sessionId"]))
 
-    def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
+    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
         """Send a piece."""
-        self._sent += data["delta"]
-        self._feed.put("chunk", self._chunk({"content": data["delta"]}))
+        self._sent += piece.delta
+        self._feed.put("chunk", self._chunk({"content": piece.delta}))
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Give what was not sent yet, the end, and the tokens if they were asked for."""
@@ -123,7 +124,7 @@ class Chunks:
             yield "chunk", self._chunk({"content": piece})
         yield "chunk", self._chunk({}, result.finish_reason)
         if self._with_usage:
-            usage = usage_of_turn(result.records, result.turn.user_message, text)
+            usage = usage_of_turn(result.events, result.turn.user_message, text)
             yield "chunk", {**self._chunk({}), "choices": [], "usage": usage}
         yield "done", {}
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from mrpvm.trace.events import AnswerDelta
 from sessions_app.api.completion import unsent
 from sessions_app.api.live_answer import voided
 from sessions_app.api.openai.response_object import output_item, output_text, response_of
@@ -32,10 +33,10 @@ class ResponseEvents:
             for event in self._first(turn_of_request(self._project_pk, payload["requestId"])):
                 self._feed.put(*event)
 
-    def read(self, turn: "ExplainabilityTurn", data: Mapping[str, Any]) -> None:
+    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
         """Send a piece."""
-        self._sent += data["delta"]
-        self._feed.put(*self._delta(turn.request_id, data["delta"]))
+        self._sent += piece.delta
+        self._feed.put(*self._delta(turn.request_id, piece.delta))
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
         """Give what was not sent yet and the ends of part, item and response."""
@@ -44,7 +45,7 @@ class ResponseEvents:
             yield from self._first(turn)
         for piece in unsent(text, self._sent):
             yield self._delta(turn.request_id, piece)
-        response = response_of(turn, text, list(result.records))
+        response = response_of(turn, text, list(result.events))
         item = response["output"][0]
         here = {**_PLACE, "item_id": item["id"]}
         yield self._event("response.output_text.done", **here, text=text, logprobs=[])

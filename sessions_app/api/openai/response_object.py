@@ -7,6 +7,7 @@ from sessions_app.api.openai.usage import response_usage, usage_of_turn
 from sessions_app.api.response_ids import response_id
 
 if TYPE_CHECKING:
+    from mrpvm.trace.events import Event
     from sessions_app.models import ExplainabilityTurn, Message
 
 _STATUSES = {"running": "in_progress", "succeeded": "completed", "cancelled": "cancelled"}
@@ -56,12 +57,12 @@ def item_of(message: "Message", *, is_answer: bool = False) -> dict[str, Any]:
     }
 
 
-def response_of(turn: "ExplainabilityTurn", text: str | None, records: list[Any] | None = None) -> dict[str, Any]:
+def response_of(turn: "ExplainabilityTurn", text: str | None, events: "list[Event] | None" = None) -> dict[str, Any]:
     """Give the response of a turn, however it stands.
 
     Args:
         text: the answer, None while there is none.
-        records: the turn's events, for its tokens.
+        events: the turn's events, for its tokens.
     """
     asked: Mapping[str, Any] = turn.client_request or {}
     was_cut = asked.get("finish_reason") == "length"
@@ -69,7 +70,7 @@ def response_of(turn: "ExplainabilityTurn", text: str | None, records: list[Any]
     error = turn.error or {}
     failed = {"code": "server_error", "message": f"{error.get('code')}: {error.get('message')}"}
     output = [] if text is None else [output_item(turn.request_id, text, "incomplete" if was_cut else "completed")]
-    usage = None if text is None else response_usage(usage_of_turn(records or [], turn.user_message, text))
+    usage = None if text is None else response_usage(usage_of_turn(events or [], turn.user_message, text))
     return {
         "id": response_id(turn.request_id),
         "object": "response",

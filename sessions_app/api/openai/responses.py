@@ -23,7 +23,7 @@ from sessions_app.api.sse import Feed
 from sessions_app.api.throttling import ChatThrottle
 from sessions_app.api.turn_stream import TurnStream
 from sessions_app.queries.conversations import response_turn, turn_of_request
-from sessions_app.queries.turns import answer_of, records
+from sessions_app.queries.turns import answer_of, events
 from sessions_app.turns.pipeline import run_turn
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Responses(OpenAIView):
         session, call = find()
         result = run_turn(session, call, wait_ms=asked.wait_ms)
         self.request_id = result.turn.request_id
-        return self._told(response_of(result.turn, result.outcome.answer_text, list(result.records)))
+        return self._told(response_of(result.turn, result.outcome.answer_text, list(result.events)))
 
     def _previous(self, body: dict[str, Any]) -> "ExplainabilityTurn | None":
         previous = body.get("previous_response_id")
@@ -120,7 +120,7 @@ def known_turn(view: OpenAIView, response: Any, param: str) -> "ExplainabilityTu
 def stored_response(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Give the response of a stored turn."""
     text = answer_of(turn) or (turn.command_result or {}).get("message")
-    return response_of(turn, text, None if text is None else records(turn))
+    return response_of(turn, text, None if text is None else events(turn))
 
 
 def current_response(view: OpenAIView, request_id: str) -> dict[str, Any]:

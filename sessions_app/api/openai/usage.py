@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mrpvm.llm.recorder import estimated_tokens
-from mrpvm.trace.graph import Record
+from mrpvm.trace.events import Event
 from sessions_app.api.completion import usage_of
 
 
-def usage_of_turn(records: Sequence[Record], message: str, answer: str) -> dict[str, Any]:
+def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> dict[str, Any]:
     """Give the tokens of a turn's model calls; of a turn without any, those of what was said, estimated."""
-    usage = usage_of(records)
+    usage = usage_of(events)
     if usage["total_tokens"]:
         return usage
     prompt, completion = estimated_tokens(len(message)), estimated_tokens(len(answer))

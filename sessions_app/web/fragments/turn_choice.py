@@ -1,14 +1,17 @@
 """Why plugins were tried in their order: pins, preferences, defaults, statistics, scores [K-51, BP-48]."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mrpvm import registry
-from mrpvm.trace.graph import Graph, Record, fold_graph
+from mrpvm.contracts import PluginType
+from mrpvm.trace.events import CommandResolved, Event, PlanMade, SkillConsidered, SkillInvoked, TurnStarted, said
+from mrpvm.trace.graph import Execution, Graph, fold_graph
+from mrpvm.values import Plan, Selection
 from sessions_app.language_model import is_configured
-from sessions_app.queries.turns import records
-from sessions_app.web.fragments.choice_notes import Notes, Scored, read_notes
+from sessions_app.queries.turns import events
+from sessions_app.web.fragments.choice_scores import Scored, scored
 from sessions_app.web.graph.status import Tone, tone_of
 from sessions_app.web.graph.structure import id_path
 
@@ -16,12 +19,23 @@ if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
 
 PLANS_SHOWN = 12
-_STAGES = (
-    ("seed-detector", "sd-plugin", "seedDetector", "Seed detector"),
-    ("planner", "mrp-plan-plugin", "planner", "Planner"),
-    ("kb", "kb-plugin", "kb", "KB plugins"),
-    ("goal-solver", "gs-plugin", "goalSolver", "Goal solvers"),
-)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A stage whose plugin is chosen: in a `Selection` by `name`, in the form by `parameter`."""
+
+    stage: str
+    family: PluginType
+    name: str
+    parameter: str
+    title: str
+
+
+_DETECTOR = _Choice("seed-detector", "sd-plugin", "seed_detector", "seedDetector", "Seed detector")
+_PLANNER = _Choice("planner", "mrp-plan-plugin", "planner", "planner", "Planner")
+_KB = _Choice("kb", "kb-plugin", "kb", "kb", "KB plugins")
+_SOLVER = _Choice("goal-solver", "gs-plugin", "goal_solver", "goalSolver", "Goal solvers")
 PHASES = {"post-seed": "before retrieval", "post-kb": "after retrieval", "post-solve": "after solving"}
 
 
@@ -50,86 +64,80 @@ class Stage:
 
 
 def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
-    found = records(turn)
-    command = _first(found, "command.resolved")
+    """Return what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
+    found = events(turn)
+    command = _first(CommandResolved, found)
     stages, left_out = ([], 0) if command else stages_of(found)
-    begun = _started(found)
+    begun = _first(TurnStarted, found)
     return {
         "turn": turn,
         "session": turn.session,
-        "skill": _first(found, "skill.invoked"),
-        "skill_choice": _first(found, "skill.considered"),
+        "skill": _first(SkillInvoked, found),
+        "skill_choice": _first(SkillConsidered, found),
         "command": command,
         "stages": stages,
         "plans_left_out": left_out,
-        "selectors": _selectors(begun.get("pins") or {}),
+        "selectors": _selectors((begun and begun.pins) or Selection()),
         "message": turn.user_message,
     }
 
 
-def _first(found: Sequence[Record], name: str) -> Mapping[str, Any] | None:
-    return next((data for kind, _, data in found if kind == name), None)
+def _first[Data](kind: type[Data], found: Sequence[Event]) -> Data | None:
+    return next(iter(said(kind, found)), None)
 
 
-def stages_of(found: Sequence[Record]) -> tuple[list[Stage], int]:
-    """Give the stages of a turn's record, and how many plans are not among them."""
-    begun, graph = _started(found), fold_graph(found)
-    if not begun:
+def stages_of(found: Sequence[Event]) -> tuple[list[Stage], int]:
+    """Return the stages of a turn's record, and how many plans are not among them."""
+    begun, graph = _first(TurnStarted, found), fold_graph(found)
+    if begun is None:
         return [], 0
-    made = [data for name, _, data in found if name == "plan.made"]
-    plans = sorted(made, key=lambda plan: id_path(plan["frameId"]))  # stable: within a frame as they were made
+    # The sort is stable: within a frame plans stay as they were made.
+    plans = sorted(said(PlanMade, found), key=lambda made: id_path(made.frame_id))
     shown = plans[: 2 * PLANS_SHOWN]
     stages = [
-        _stage(begun, graph, _STAGES[0], begun.get("seedDetectorCandidates", ())),
-        _stage(begun, graph, _STAGES[1], begun.get("plannerCandidates", ())),
+        _stage(begun, graph, _DETECTOR, begun.seed_detector_candidates),
+        _stage(begun, graph, _PLANNER, begun.planner_candidates),
     ]
-    for plan in shown:
+    for made in shown:
         # The first plan of a frame orders the retrievers, the later one the solvers.
-        spec, key = (_STAGES[2], "kbPluginOrder") if plan["phase"] == "post-seed" else (_STAGES[3], "goalSolverOrder")
-        stages.append(_stage(begun, graph, spec, plan["plan"][key], plan))
+        if made.phase == "post-seed":
+            stages.append(_stage(begun, graph, _KB, made.plan.kb_plugin_order, made))
+        else:
+            stages.append(_stage(begun, graph, _SOLVER, made.plan.goal_solver_order, made))
     return stages, len(plans) - len(shown)
 
 
-def _started(found: Iterable[Record]) -> Mapping[str, Any]:
-    return next((data for name, _, data in found if name == "turn.started"), {})
-
-
 def _stage(
-    begun: Mapping[str, Any],
-    graph: Graph,
-    spec: tuple[str, str, str, str],
-    order: Sequence[str],
-    plan: Mapping[str, Any] | None = None,
+    begun: TurnStarted, graph: Graph, choice: _Choice, order: Sequence[str], made: PlanMade | None = None
 ) -> Stage:
-    stage, family, choice, title = spec
-    pin, preference = ((begun.get(kind) or {}).get(choice) for kind in ("pins", "preferences"))
-    frame_id = plan["frameId"] if plan else ""
-    notes = read_notes(plan["plan"].get("notes", ()) if plan else ())
-    ran = _ran(graph, stage, frame_id)
-    reasons = _Reasons(pin, preference, notes, has_planner=plan is not None)
+    pin, preference = (getattr(chosen or Selection(), choice.name) for chosen in (begun.pins, begun.preferences))
+    frame_id = made.frame_id if made else ""
+    plan = made.plan if made else None
+    scores = {item.plugin_id: scored(item) for item in plan.scores} if plan else {}
+    ran = _ran(graph, choice.stage, frame_id)
+    reasons = _Reasons(pin, preference, plan)
     placed = [
-        _candidate(place, plugin_id, reasons.of(plugin_id, place), notes, ran)
+        _candidate(place, plugin_id, reasons.of(plugin_id, place), scores, ran)
         for place, plugin_id in enumerate(order, start=1)
     ]
     skipped = [
-        _candidate(None, item.id, reasons.of_skipped(item.id, item.uses_llm), notes, ran)
-        for item in registry.installed.descriptors(family)
+        _candidate(None, item.id, reasons.of_skipped(item.id, item.uses_llm), scores, ran)
+        for item in registry.installed.descriptors(choice.family)
         if item.id not in order
     ]
     ids = {item.plugin_id for item in (*placed, *skipped)}
     return Stage(
-        title=title,
+        title=choice.title,
         frame=frame_id,
-        phase=PHASES.get(plan["phase"], plan["phase"]) if plan else "",
+        phase=PHASES.get(made.phase, made.phase) if made else "",
         candidates=(*placed, *skipped),
-        sentences=tuple(item for item in notes.sentences if not _is_of_others(item, notes, ids)),
+        sentences=tuple(note for note in (plan.notes if plan else ()) if not _is_of_others(note, scores, ids)),
     )
 
 
-def _is_of_others(sentence: str, notes: Notes, ids: set[str]) -> bool:
-    """Tell whether a note speaks of a plugin of the plan's other stage alone."""
-    named = [plugin_id for plugin_id in notes.scores if plugin_id in sentence]
+def _is_of_others(sentence: str, scores: Mapping[str, Scored], ids: set[str]) -> bool:
+    """Whether a note speaks of a plugin of the plan's other stage alone."""
+    named = [plugin_id for plugin_id in scores if plugin_id in sentence]
     return bool(named) and not ids.intersection(named)
 
 
@@ -137,61 +145,61 @@ def _is_of_others(sentence: str, notes: Notes, ids: set[str]) -> bool:
 class _Reasons:
     pin: str | None
     preference: str | None
-    notes: Notes
-    has_planner: bool
+    plan: Plan | None
 
     def of(self, plugin_id: str, place: int) -> str:
         if plugin_id == self.pin:
             return "pinned for this turn: it alone may run"
         if plugin_id == self.preference and place == 1:
             return "the session's preference goes first"
-        if self.has_planner:
-            return "by the planner's score" if plugin_id in self.notes.scores else "in the planner's order"
-        return "in the default order"
+        if self.plan is None:
+            return "in the default order"
+        is_scored = any(item.plugin_id == plugin_id for item in self.plan.scores)
+        return "by the planner's score" if is_scored else "in the planner's order"
 
     def of_skipped(self, plugin_id: str, uses_llm: bool) -> str:
         if self.pin:
             return f"skipped: {self.pin} is pinned"
-        if plugin_id in self.notes.left_out:
+        if self.plan and plugin_id in self.plan.left_out:
             return "skipped: the planner found it irrelevant for what is asked"
         if uses_llm and not is_configured():
             return "skipped: it needs a language model, and none is configured"
         return "skipped: beyond the number of candidates that a stage may try, or not there when the turn ran"
 
 
-def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, Mapping[str, Any]]:
-    """Give the last execution of each plugin in a stage of a frame; of the whole turn without a frame."""
+def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, Execution]:
+    """Return the last execution of each plugin in a stage of a frame; of the whole turn without a frame."""
     return {
-        run["pluginId"]: run
-        for run in graph["pluginExecutions"]
-        if run["stage"] == stage and (not frame_id or run["frameId"] == frame_id)
+        run.plugin_id: run
+        for run in graph.plugin_executions
+        if run.stage == stage and (not frame_id or run.frame_id == frame_id)
     }
 
 
 def _candidate(
-    place: int | None, plugin_id: str, why: str, notes: Notes, ran: Mapping[str, Mapping[str, Any]]
+    place: int | None, plugin_id: str, why: str, scores: Mapping[str, Scored], ran: Mapping[str, Execution]
 ) -> Candidate:
     run = ran.get(plugin_id)
-    outcome = run["status"] if run else "not reached" if place else ""
+    outcome = run.status if run else "not reached" if place else ""
     return Candidate(
         place=place,
         plugin_id=plugin_id,
         why=why,
-        scored=notes.scores.get(plugin_id),
+        scored=scores.get(plugin_id),
         outcome=outcome,
         tone=tone_of(outcome),
-        execution_id=run["id"] if run else "",
+        execution_id=run.id if run else "",
     )
 
 
-def _selectors(pins: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Give a selector for each stage: nothing pinned, or one of the registered plugins."""
+def _selectors(pins: Selection) -> list[dict[str, Any]]:
+    """Return a selector for each stage: nothing pinned, or one of the registered plugins."""
     return [
         {
-            "name": choice,
-            "label": title.removesuffix("s"),
-            "value": pins.get(choice) or "",
-            "choices": [(item.id, item.name or item.id) for item in registry.installed.descriptors(family)],
+            "name": choice.parameter,
+            "label": choice.title.removesuffix("s"),
+            "value": getattr(pins, choice.name) or "",
+            "choices": [(item.id, item.name or item.id) for item in registry.installed.descriptors(choice.family)],
         }
-        for _, family, choice, title in _STAGES
+        for choice in (_DETECTOR, _PLANNER, _KB, _SOLVER)
     ]

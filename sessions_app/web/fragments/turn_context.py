@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.pages import KnownUnit, known_units
-from sessions_app.queries.turns import records, unit_events
+from sessions_app.queries.turns import events, unit_events
 from sessions_app.web.fragments.turn_budget import budget_context
 from sessions_app.web.fragments.turn_requests import model_calls, preparing_requests
 from sessions_app.web.fragments.turn_rewriting import rewriting_context
@@ -83,7 +83,7 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "ledger": shown,
         "ledger_left_out": len(rows) - len(shown),
         "ledger_counts": counts,
-        "model_calls": model_calls(records(turn)),
+        "model_calls": model_calls(events(turn)),
         "preparing_count": len(preparing_requests(turn)),
         **budget_context(turn),
         **rewriting_context(turn),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
-from mrpvm.trace.graph import Graph
+from mrpvm.trace.graph import ControlNode, Execution, Frame, Graph
 from sessions_app.queries.turns import Detail, graph
 from sessions_app.web.fragments.turn_structure import structure_of
 from sessions_app.web.graph import GraphStructure
@@ -77,13 +77,12 @@ def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]
 
 
 def _siblings(structure: GraphStructure, ref: str) -> Siblings:
-    for frame in structure.frames.values():
-        marks = [mark.id for mark in frame.marks]
-        row = marks if ref in marks else list(frame.items) if ref in frame.items else []
+    for frame_id, items in structure.items.items():
+        marks = {mark.id: mark.label for mark in structure.marks.get(frame_id, ())}
+        row = list(marks if ref in marks else items if ref in items else ())
         if not row:
             continue
-        names = {mark.id: mark.label for mark in frame.marks}
-        names |= {item: _label(structure, item) for item in frame.items}
+        names = marks | {item: _label(structure, item) for item in items}
         place = row.index(ref)
         before, after = row[place - 1 : place], row[place + 1 : place + 2]
         return Siblings(
@@ -100,7 +99,7 @@ def _tried_instead(structure: GraphStructure, ref: str) -> tuple[str, str] | Non
     run = structure.executions.get(ref)
     if run is None or tone_of(run.status) not in _REFUSALS:
         return None
-    items = structure.frames[run.frame_id].items
+    items = structure.items[run.frame_id]
     after = items[items.index(ref) + 1 :][:1]
     retried = {edge.target for edge in structure.edges if edge.kind == "retry"}
     return (after[0], _label(structure, after[0])) if after and after[0] in retried else None
@@ -135,60 +134,48 @@ def _tab(name: str, shown: ShownJson) -> Tab:
 
 
 def _node(graph: Graph, structure: GraphStructure, ref: str) -> Node:
-    for raw in graph["pluginExecutions"]:
-        if raw["detailRef"] == ref:
-            return _of(raw, "Execution", raw["pluginName"], _named(raw, "pluginId", "pluginType", "stage", "phase"))
-    for raw in graph["frames"]:
-        if raw["detailRef"] == ref:
-            facts = _named(raw, "intent", "purpose", "closureReason")
-            return _of(raw, "Frame", raw["label"], facts, _inside(structure, raw["id"]))
-    for raw in graph["controlNodes"]:
-        if raw["detailRef"] == ref:
-            return _of(raw, raw["type"].capitalize(), raw["label"], _named(raw, "frameId"))
+    for run in graph.plugin_executions:
+        if run.detail_ref == ref:
+            facts = {"Plugin": run.plugin_id, "Type": run.plugin_type, "Stage": run.stage, "Phase": run.phase}
+            return _of(run, "Execution", run.plugin_name, facts)
+    for frame in graph.frames:
+        if frame.detail_ref == ref:
+            facts = {
+                "Question": frame.intent,
+                "Purpose": frame.purpose,
+                "Closed because": frame.closure_reason,
+            }
+            return _of(frame, "Frame", frame.label, facts, _inside(structure, frame.id))
+    for node in graph.control_nodes:
+        if node.detail_ref == ref:
+            return _of(node, node.type.capitalize(), node.label, {"Frame": node.frame_id})
     return Node(id=ref, kind="Node", title=ref, status="", tone=Tone.IDLE, duration="", facts=())
 
 
-_FACTS: Mapping[str, str] = {
-    "id": "Id",
-    "pluginId": "Plugin",
-    "pluginType": "Type",
-    "stage": "Stage",
-    "phase": "Phase",
-    "intent": "Question",
-    "purpose": "Purpose",
-    "closureReason": "Closed because",
-    "frameId": "Frame",
-}
-
-
-def _named(raw: Mapping[str, Any], *keys: str) -> tuple[tuple[str, str], ...]:
-    return tuple((_FACTS[key], str(raw[key])) for key in ("id", *keys) if raw.get(key))
-
-
 def _inside(structure: GraphStructure, frame_id: str) -> tuple[tuple[str, str], ...]:
-    return tuple((item, _label(structure, item)) for item in structure.frames[frame_id].items)
+    return tuple((item, _label(structure, item)) for item in structure.items[frame_id])
 
 
 def _label(structure: GraphStructure, item_id: str) -> str:
     """Give the name of a frame, or of an execution with its phase."""
     run = structure.executions.get(item_id)
-    return seen(run.label, run.phase) if run else structure.frames[item_id].label
+    return seen(run.plugin_name, run.phase or "") if run else structure.frames[item_id].label
 
 
 def _of(
-    raw: Mapping[str, Any],
+    node: Execution | Frame | ControlNode,
     kind: str,
     title: str,
-    facts: tuple[tuple[str, str], ...],
+    facts: Mapping[str, str | None],
     children: tuple[tuple[str, str], ...] = (),
 ) -> Node:
     return Node(
-        id=raw["id"],
+        id=node.id,
         kind=kind,
-        title=title or raw["id"],
-        status=raw["status"],
-        tone=tone_of(raw["status"]),
-        duration=duration_badge(raw.get("durationMs")),
-        facts=facts,
+        title=title or node.id,
+        status=node.status,
+        tone=tone_of(node.status),
+        duration="" if isinstance(node, ControlNode) else duration_badge(node.duration_ms),
+        facts=(("Id", node.id), *((name, text) for name, text in facts.items() if text)),
         children=children,
     )

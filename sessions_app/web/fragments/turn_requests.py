@@ -1,13 +1,13 @@
 """What a turn sent to language models: which executions called one, and their requests one execution at a time."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.utils.safestring import SafeString
 
-from mrpvm.trace.graph import Record
+from mrpvm.trace.events import Event, PluginFinished, PluginStarted, said
 from sessions_app.queries.turns import Detail
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
 from sessions_app.web.json_tree import shown_json
@@ -61,31 +61,26 @@ class Request:
     response: SafeString | None
 
 
-def model_calls(records: Iterable[Record]) -> list[ModelCall]:
-    """Give the executions that called a model, in the order in which they ended."""
-    names: dict[str, str] = {}
-    calls = []
-    for name, _, data in records:
-        if name == "plugin.started":
-            names[data["executionId"]] = data["pluginName"]
-        elif name == "plugin.finished" and data.get("llmCalls"):
-            calls.append(_call(names.get(data["executionId"], ""), data))
-    return calls
+def model_calls(events: Sequence[Event]) -> list[ModelCall]:
+    """Return the executions that called a model, in the order in which they ended."""
+    names = {started.execution_id: started.plugin_name for started in said(PluginStarted, events)}
+    return [
+        _call(names.get(ended.execution_id, ""), ended) for ended in said(PluginFinished, events) if ended.llm_calls
+    ]
 
 
-def _call(name: str, data: Mapping[str, Any]) -> ModelCall:
-    usage = data.get("usage") or {}
-    about = "about " if usage.get("estimated") else ""
-    tokens = f"{about}{usage['inputTokens']} tokens in, {usage['outputTokens']} out" if usage else ""
+def _call(name: str, ended: PluginFinished) -> ModelCall:
+    usage = ended.usage
+    about = "about " if usage and usage.is_estimated else ""
     return ModelCall(
-        ref=data["executionId"],
-        name=name or data["executionId"],
-        model=data.get("model") or "",
-        role=data.get("modelRole") or "",
-        count=data["llmCalls"],
-        tokens=tokens,
-        status=data["status"],
-        tone=tone_of(data["status"]),
+        ref=ended.execution_id,
+        name=name or ended.execution_id,
+        model=ended.model or "",
+        role=ended.model_role or "",
+        count=ended.llm_calls,
+        tokens=f"{about}{usage.input_tokens} tokens in, {usage.output_tokens} out" if usage else "",
+        status=ended.status,
+        tone=tone_of(ended.status),
     )
 
 

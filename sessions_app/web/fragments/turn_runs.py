@@ -135,7 +135,7 @@ def _ran(turn: "ExplainabilityTurn") -> dict[str, Ran]:
     structure, number = structure_of(turn), turn.turn_index
     found = {
         run.id: Ran(
-            id=run.id, turn_index=number, ref=run.detail_ref, name=run.label, stage=run.stage, status=run.status,
+            id=run.id, turn_index=number, ref=run.detail_ref, name=run.plugin_name, stage=run.stage, status=run.status,
             tone=tone_of(run.status), duration_ms=run.duration_ms,
         )
         for run in structure.executions.values()

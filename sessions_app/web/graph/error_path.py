@@ -6,8 +6,9 @@ after it; where nothing fed it, the way goes on with what opened its frame.
 
 from dataclasses import dataclass, field
 
+from mrpvm.trace.graph import Edge
 from sessions_app.web.graph.status import Tone, tone_of
-from sessions_app.web.graph.structure import Edge, GraphStructure, id_path
+from sessions_app.web.graph.structure import GraphStructure, id_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def _culprit(structure: GraphStructure) -> str | None:
     if not current or tone_of(structure.frames[current].status) is not Tone.ERROR:
         return None
     while True:
-        failed = [item for item in structure.frames[current].items if _has_failed(structure, item)]
+        failed = [item for item in structure.items[current] if _has_failed(structure, item)]
         if not failed:
             return current
         current = failed[-1]

@@ -8,11 +8,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mrpvm.trace.graph import Frame
 from sessions_app.web.graph.labels import text_width
 from sessions_app.web.graph.routes import Route, route_links
 from sessions_app.web.graph.rows import Link, column_guides, links_of, rows_of
 from sessions_app.web.graph.shapes import Box, Grid, Row, Stack
-from sessions_app.web.graph.structure import Frame, GraphStructure
+from sessions_app.web.graph.structure import GraphStructure
 
 BOX_WIDTH, BOX_HEIGHT = 196.0, 40.0
 COLUMN_GAP, ROW_GAP, STACK_GAP = 22.0, 22.0, 36.0
@@ -114,19 +115,20 @@ def _header_width(frame: Frame) -> float:
 
 def _place_marks(placing: _Placing, frame: Frame, width: float) -> float:
     """Place the frame's marks below its header and give the height that they take."""
-    if not frame.marks:
+    marks = placing.structure.marks.get(frame.id, ())
+    if not marks:
         return 0.0
     per_line = max(1, int((width - 2 * FRAME_PAD + MARK_GAP) // (MARK_WIDTH + MARK_GAP)))
     room = per_line * MARK_LINES
-    if len(frame.marks) > room:
+    if len(marks) > room:
         # The last place says how many more there are.
         room -= 1
-        placing.unplaced[frame.id] = len(frame.marks) - room
-    for index, mark in enumerate(frame.marks[:room]):
+        placing.unplaced[frame.id] = len(marks) - room
+    for index, mark in enumerate(marks[:room]):
         line, column = divmod(index, per_line)
         x = FRAME_PAD + column * (MARK_WIDTH + MARK_GAP)
         placing.place[mark.id] = Box(x, HEADER_HEIGHT + 2 + line * (MARK_HEIGHT + MARK_GAP), MARK_WIDTH, MARK_HEIGHT)
-    lines = min(MARK_LINES, math.ceil(len(frame.marks) / per_line))
+    lines = min(MARK_LINES, math.ceil(len(marks) / per_line))
     return 2 + lines * (MARK_HEIGHT + MARK_GAP) - MARK_GAP
 
 
@@ -240,11 +242,11 @@ def _absolute(placing: _Placing) -> tuple[dict[str, Box], dict[str, Grid]]:
     boxes: dict[str, Box] = {}
     grids: dict[str, Grid] = {}
     boxes[structure.root_id] = placing.place[structure.root_id]
-    for frame_id, frame in structure.frames.items():
+    for frame_id, items in structure.items.items():
         around = boxes[frame_id]
-        for item in frame.items:
+        for item in items:
             boxes[item] = placing.place[item].moved(around.x, around.y)
-        for mark in frame.marks:
+        for mark in structure.marks.get(frame_id, ()):
             if mark.id in placing.place:
                 boxes[mark.id] = placing.place[mark.id].moved(around.x, around.y)
         grids[frame_id] = placing.grid[frame_id].moved(around.x, around.y)

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString, mark_safe
 
+from mrpvm.trace.graph import Execution, Frame
 from sessions_app.web.graph.markup import element
 from sessions_app.web.graph.parts import seen, spoken, stage_of
 from sessions_app.web.graph.shown import ShownGraph
 from sessions_app.web.graph.status import Tone, duration_badge, tone_of
-from sessions_app.web.graph.structure import Execution, Frame, GraphStructure
+from sessions_app.web.graph.structure import GraphStructure
 
 ROWS_AT_FIRST = 300
 """How many rows come with the page; the rest of a large turn follows when the page is there."""
@@ -62,11 +63,9 @@ def _places(structure: GraphStructure) -> Iterator[_Place]:
     while waiting:
         place = waiting.pop()
         yield place
-        frame = structure.frames.get(place.item_id)
-        if frame is not None:
-            size = len(frame.items)
-            inside = [_Place(item, place.level + 1, number, size) for number, item in enumerate(frame.items, start=1)]
-            waiting.extend(reversed(inside))
+        held = structure.items.get(place.item_id, ())
+        inside = [_Place(item, place.level + 1, number, len(held)) for number, item in enumerate(held, start=1)]
+        waiting.extend(reversed(inside))
 
 
 def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: bool, is_shut: bool) -> SafeString:
@@ -85,7 +84,7 @@ def _row(structure: GraphStructure, place: _Place, selected: str, *, is_hidden: 
         "aria-label": spoken(seen(shown.label, shown.about, shown.time), shown.status),
         "class": f"outline__item indent-{min(place.level, _DEEPEST_INDENT)}",
     }
-    if frame is not None and frame.items:
+    if frame is not None and structure.items[frame.id]:
         attributes["aria-expanded"] = "false" if is_shut else "true"
     if is_hidden:
         attributes["hidden"] = ""
@@ -111,7 +110,7 @@ def _shown_frame(frame: Frame) -> _Shown:
         about=frame.intent,
         note=frame.purpose,
         status=frame.status,
-        tone=tone_of(frame.status, frame_active=frame.active),
+        tone=tone_of(frame.status, frame_active=frame.is_active),
         time=duration_badge(frame.duration_ms),
         is_frame=True,
     )
@@ -119,11 +118,11 @@ def _shown_frame(frame: Frame) -> _Shown:
 
 def _shown_run(structure: GraphStructure, run: Execution) -> _Shown:
     return _Shown(
-        label=run.label,
-        about=run.phase,
+        label=run.plugin_name,
+        about=run.phase or "",
         note=stage_of(run),
         status=run.status,
-        tone=tone_of(run.status, frame_active=structure.frames[run.frame_id].active),
+        tone=tone_of(run.status, frame_active=structure.frames[run.frame_id].is_active),
         time=duration_badge(run.duration_ms),
         is_frame=False,
     )

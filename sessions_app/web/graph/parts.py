@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 from django.utils.safestring import SafeString
 
+from mrpvm.trace.graph import Execution, Frame
 from sessions_app.web.graph.markup import element
 from sessions_app.web.graph.shapes import Box
 from sessions_app.web.graph.status import Tone
-from sessions_app.web.graph.structure import Execution, Frame
 
 NAME_PX, SMALL_PX = 11.5, 10.5
 SIGN_PX = 14.0
@@ -78,7 +78,7 @@ def spoken(*words: str) -> str:
 def stage_of(execution: Execution) -> str:
     """Give the stage, its phase, and which try it was if not the first."""
     again = f"try {execution.attempt}" if execution.attempt > 1 else ""
-    return seen(execution.stage, execution.phase, again, between=" · ")
+    return seen(execution.stage, execution.phase or "", again, between=" · ")
 
 
 def seen(*texts: str, between: str = " ") -> str:
@@ -97,9 +97,9 @@ def frame_words(frame: Frame, shown: str) -> str:
     return "Frame " + spoken(shown, "" if frame.intent in shown else frame.intent, status)
 
 
-def hidden_words(frame: Frame) -> str:
+def hidden_words(count: int) -> str:
     """Say how much a shut frame hides."""
-    return f"{frame.hidden_count} execution{'' if frame.hidden_count == 1 else 's'} inside"
+    return f"{count} execution{'' if count == 1 else 's'} inside"
 
 
 def toggle(frame: Frame, is_shut: bool, x: float, y: float) -> SafeString:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sessions_app.web.graph.structure import Edge, GraphStructure
+from mrpvm.trace.graph import Edge
+from sessions_app.web.graph.structure import GraphStructure
 
 
 def renamed(structure: GraphStructure, names: Mapping[str, str]) -> GraphStructure:
@@ -12,8 +13,7 @@ def renamed(structure: GraphStructure, names: Mapping[str, str]) -> GraphStructu
         names[frame.id]: replace(
             frame,
             id=names[frame.id],
-            parent_id=None if frame.parent_id is None else names[frame.parent_id],
-            items=tuple(names[item] for item in frame.items),
+            parent_frame_id=None if frame.parent_frame_id is None else names[frame.parent_frame_id],
         )
         for frame in structure.frames.values()
     }
@@ -22,4 +22,13 @@ def renamed(structure: GraphStructure, names: Mapping[str, str]) -> GraphStructu
         for run in structure.executions.values()
     }
     edges = tuple(Edge(names[edge.source], names[edge.target], edge.kind) for edge in structure.edges)
-    return GraphStructure(names.get(structure.root_id, structure.root_id), frames, executions, edges)
+    return replace(
+        structure,
+        root_id=names.get(structure.root_id, structure.root_id),
+        frames=frames,
+        executions=executions,
+        edges=edges,
+        items={names[frame_id]: tuple(names[item] for item in held) for frame_id, held in structure.items.items()},
+        marks={names[frame_id]: marks for frame_id, marks in structure.marks.items()},
+        hidden_counts={names[frame_id]: count for frame_id, count in structure.hidden_counts.items()},
+    )

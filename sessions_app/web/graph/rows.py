@@ -4,10 +4,11 @@ A flow or child-frame edge leads to a lower row. A retry stands beside the attem
 parallel branches share an opener and so a row. An item without an incoming edge follows what was called before it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sessions_app.web.graph.structure import Edge, Frame, GraphStructure, id_path
+from mrpvm.trace.graph import Edge, Frame
+from sessions_app.web.graph.structure import GraphStructure, id_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ def links_of(structure: GraphStructure) -> tuple[Link, ...]:
     """Give every edge with its scope; an edge between an item and a frame around it has none and is left out."""
     paths: dict[str, tuple[str, ...]] = {}
     for frame_id, frame in structure.frames.items():
-        around = paths.get(frame.parent_id, ()) if frame.parent_id else ()
+        around = paths.get(frame.parent_frame_id, ()) if frame.parent_frame_id else ()
         paths[frame_id] = (*around, frame_id)
     for execution in structure.executions.values():
         paths[execution.id] = (*paths[execution.frame_id], execution.id)
@@ -46,10 +47,11 @@ def rows_of(frame: Frame, structure: GraphStructure, links: tuple[Link, ...]) ->
     Args:
         links: those whose scope is this frame.
     """
-    flows, retries = _openers(frame, links)
-    rank = _ranks(frame, structure, flows, retries)
+    items = structure.items[frame.id]
+    flows, retries = _openers(items, links)
+    rank = _ranks(items, structure, flows, retries)
     rows: list[list[str]] = [[] for _ in range(max(rank.values(), default=-1) + 1)]
-    for item in frame.items:
+    for item in items:
         rows[rank[item]].append(item)
     return [_ordered(row, structure, retries) for row in rows if row]
 
@@ -74,9 +76,9 @@ def column_guides(rows: list[list[str]], links: tuple[Link, ...]) -> dict[str, s
     return guide
 
 
-def _openers(frame: Frame, links: tuple[Link, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+def _openers(items: Sequence[str], links: tuple[Link, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     """Give, per item, the earlier items that feed it and those that it was tried in place of."""
-    position = {item: index for index, item in enumerate(frame.items)}
+    position = {item: index for index, item in enumerate(items)}
     flows: dict[str, list[str]] = {}
     retries: dict[str, list[str]] = {}
     for link in links:
@@ -88,12 +90,12 @@ def _openers(frame: Frame, links: tuple[Link, ...]) -> tuple[dict[str, list[str]
 
 
 def _ranks(
-    frame: Frame, structure: GraphStructure, flows: Mapping[str, list[str]], retries: Mapping[str, list[str]]
+    items: Sequence[str], structure: GraphStructure, flows: Mapping[str, list[str]], retries: Mapping[str, list[str]]
 ) -> dict[str, int]:
     rank: dict[str, int] = {}
     below_frames = 0
     previous = ""
-    for item in frame.items:
+    for item in items:
         is_frame = item in structure.frames
         fed = max((rank[source] + 1 for source in flows.get(item, ())), default=0)
         if item in retries:

@@ -52,5 +52,5 @@ def _with_ancestors(structure: GraphStructure, frame_ids: Iterable[str]) -> froz
         current: str | None = frame_id if frame_id in structure.frames else None
         while current is not None and current not in found:
             found.add(current)
-            current = structure.frames[current].parent_id
+            current = structure.frames[current].parent_frame_id
     return frozenset(found)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
+from mrpvm.trace.graph import ControlNode, Edge, Execution, Frame
 from sessions_app.web.graph.error_path import error_path
 from sessions_app.web.graph.labels import fit, fit_words, text_width
 from sessions_app.web.graph.layout import (
@@ -42,13 +43,7 @@ from sessions_app.web.graph.routes import Route
 from sessions_app.web.graph.shapes import Box
 from sessions_app.web.graph.shown import ShownGraph
 from sessions_app.web.graph.status import duration_badge, tone_of
-from sessions_app.web.graph.structure import (
-    Edge,
-    Execution,
-    Frame,
-    GraphStructure,
-    Mark,
-)
+from sessions_app.web.graph.structure import GraphStructure
 
 _MARK_PX = 10.0
 _NAME_LEFT = 27.0
@@ -123,7 +118,7 @@ class _Picture:
         self._longest_ms = max((run.duration_ms or 0.0 for run in structure.executions.values()), default=0.0)
         self._depth: dict[str, int] = {}
         for frame in structure.frames.values():
-            self._depth[frame.id] = self._depth.get(frame.parent_id or "", -1) + 1
+            self._depth[frame.id] = self._depth.get(frame.parent_frame_id or "", -1) + 1
 
     def definitions(self) -> SafeString:
         """Give arrow heads and status signs."""
@@ -182,16 +177,16 @@ class _Picture:
                 continue
             frame = self._structure.frames[item]
             yield from self._frame(frame)
-            yield from (self._mark(mark) for mark in frame.marks if mark.id in self._layout.boxes)
+            yield from (self._mark(mark) for mark in self._placed_marks(item))
             yield from self._more_marks(frame)
-            waiting.extend(reversed(frame.items))
+            waiting.extend(reversed(self._structure.items[frame.id]))
 
     def _execution(self, execution: Execution) -> SafeString:
         box = self._layout.boxes[execution.id]
-        active = self._structure.frames[execution.frame_id].active
+        active = self._structure.frames[execution.frame_id].is_active
         tone = tone_of(execution.status, frame_active=active)
         time, stage = duration_badge(execution.duration_ms), stage_of(execution)
-        words = spoken(run_words(execution, seen(execution.label, stage, time)), self._said(execution.id))
+        words = spoken(run_words(execution, seen(execution.plugin_name, stage, time)), self._said(execution.id))
         stage_room = _NAME_WIDTH - text_width(time, SMALL_PX) - 8
         return element(
             "g",
@@ -200,7 +195,9 @@ class _Picture:
             element("rect", {"class": "node-box", **rectangle(box), "rx": 7}),
             self._time_bar(box, execution.duration_ms),
             sign(self._uid, tone, box.x + 8, box.y + 6),
-            text_at("node-name", box.x + _NAME_LEFT, box.y + 17, fit(execution.label, _NAME_WIDTH, NAME_PX, bold=True)),
+            text_at(
+                "node-name", box.x + _NAME_LEFT, box.y + 17, fit(execution.plugin_name, _NAME_WIDTH, NAME_PX, bold=True)
+            ),
             text_at("node-stage", box.x + _NAME_LEFT, box.y + 31, fit(stage, stage_room, SMALL_PX)),
             text_at("node-time", box.right - 9, box.y + 31, time, anchor="end"),
         )
@@ -216,7 +213,7 @@ class _Picture:
 
     def _frame(self, frame: Frame) -> Iterable[SafeString]:
         box = self._layout.boxes[frame.id]
-        tone = tone_of(frame.status, frame_active=frame.active)
+        tone = tone_of(frame.status, frame_active=frame.is_active)
         time = duration_badge(frame.duration_ms)
         is_root = frame.id == self._structure.root_id
         right = box.right - (14 if is_root else 36)
@@ -239,9 +236,9 @@ class _Picture:
             *self._ports(box),
         ]
         is_shut = frame.id in self._collapsed
+        inside = hidden_words(self._structure.hidden_counts[frame.id]) if is_shut else ""
         if is_shut:
-            parts.append(text_at("frame-hidden", box.x + 34, box.bottom - 9, hidden_words(frame)))
-        inside = hidden_words(frame) if is_shut else ""
+            parts.append(text_at("frame-hidden", box.x + 34, box.bottom - 9, inside))
         words = spoken(frame_words(frame, seen(frame.label, time, below, frame.status, inside)), self._said(frame.id))
         heading = focusable("frame" + self._fate(frame.id), tone, frame.id, frame.detail_ref, words)
         yield element("g", heading, *parts)
@@ -262,7 +259,7 @@ class _Picture:
         yield element("circle", {"class": "port port-in", "cx": x, "cy": box.y, "r": 3})
         yield element("circle", {"class": "port port-out", "cx": x, "cy": box.bottom, "r": 3})
 
-    def _mark(self, mark: Mark) -> SafeString:
+    def _mark(self, mark: ControlNode) -> SafeString:
         box = self._layout.boxes[mark.id]
         tone = tone_of(mark.status)
         shown = mark.label if mark.label.startswith(mark.type) else f"{mark.type}: {mark.label}"
@@ -275,9 +272,12 @@ class _Picture:
             text_at("mark-label", box.x + 18, box.y + 12.5, fit(shown, box.width - 26, _MARK_PX)),
         )
 
+    def _placed_marks(self, frame_id: str) -> list[ControlNode]:
+        return [mark for mark in self._structure.marks.get(frame_id, ()) if mark.id in self._layout.boxes]
+
     def _more_marks(self, frame: Frame) -> Iterable[SafeString]:
         count = self._layout.unplaced_marks.get(frame.id, 0)
-        placed = [self._layout.boxes[mark.id] for mark in frame.marks if mark.id in self._layout.boxes]
+        placed = [self._layout.boxes[mark.id] for mark in self._placed_marks(frame.id)]
         if count:
             x, y = self._layout.boxes[frame.id].x + FRAME_PAD, self._layout.boxes[frame.id].y + HEADER_HEIGHT + 2
             if placed:

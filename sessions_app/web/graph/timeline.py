@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from django.utils.safestring import SafeString
 
+from mrpvm.trace.graph import Execution, Frame
 from sessions_app.web.graph.error_path import ErrorPath, error_path
 from sessions_app.web.graph.labels import beginning
 from sessions_app.web.graph.markup import element
@@ -27,7 +28,7 @@ from sessions_app.web.graph.parts import (
 )
 from sessions_app.web.graph.shown import ShownGraph
 from sessions_app.web.graph.status import duration_badge, tone_of
-from sessions_app.web.graph.structure import Execution, Frame, GraphStructure
+from sessions_app.web.graph.structure import GraphStructure
 
 ROW, FRAME_ROW, FRAME_FOOT, AXIS = 24.0, 30.0, 6.0, 26.0
 _LEFT, _RIGHT = 1.5, 98.5
@@ -96,12 +97,12 @@ def render_timeline(shown: ShownGraph, *, uid: str = "timeline") -> SafeString:
 def _spans(structure: GraphStructure) -> dict[str, _Span]:
     """Give when everything ran; what still runs reaches to the last moment that is known."""
     runs: list[Execution | Frame] = [*structure.frames.values(), *structure.executions.values()]
-    known = [(run.started_ms or 0.0) + (run.duration_ms or 0.0) for run in runs]
+    known = [run.started_at_ms + (run.duration_ms or 0.0) for run in runs]
     latest = max(known, default=0.0)
     return {
         run.id: _Span(
-            run.started_ms or 0.0,
-            latest if run.duration_ms is None else (run.started_ms or 0.0) + run.duration_ms,
+            run.started_at_ms,
+            latest if run.duration_ms is None else run.started_at_ms + run.duration_ms,
             run.duration_ms is None,
         )
         for run in runs
@@ -134,14 +135,14 @@ def _frame(drawing: _Drawing, frame: Frame, depth: int) -> None:
     place = len(drawing.bands)
     drawing.rows += _frame_head(drawing, frame)
     drawing.y += FRAME_ROW
-    for item in sorted(frame.items, key=lambda each: drawing.spans[each].start):
+    for item in sorted(drawing.structure.items[frame.id], key=lambda each: drawing.spans[each].start):
         if item in drawing.structure.frames:
             _frame(drawing, drawing.structure.frames[item], depth + 1)
         else:
-            drawing.rows.append(_run(drawing, drawing.structure.executions[item], frame.active))
+            drawing.rows.append(_run(drawing, drawing.structure.executions[item], frame.is_active))
             drawing.y += ROW
     drawing.y += FRAME_FOOT
-    tone = tone_of(frame.status, frame_active=frame.active)
+    tone = tone_of(frame.status, frame_active=frame.is_active)
     band = {
         "class": f"band depth-{min(depth, _MAX_DEPTH_CLASS)} status-{tone}",
         **_stretch(drawing, span),
@@ -158,11 +159,11 @@ def _stretch(drawing: _Drawing, span: _Span) -> dict[str, str | float]:
 
 
 def _frame_head(drawing: _Drawing, frame: Frame) -> Iterable[SafeString]:
-    tone = tone_of(frame.status, frame_active=frame.active)
+    tone = tone_of(frame.status, frame_active=frame.is_active)
     span, y = drawing.spans[frame.id], drawing.y
     start = drawing.at(span.start)
     is_shut = frame.id in drawing.collapsed
-    inside = hidden_words(frame) if is_shut else ""
+    inside = hidden_words(drawing.structure.hidden_counts[frame.id]) if is_shut else ""
     asked = beginning(frame.intent, _INTENT_CHARS)
     shown = seen(frame.label, asked, duration_badge(frame.duration_ms), inside, between=" · ")
     words = frame_words(frame, shown)
@@ -209,7 +210,7 @@ def _run(drawing: _Drawing, execution: Execution, frame_active: bool) -> SafeStr
 
 def _run_label(execution: Execution) -> str:
     again = stage_of(execution) if execution.attempt > 1 or execution.phase else ""
-    return seen(execution.label, again, duration_badge(execution.duration_ms), between=" · ")
+    return seen(execution.plugin_name, again, duration_badge(execution.duration_ms), between=" · ")
 
 
 def _label(drawing: _Drawing, words: str, span: _Span, y: float) -> SafeString:

@@ -35,8 +35,8 @@ def predict(request: HttpRequest, member: Member, session_id: str, request_id: s
             with_statistics=asked.get("statistics") != "none",
         )
     except MRPError as error:
-        found = Prediction(records=(), error=error.message)
-    stages, left_out = stages_of(found.records)
+        found = Prediction(events=(), error=error.message)
+    stages, left_out = stages_of(found.events)
     predicted = {"predicted": stages, "predicted_left_out": left_out, "prediction_error": found.error}
     if "HX-Request" in request.headers:
         return page(

@@ -1,0 +1,57 @@
+"""What would be chosen: a turn up to the moment a solver would be called, over no model and without a record.
+
+A plugin that needs a model is ranked and not run; a message of several questions is planned for as a whole.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from mrpvm.kernel.calls import Program
+from mrpvm.kernel.children import resolve_intents
+from mrpvm.kernel.frame import Frame
+from mrpvm.kernel.run import TurnRun
+from mrpvm.kernel.stages.detect import detect
+from mrpvm.kernel.stages.plan import plan_again, plan_first, planner_candidates
+from mrpvm.kernel.stages.retrieve import Retrievals, next_view
+from mrpvm.llm.absent import AbsentModel
+from mrpvm.llm.port import CallScope, LanguageModel, ModelSource
+from mrpvm.trace.events import Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What would be tried: the events of the steps that ran, in a turn's vocabulary, and what stopped them."""
+
+    events: tuple[Event, ...]
+    error: str = ""
+
+
+class RefusingModel:
+    """Says whether a model is there, so that plugins are ranked as in a turn, and refuses every call."""
+
+    def __init__(self, model: ModelSource) -> None:
+        self.available = model.available
+
+    def bind(self, scope: CallScope) -> LanguageModel:
+        """Return a model that refuses."""
+        return AbsentModel()
+
+
+def predict(run: TurnRun) -> Program[None]:
+    """Detect, plan, retrieve, plan again."""
+    frame = Frame(calls=run.budget.calls)
+    run.open_frame(frame, None, {"message": run.request.message})
+    detected, admitted = yield from detect(run, frame, run.request.message)
+    frame.intents, frame.goals = admitted.runnable, admitted.goals
+    frame.seeds, frame.units = admitted.seeds, admitted.units
+    resolve_intents(frame)
+    for planner_id in planner_candidates(run):
+        planned = yield from plan_first(run, frame, planner_id, detected.then("flow"))
+        if planned is not None:
+            break
+    else:
+        return
+    found = Retrievals(remaining=deque(planned.plan.kb_plugin_order), slot=frame.next_slot())
+    view = yield from next_view(run, frame, found, planned.execution.then("flow"))
+    if view is not None:
+        yield from plan_again(run, frame, planned, view.execution, tuple(found.summaries), view.guidance)
