@@ -94,7 +94,7 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
     from sessions_app.actions.sessions import create_session
     from sessions_app.models import ExplainabilityTurn
     from sessions_app.turns.call import TurnCall
-    from sessions_app.turns.state import read_state, turn_input
+    from sessions_app.turns.state import read_state
 
     session, call, found, chars = create_session(ensure_default_project()), TurnCall(message="And then?"), {}, 0
     flags = Flags()
@@ -106,7 +106,7 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
         def prepared(flags: Flags) -> PreparedTurn:
             turn = ExplainabilityTurn(session=session, turn_index=1, user_message=call.message)
             state = read_state(turn, call, flags, index_is_outdated=False)
-            return prepare_turn(state, turn_input(turn, call, flags), UnaskedModel())
+            return prepare_turn(state, UnaskedModel())
 
         def tokens(flags: Flags) -> int:
             return int(prepared(flags).report.as_record()["tokens"])

@@ -5,7 +5,7 @@ from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.preparation import PreparedTurn, prepare_turn
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.state import read_state, turn_input
+from sessions_app.turns.state import read_state
 
 
 def prepared_turn(session: Session, message: str, flags: Flags | None = None) -> PreparedTurn:
@@ -13,4 +13,4 @@ def prepared_turn(session: Session, message: str, flags: Flags | None = None) ->
     flags, call = flags or Flags(), TurnCall(message=message)
     turn = ExplainabilityTurn(session=session, turn_index=session.turn_sequence + 1, user_message=message)
     state = read_state(turn, call, flags, index_is_outdated=False)
-    return prepare_turn(state, turn_input(turn, call, flags), UnaskedModel())
+    return prepare_turn(state, UnaskedModel())

@@ -56,27 +56,6 @@ class Guidance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationState:
-    """What is stored about a conversation at the moment when one of its turns begins.
-
-    `messages` are the newest that a model may see, the newest first: as many as the window or the summary can need.
-    `last_place` is the place of the last message of any kind. `guidance` is None where no model is configured.
-    """
-
-    session: SessionState
-    preferences: Selection = field(default_factory=Selection)
-    preferred_model: str | None = None
-    system_prompt: str | None = None
-    messages: tuple[Said, ...] = ()
-    last_place: int = 0
-    summary: Summary = field(default_factory=Summary)
-    memory: Memory | None = None
-    guidance: Guidance | None = None
-    utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TurnInput:
     """What somebody asks of a conversation, with every choice made: the turn's own, the session's or the server's.
 
@@ -102,6 +81,28 @@ class TurnInput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationState:
+    """What is asked in a turn, and what is stored about its conversation at that moment.
+
+    `messages` are the newest that a model may see, the newest first: as many as the window or the summary can need.
+    `last_place` is the place of the last message of any kind. `guidance` is None where no model is configured.
+    """
+
+    asked: TurnInput
+    session: SessionState
+    preferences: Selection = field(default_factory=Selection)
+    preferred_model: str | None = None
+    system_prompt: str | None = None
+    messages: tuple[Said, ...] = ()
+    last_place: int = 0
+    summary: Summary = field(default_factory=Summary)
+    memory: Memory | None = None
+    guidance: Guidance | None = None
+    utilities: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedTurn:
     """What the machine gets, the report of how it was made, and the conversation's summary where that has grown."""
 
@@ -110,7 +111,7 @@ class PreparedTurn:
     new_summary: Summary | None = None
 
 
-def prepare_turn(state: ConversationState, asked: TurnInput, model: PreparationModel) -> PreparedTurn:
+def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedTurn:
     """Return what the turn may look at.
 
     1. extend the summary where too many messages wait for it
@@ -120,9 +121,10 @@ def prepare_turn(state: ConversationState, asked: TurnInput, model: PreparationM
     Raises:
         TurnCancelled, TurnInterrupted: the turn must end; a model was being asked meanwhile.
     """
-    told = _instructions(state, asked)
-    summary, context = _context(state, asked, told, model)
-    recall, rewriting, warnings = _recall(state, asked, context.history, model)
+    asked = state.asked
+    told = _instructions(state)
+    summary, context = _context(state, told, model)
+    recall, rewriting, warnings = _recall(state, context.history, model)
     model.raise_if_ended()
     report = replace(
         context.report,
@@ -156,8 +158,9 @@ def prepare_turn(state: ConversationState, asked: TurnInput, model: PreparationM
     return PreparedTurn(request=request, report=report, new_summary=summary)
 
 
-def _instructions(state: ConversationState, asked: TurnInput) -> tuple[Instruction, ...]:
+def _instructions(state: ConversationState) -> tuple[Instruction, ...]:
     """Return the parts of the system prompt [L-11]; without a model the client's own alone."""
+    asked = state.asked
     own = client_prompt(asked.system_prompt, state.system_prompt)
     guidance = state.guidance
     if guidance is None:
@@ -174,9 +177,10 @@ def _instructions(state: ConversationState, asked: TurnInput) -> tuple[Instructi
 
 
 def _context(
-    state: ConversationState, asked: TurnInput, told: Sequence[Instruction], model: PreparationModel
+    state: ConversationState, told: Sequence[Instruction], model: PreparationModel
 ) -> tuple[Summary | None, Context]:
     """Return the summary where it has grown, and the context before anything was retrieved."""
+    asked = state.asked
     if asked.history is not None:
         said = [item for item in without_current(asked.history, asked.message) if item.role in SAID_ROLES]
         window = _cut(said[::-1], len(said), asked)
@@ -232,10 +236,10 @@ def _summary(state: ConversationState, model: PreparationModel) -> tuple[Summary
 
 
 def _recall(
-    state: ConversationState, asked: TurnInput, history: Sequence[HistoryMessage], model: PreparationModel
+    state: ConversationState, history: Sequence[HistoryMessage], model: PreparationModel
 ) -> tuple[Recall, Rewriting | None, tuple[str, ...]]:
     """Return what the conversation adds to the turn's searches, the rewriting it comes from, and warnings."""
-    said = [item for item in history if item.role != "system"]
+    asked, said = state.asked, [item for item in history if item.role != "system"]
     rewriting, warnings = None, tuple[str, ...]()
     if asked.flags.enable_query_rewriting:
         try:

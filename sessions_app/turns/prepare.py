@@ -11,6 +11,7 @@ from django.utils.text import Truncator
 
 from mrpvm.conversation.context import ContextReport
 from mrpvm.conversation.flags import Flags
+from mrpvm.conversation.guarded_model import GuardedModels
 from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.preparation import prepare_turn
 from mrpvm.conversation.session_memory import Memory
@@ -34,12 +35,11 @@ from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
 from sessions_app.turns.close import undone
-from sessions_app.turns.guarded_model import GuardedModels
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.preparation_model import PreparationModel
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
 from sessions_app.turns.skill_choice import with_chosen_skill
-from sessions_app.turns.state import read_state, turn_input
+from sessions_app.turns.state import read_state
 from sessions_app.turns.unclosed import TurnEnd, unclosed
 
 FIRST_MESSAGE_CHARS = 60
@@ -113,7 +113,7 @@ def prepare(session: Session, call: TurnCall, take_place: Callable[[], None] = l
         call = with_chosen_skill(turn.session, call, flags, model)
         knowledge = SessionKnowledge.of(turn.session, keep_artifacts)
         state = read_state(turn, call, flags, index_is_outdated=knowledge.view.is_outdated)
-        prepared = prepare_turn(state, turn_input(turn, call, flags), model)
+        prepared = prepare_turn(state, model)
         models = model_source(turn.session.model_config, call.sampling, chain)
         return Prepared(
             turn=turn,

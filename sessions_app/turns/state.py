@@ -30,6 +30,7 @@ def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_
     session = turn.session
     summary = summary_of(session.summary)
     return ConversationState(
+        asked=_turn_input(turn, call, flags),
         session=SessionState(
             session_id=session.session_id,
             mounted_kb_id=session.mounted_kb.kb_id,
@@ -56,7 +57,7 @@ def read_state(turn: ExplainabilityTurn, call: TurnCall, flags: Flags, *, index_
     )
 
 
-def turn_input(turn: ExplainabilityTurn, call: TurnCall, flags: Flags) -> TurnInput:
+def _turn_input(turn: ExplainabilityTurn, call: TurnCall, flags: Flags) -> TurnInput:
     """Return what is asked, each choice resolved: the request's, else the session's, the project's, the server's."""
     choices = call.choices
     return TurnInput(

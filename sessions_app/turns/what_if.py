@@ -18,7 +18,7 @@ from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import check_call
 from sessions_app.turns.running_turns import running_turns
-from sessions_app.turns.state import read_state, turn_input
+from sessions_app.turns.state import read_state
 
 
 def what_if(
@@ -51,7 +51,7 @@ def _predicted(session: Session, call: TurnCall, preferences: Selection | None, 
     )
     flags, knowledge = flags_of(session, call.flags), SessionKnowledge.of(session)
     state = read_state(turn, call, flags, index_is_outdated=knowledge.view.is_outdated)
-    request = prepare_turn(state, turn_input(turn, call, flags), UnaskedModel()).request
+    request = prepare_turn(state, UnaskedModel()).request
     request = replace(
         request,
         preferences=preferences or request.preferences,

@@ -49,8 +49,8 @@ class ScriptedModel:
             raise self._ended
 
 
-def state_of(message_count: int = 0) -> ConversationState:
-    """Return a conversation with so many stored messages."""
+def state_of(turn: TurnInput, message_count: int = 0) -> ConversationState:
+    """Return a conversation with so many stored messages, and a turn that asks this."""
     roles = ("assistant", "user")
     messages = tuple(
         Said(sequence=place, role=roles[place % 2], content=f"Thing {place} costs ${place}00.")
@@ -60,7 +60,7 @@ def state_of(message_count: int = 0) -> ConversationState:
         session_id="s", mounted_kb_id="kb", mounted_kb_name="KB", message_count=message_count,
         session_context_unit_count=0, deliberation_level=0,
     )  # fmt: skip
-    return ConversationState(session=session, messages=messages, last_place=message_count)
+    return ConversationState(asked=turn, session=session, messages=messages, last_place=message_count)
 
 
 def asked(message: str, flags: Flags = FLAGS, **more: Any) -> TurnInput:
@@ -68,7 +68,7 @@ def asked(message: str, flags: Flags = FLAGS, **more: Any) -> TurnInput:
 
 
 def recalled(message: str, flags: Flags = FLAGS, said: tuple[HistoryMessage, ...] = SAID) -> Recall | None:
-    return prepare_turn(state_of(), asked(message, flags, history=said), UnaskedModel()).request.recall
+    return prepare_turn(state_of(asked(message, flags, history=said)), UnaskedModel()).request.recall
 
 
 def section(prepared: PreparedTurn, name: str) -> dict[str, Any]:
@@ -90,15 +90,15 @@ def test_nothing_is_recalled_without_rewriting_or_history() -> None:
 
 
 def test_equal_states_are_prepared_equally_and_stay_unchanged() -> None:
-    state, question = state_of(20), asked("And then?")
+    state = state_of(asked("And then?"), 20)
     before = repr(state)
-    assert prepare_turn(state, question, UnaskedModel()) == prepare_turn(state, question, UnaskedModel())
+    assert prepare_turn(state, UnaskedModel()) == prepare_turn(state, UnaskedModel())
     assert repr(state) == before
 
 
 def test_the_summary_grows_only_when_messages_wait_for_it() -> None:
-    assert prepare_turn(state_of(2), asked("And?"), UnaskedModel()).new_summary is None
-    prepared = prepare_turn(state_of(40), asked("And?"), UnaskedModel())
+    assert prepare_turn(state_of(asked("And?"), 2), UnaskedModel()).new_summary is None
+    prepared = prepare_turn(state_of(asked("And?"), 40), UnaskedModel())
     assert prepared.new_summary is not None
     assert prepared.new_summary.through < 40
     assert section(prepared, "summary")["text"] == prepared.new_summary.text
@@ -115,7 +115,7 @@ def test_summaries_are_off_when_the_policy_is() -> None:
 
 def test_a_model_that_fails_leaves_the_summary_to_the_rules() -> None:
     model = ScriptedModel(ModelTimeout("late"))
-    prepared = prepare_turn(state_of(40), asked("And what about it?"), model)
+    prepared = prepare_turn(state_of(asked("And what about it?"), 40), model)
     assert prepared.report.warnings == ("summary_failed",)
     assert prepared.new_summary is not None
     assert prepared.new_summary.origin == "rules"
@@ -123,7 +123,7 @@ def test_a_model_that_fails_leaves_the_summary_to_the_rules() -> None:
 
 
 def test_what_the_model_took_counts_against_the_turn() -> None:
-    prepared = prepare_turn(state_of(40), asked("And what about it?"), ScriptedModel("Things cost money."))
+    prepared = prepare_turn(state_of(asked("And what about it?"), 40), ScriptedModel("Things cost money."))
     assert (prepared.request.spent_ms, prepared.request.spent_llm_calls) == (7, 1)
     assert prepared.report.requests == ({"body": "sent"},)
     assert prepared.new_summary is not None
@@ -133,11 +133,11 @@ def test_what_the_model_took_counts_against_the_turn() -> None:
 def test_a_turn_that_was_stopped_is_not_prepared() -> None:
     stopped = TurnCancelled("stopped")
     with pytest.raises(TurnCancelled):
-        prepare_turn(state_of(40), asked("And?"), ScriptedModel(stopped, ended=stopped))
+        prepare_turn(state_of(asked("And?"), 40), ScriptedModel(stopped, ended=stopped))
 
 
 def test_a_requests_own_history_replaces_the_stored_one() -> None:
-    prepared = prepare_turn(state_of(20), asked("Why?", history=SAID), UnaskedModel())
+    prepared = prepare_turn(state_of(asked("Why?", history=SAID), 20), UnaskedModel())
     assert prepared.new_summary is None
     assert prepared.report.conversation_source == "request"
     assert [item.content for item in prepared.request.history] == [item.content for item in SAID[1:]]

@@ -1,4 +1,4 @@
-"""A turn's models with an ear on what they say: an answer that policy denies is not passed on [L-117]."""
+"""Models whose answers are checked: one that policy denies is not passed on [L-117]."""
 
 from mrpvm.conversation.guardrails import denial_of_answer
 from mrpvm.errors import AnswerDenied
@@ -14,11 +14,11 @@ class GuardedModels:
 
     @property
     def available(self) -> bool:
-        """Tell whether a model is configured."""
+        """Return whether a model is configured."""
         return self._models.available
 
     def bind(self, scope: CallScope) -> LanguageModel:
-        """Give the model for one plugin call."""
+        """Return the model for one plugin call."""
         return _GuardedModel(self._models.bind(scope))
 
 
@@ -28,7 +28,7 @@ class _GuardedModel:
 
     @property
     def available(self) -> bool:
-        """Tell whether a model is configured."""
+        """Return whether a model is configured."""
         return self._model.available
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
