@@ -1,11 +1,17 @@
 """What planners are told about the plugins of a project."""
 
+import math
+import time
 from collections.abc import Mapping
+
+from django.conf import settings
 
 from mrpvm.learning import Experience, PluginKey, utility
 from sessions_app.models import PluginStatistics, Session
 from sessions_app.models.plain_sql import select_rows
 from sessions_app.models.plugin_statistics import EXPERIENCE_FIELDS
+
+_PROJECTS_KEPT = 1_000
 
 
 def utilities(project_pk: int) -> Mapping[PluginKey, float]:
@@ -17,10 +23,27 @@ def utilities(project_pk: int) -> Mapping[PluginKey, float]:
     }
 
 
+# Statistics are written `MRPVM_LEARN_DELAY_MS` after a turn; turns read them again no sooner.
+_recent_utilities: dict[int, tuple[float, Mapping[PluginKey, float]]] = {}
+
+
+def _utilities_of_late(project_pk: int) -> Mapping[PluginKey, float]:
+    """Return the project's utilities, at most `MRPVM_LEARN_DELAY_MS` old."""
+    now = time.monotonic()
+    read_at, known = _recent_utilities.get(project_pk, (-math.inf, {}))
+    if (now - read_at) * 1000 < settings.MRPVM_LEARN_DELAY_MS:
+        return known
+    known = utilities(project_pk)
+    if len(_recent_utilities) >= _PROJECTS_KEPT:
+        _recent_utilities.clear()
+    _recent_utilities[project_pk] = (now, known)
+    return known
+
+
 def utilities_for(session: Session) -> Mapping[PluginKey, float]:
-    """Give the utilities that the session's planners rank by: its project's, or those it was made with [O-46]."""
+    """Return the utilities that the session's planners rank by: its project's, or those it was made with [O-46]."""
     if session.planner_statistics is None:
-        return utilities(session.project_id)
+        return _utilities_of_late(session.project_id)
     return {
         (kind, plugin_id): value
         for kind, values in session.planner_statistics.items()

@@ -106,9 +106,8 @@ def test_the_summary_grows_only_when_messages_wait_for_it() -> None:
 
 
 def test_summaries_are_off_when_the_policy_is() -> None:
-    prepared = prepare_turn(
-        state_of(40), asked("And?", replace(FLAGS, enable_history_summarization=False)), UnaskedModel()
-    )
+    question = asked("And?", replace(FLAGS, enable_history_summarization=False))
+    prepared = prepare_turn(state_of(question, 40), UnaskedModel())
     assert prepared.new_summary is None
     assert all(item.name != "summary" for item in prepared.report.sections)
 
