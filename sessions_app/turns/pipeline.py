@@ -26,6 +26,7 @@ from sessions_app.models.session import ForkReason
 from sessions_app.pacing import turn_running
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
 from sessions_app.turns.call import TurnCall
+from sessions_app.turns.cancel import Watch
 from sessions_app.turns.chains import keep_chain
 from sessions_app.turns.close import TurnError, end_turn, undone
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
@@ -34,7 +35,6 @@ from sessions_app.turns.prepare import Prepared, SessionMovedOn, check_call, pre
 from sessions_app.turns.progress import progress_of
 from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.trace_writer import TraceWriter
-from sessions_app.turns.watch import Watch
 
 logger = logging.getLogger(__name__)
 

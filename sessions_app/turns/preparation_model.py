@@ -14,8 +14,8 @@ from mrpvm.values import HistoryMessage
 from sessions_app.language_model import is_configured, model_source
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.plugin_threads import workers
+from sessions_app.turns.cancel import Watch
 from sessions_app.turns.machine import machine, turn_limits
-from sessions_app.turns.watch import Watch
 
 KEPT_CALLS = 3
 """Model calls that preparation leaves to the turn itself, to detect, solve and validate: it can do without a model."""
