@@ -20,9 +20,8 @@ from sessions_app.api.throttling import ChatThrottle
 from sessions_app.api.turn_stream import TurnStream
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
-from sessions_app.turns.call import TurnCall
+from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import check_call
 from sessions_app.turns.running_turns import running_turns
 
 if TYPE_CHECKING:

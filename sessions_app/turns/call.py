@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+from django.conf import settings
+
 from mrpvm.conversation.commands import Orchestration
+from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.skills.choice import SkillChoice
+from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
-from sessions_app.actions.sessions import Choices
+from sessions_app.actions.sessions import Choices, check_choices
 from sessions_app.models import KnowledgeBase
 
 GUIDED_SOLVER = "gs-llm-fast"
@@ -59,3 +63,26 @@ class TurnCall:
     def commanded(self, chosen: Orchestration) -> Self:
         """Return the turn that a command for a skill asks for."""
         return replace(self.guided_by(chosen), message=chosen.message, typed=self.message)
+
+
+def check_call(call: TurnCall) -> None:
+    """Refuse what can be refused before any turn exists [T-1].
+
+    Raises:
+        InvalidInput: an empty message, one that policy denies [L-117], an unknown plugin, a bad level.
+        TooLarge: NORMALIZER_INPUT_TOO_LARGE [S-31].
+    """
+    if not call.message.strip():
+        raise InvalidInput("The message is empty.", code="INVALID_CONTENT")
+    limit = settings.MRPVM_MAX_MESSAGE_CHARS
+    if len(call.message) > limit:
+        raise TooLarge(
+            f"The message has {len(call.message)} characters; {limit} are allowed. Longer material belongs into the"
+            " session's context or a knowledge base.",
+            code="NORMALIZER_INPUT_TOO_LARGE",
+            details={"limit_chars": limit, "size_chars": len(call.message)},
+        )
+    reason = denial(call.message) if settings.MRPVM_GUARDRAILS else None
+    if reason is not None:
+        raise InvalidInput(f"The message {reason}; it was not read.", code="POLICY_DENIED")
+    check_choices(call.choices)

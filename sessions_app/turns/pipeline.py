@@ -12,28 +12,27 @@ from mrpvm.conversation.commands import is_command
 from mrpvm.conversation.commands.skill_envelope import skill_failure
 from mrpvm.conversation.context import ContextReport
 from mrpvm.errors import MRPError, StorageUnavailable
+from mrpvm.llm.port import Sampling
 from mrpvm.trace.events import AnswerDelta, Event, PluginFinished, UnitsStaged, said
 from mrpvm.values import TurnOutcome
 from sessions_app import shutdown
 from sessions_app.actions.context_units import stage_units
-from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.actions.statistics_buffer import statistics_buffer
 from sessions_app.commands.answer import CommandTurn, answer_command
 from sessions_app.database import as_unavailable, give_up_dead_connections, outages_told
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.models.session import ForkReason
 from sessions_app.pacing import turn_running
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
-from sessions_app.turns.call import TurnCall
+from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.cancel import Watch
 from sessions_app.turns.chains import keep_chain
 from sessions_app.turns.close import TurnError, end_turn, undone
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
 from sessions_app.turns.machine import machine
-from sessions_app.turns.prepare import Prepared, SessionMovedOn, check_call, prepare
+from sessions_app.turns.prepare import Prepared, prepare
 from sessions_app.turns.progress import progress_of
 from sessions_app.turns.running_turns import running_turns
+from sessions_app.turns.slots import in_slot, start_turn
 from sessions_app.turns.trace_writer import TraceWriter
 
 logger = logging.getLogger(__name__)
@@ -69,10 +68,11 @@ def run_turn(
     """Answer one message in a session.
 
     1. refuse what needs no turn to be refused [T-1]; answer a command and be done [L-70]
-    2. prepare: slot, snapshot [T-2]
-    3. run the machine; units it finds are stored as pending and announced before retrieval [T-10, T-12]
-    4. commit, or fail with nothing kept but the entry [T-20, T-28]
-    5. let planners learn from it, whatever its end [K-57]
+    2. take the session's slot [T-3]
+    3. read the session once and freeze what the turn may look at [T-2]
+    4. run the machine; units it finds are stored as pending and announced before retrieval [T-10, T-12]
+    5. commit, or fail with nothing kept but the entry [T-20, T-28]
+    6. count how the plugins did, whatever the end [K-57]
 
     Raises:
         MRPError: before the turn existed; no entry is left.
@@ -81,30 +81,25 @@ def run_turn(
     shutdown.refuse_new_turns()
     check_call(call)
     if call.takes_commands and is_command(call.message):
-        answered = _in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain, call.client_request))
+        answered = in_slot(wait_ms, lambda: answer_command(session, call.message, call.chain, call.client_request))
         if isinstance(answered, CommandTurn):
             return TurnResult(turn=answered.turn, outcome=answered.outcome, events=answered.events)
         call = call.commanded(answered)
     with running_turns.place() as take_place:
-        return _run_chat(session, call, wait_ms, listen, read, take_place)
+        turn = start_turn(session, call, take_place, wait_ms)
+        prepared = prepare(turn, call)
+        return _run(prepared, listen, read)
 
 
-def _run_chat(
-    session: Session,
-    call: TurnCall,
-    wait_ms: int,
-    listen: Listener | None,
-    read: Reader | None,
-    take_place: Callable[[], None],
-) -> TurnResult:
-    prepared = _in_slot(wait_ms, lambda: _prepared(session, call, take_place))
-    turn, call, trace = prepared.turn, prepared.call, TraceWriter(prepared.turn)
+def _run(prepared: Prepared, listen: Listener | None, read: Reader | None) -> TurnResult:
+    """Run a prepared turn and store how it ended."""
+    turn, trace = prepared.turn, TraceWriter(prepared.turn)
     try:
         outcome = _run_machine(prepared, trace, listen, read)
-        outcome, finish_reason = _bounded(outcome, call, trace)
+        outcome, finish_reason = _bounded(outcome, prepared.call.sampling, trace)
         report = final_report(prepared, outcome)
     except Exception as defect:  # the trace cannot be written, say: the machine has no place of its own for that
-        raise undone(turn, call, defect) from defect
+        raise undone(turn, prepared.call, defect) from defect
     error = outcome.error or _commit(prepared, outcome, report, finish_reason, trace)
     if error is None:
         keep_chain(turn, prepared.chain)
@@ -116,27 +111,8 @@ def _run_chat(
     return TurnResult(turn=turn, outcome=outcome, events=trace.events, finish_reason=finish_reason)
 
 
-def _prepared(session: Session, call: TurnCall, take_place: Callable[[], None]) -> Prepared:
-    """Prepare the turn; in a fork if the session has moved on from where the call does, while it waited, say [O-31]."""
-    try:
-        return prepare(session, call, take_place)
-    except SessionMovedOn:
-        fork = fork_session(session, call.continues_at or 0, ForkReason.EDITED)
-        return prepare(fork, replace(call, continues_at=None), take_place)
-
-
-def _in_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
-    """Give what `attempt` gives once the slot is free; whoever still waits when the server ends is refused [O-19]."""
-
-    def unless_over() -> Result:
-        shutdown.refuse_new_turns()
-        return attempt()
-
-    return waiting_for_slot(wait_ms, unless_over)
-
-
 def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any] | None:
-    """Give the request for the answer that a failed turn sent, None if that was none or cannot be read."""
+    """Return the request for the answer that a failed turn sent, None if that was none or cannot be read."""
     try:
         sent = outbound_of(sent_requests(turn, trace.events))
     except Exception:
@@ -173,18 +149,17 @@ def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None
     return machine().run_turn(request, prepared.knowledge, emit, tick, prepared.models)
 
 
-def _bounded(outcome: TurnOutcome, call: TurnCall, trace: TraceWriter) -> tuple[TurnOutcome, str]:
-    """Give the outcome with its answer within the client's limits, and why the answer ends [O-30].
+def _bounded(outcome: TurnOutcome, sampling: Sampling, trace: TraceWriter) -> tuple[TurnOutcome, str]:
+    """Return the outcome with its answer within the client's limits, and why the answer ends [O-30].
 
     A model was told the limits itself; whatever answers without one is cut here.
     """
-    asked = call.sampling
-    if outcome.answer is None or not (asked.max_tokens or asked.stop):
+    if outcome.answer is None or not (sampling.max_tokens or sampling.stop):
         return outcome, "stop"
     if any(ended.finish_reason == "length" for ended in said(PluginFinished, trace.events)):
         return outcome, "length"
     has_counted = any(item.stage == "goal-solver" and item.llm_calls for item in outcome.stages)
-    text, reason = cut_answer(outcome.answer_text, None if has_counted else asked.max_tokens, asked.stop)
+    text, reason = cut_answer(outcome.answer_text, None if has_counted else sampling.max_tokens, sampling.stop)
     return replace(outcome, answer_text=text), reason
 
 
@@ -221,7 +196,7 @@ _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")
 
 
 def _learn(turn: ExplainabilityTurn, outcome: TurnOutcome, error: Mapping[str, Any] | None) -> None:
-    """Note how the plugins did, unless somebody stopped them, or the session's statistics are frozen [O-46]."""
+    """Count how the plugins did, unless somebody stopped them, or the session's statistics are frozen [O-46]."""
     is_frozen = not settings.MRPVM_LEARN or turn.session.planner_statistics is not None
     if not is_frozen and (error is None or error["code"] not in _TELLS_NOTHING):
         statistics_buffer.add(turn, outcome.stages, turn_failed=error is not None)

@@ -14,9 +14,8 @@ from sessions_app import shutdown
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.queries.flags import flags_of
 from sessions_app.search.knowledge import SessionKnowledge
-from sessions_app.turns.call import TurnCall
+from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.machine import machine
-from sessions_app.turns.prepare import check_call
 from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.state import read_state
 

@@ -20,7 +20,7 @@ from sessions_app.actions.sessions import change_session, create_session
 from sessions_app.models import ConversationPoint, KBMount, Message, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.slots import start_turn
 
 SAID = [HistoryMessage(role="user", content="Hello."), HistoryMessage(role="assistant", content="Hello.")]
 
@@ -60,10 +60,10 @@ def test_a_turn_that_is_refused_mounts_nothing(settings: Settings) -> None:
         run_turn(session, TurnCall(message="Hello", base=base))
     assert KBMount.objects.count() == 1
     settings.MRPVM_MAX_RUNNING_TURNS = 1
-    turn = prepare(session, TurnCall(message="Hello", base=base)).turn
+    turn = start_turn(session, TurnCall(message="Hello", base=base))
     assert turn.session.mounted_kb == base
     with pytest.raises(Conflict):
-        prepare(session, TurnCall(message="Hello", base=base))
+        start_turn(session, TurnCall(message="Hello", base=base))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -17,7 +17,7 @@ from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.pipeline import TurnError, run_turn
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.slots import start_turn
 from tests.kernel.scripted import REJECT, plugin, solution
 from tests.payloads import stored_payloads
 from tests.turns.failure_scene import fail, memory
@@ -144,17 +144,17 @@ def test_what_can_be_refused_first_leaves_no_entry(session, plugins, call, kind,
 def test_a_busy_session_names_the_running_turn(session, plugins):
     """[T-3, O-19]"""
     plugins()
-    running = prepare(session, TurnCall(message="Why?"))
+    running = start_turn(session, TurnCall(message="Why?"))
     with pytest.raises(Conflict) as caught:
         run_turn(session, TurnCall(message="And?"))
     assert caught.value.code == "TURN_IN_PROGRESS"
-    assert caught.value.details["running_request_id"] == running.turn.request_id
+    assert caught.value.details["running_request_id"] == running.request_id
 
 
 def test_waiting_takes_the_slot_when_it_becomes_free(session, plugins):
     plugins()
-    running = prepare(session, TurnCall(message="Why?"))
-    ExplainabilityTurn.objects.filter(pk=running.turn.pk).update(lease_until=timezone.now() + timedelta(seconds=0.2))
+    running = start_turn(session, TurnCall(message="Why?"))
+    ExplainabilityTurn.objects.filter(pk=running.pk).update(lease_until=timezone.now() + timedelta(seconds=0.2))
     result = run_turn(session, TurnCall(message="And?"), wait_ms=10_000)
     assert result.turn.turn_index == 2
 
@@ -278,7 +278,7 @@ def test_only_a_taken_slot_makes_a_session_busy(session, plugins, monkeypatch):
     """Another constraint that is hurt is a defect, and waiting for the slot would not mend it."""
     plugins()
     run_turn(session, TurnCall(message="First?"))
-    monkeypatch.setattr("sessions_app.turns.prepare.lock_session", lambda pk: Session.objects.get(pk=pk))
+    monkeypatch.setattr("sessions_app.turns.slots.lock_session", lambda pk: Session.objects.get(pk=pk))
     Session.objects.update(turn_sequence=0)
     with pytest.raises(IntegrityError):
         run_turn(session, TurnCall(message="Second?"), wait_ms=10_000)

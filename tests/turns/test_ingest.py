@@ -19,9 +19,9 @@ from sessions_app.ingest import load, process_slots
 from sessions_app.ingest.load import Upload, load_context, load_source
 from sessions_app.models import KnowledgeLayer, LayerUnit, Project, Session
 from sessions_app.plugin_threads import workers
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 
 TEXT = "\n\n".join(f"# Part {part}\n\nPump {part} is blue. It is in hall {part}." for part in range(6))
 

@@ -20,8 +20,8 @@ from sessions_app.queries.turns import graph
 from sessions_app.search.layers import own_layers
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import prepare
 from sessions_app.turns.recovery import recover_all_running
+from sessions_app.turns.slots import start_turn
 from tests.kernel.scripted import ACCEPT, REJECT, detection, plan, plugin, retrieval, solution, unit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -71,9 +71,9 @@ def play(session, kind, claims):
         return True
     install(kind, claims)
     if kind == "crash":
-        prepared = prepare(session, TurnCall(message="Why?"))
-        told = [unit(f"{prepared.turn.pk} {claim}") for claim in dict.fromkeys(claims)]
-        stage_units(prepared.turn, told, "exec-0.1~1")
+        turn = start_turn(session, TurnCall(message="Why?"))
+        told = [unit(f"{turn.pk} {claim}") for claim in dict.fromkeys(claims)]
+        stage_units(turn, told, "exec-0.1~1")
         recover_all_running()
         return False
     try:

@@ -20,7 +20,7 @@ from sessions_app.queries.turns import graph
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.slots import start_turn
 from tests.actions.knowledge_scene import stage
 from tests.kernel.scripted import detection, plan, plugin, retrieval, solution
 
@@ -162,7 +162,7 @@ def test_leftovers_are_discarded_before_anything_else_runs(session, plugins):
     left = ContextUnit.objects.get()
     left.pk, left.unit_id, left.hash, left.state = None, "session::gone::unit-000", "0" * 64, "pending"
     left.save()
-    prepare(session, TurnCall(message="Why?"))
+    start_turn(session, TurnCall(message="Why?"))
     assert list(ContextUnit.objects.values_list("turn_id", "state")) == [(told.pk, "committed")]
 
 

@@ -10,7 +10,7 @@ from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.turns import details, graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.slots import start_turn
 from tests.actions.transactions import recorded
 from tests.payloads import stored_payloads
 from tests.retention import age_payloads
@@ -49,7 +49,7 @@ def test_of_an_old_turn_they_go_and_all_else_stays(session, plugins, settings):
 
 def test_a_turn_that_still_runs_keeps_them(session, plugins, settings):
     plugins()
-    turn = prepare(session, TurnCall(message="Why?")).turn
+    turn = start_turn(session, TurnCall(message="Why?"))
     assert age_payloads(settings) == 0
     turn.refresh_from_db()
     assert turn.payloads_removed_at is None

@@ -37,7 +37,7 @@ from sessions_app.models.plain_sql import (
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.slots import start_turn
 from tests.search.units import make_unit
 
 EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN", "postgresql": "EXPLAIN"}
@@ -59,7 +59,7 @@ def values(row: Model) -> dict[str, Any]:
 
 def test_every_kind_of_column_arrives_as_bulk_create_would_write_it(session, plugins):
     plugins()
-    turn = prepare(session, TurnCall(message="hello")).turn
+    turn = start_turn(session, TurnCall(message="hello"))
     rows = [
         SessionEvent(session=session, sequence=90, kind="x", payload={"a": [1, None, TEXT]}, created_at=MOMENT),
         UnitEvent(session=session, turn=turn, unit_id="u", step="cited", score=0.25, rank=None, reason=TEXT),
@@ -104,7 +104,7 @@ def test_numbers_are_added_to_what_the_row_holds_not_to_what_was_read(session):
 
 def test_a_whole_row_is_the_one_that_the_orm_reads(session, plugins):
     plugins()
-    turn = prepare(session, TurnCall(message=TEXT)).turn
+    turn = start_turn(session, TurnCall(message=TEXT))
     insert_rows([ContextUnit.from_value(UNIT, session=session, turn=turn, created_at=MOMENT)])
     for stored in (turn, session, session.journal, session.mounted_kb, ContextUnit.objects.get()):
         by_orm, by_hand = type(stored).objects.get(pk=stored.pk), get_row(type(stored), pk=stored.pk)
@@ -156,7 +156,7 @@ def test_only_the_named_columns_are_saved_and_only_the_meant_rows_deleted(sessio
 
 def test_rows_are_looked_up_by_values_that_go_together(session, plugins):
     plugins()
-    turn = prepare(session, TurnCall(message="hello")).turn
+    turn = start_turn(session, TurnCall(message="hello"))
     body = bytes(range(256)) * 3
     insert_rows([TurnEvents(turn=turn, first_sequence=size, events=[], payloads=body) for size in (3, 4, 5)])
     each = {"first_sequence": [3, 5, 9], "turn_id": [turn.pk, turn.pk, turn.pk]}

@@ -15,8 +15,8 @@ from sessions_app.queries.turns import graph
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import prepare
 from sessions_app.turns.recovery import recover_abandoned, recover_all_running
+from sessions_app.turns.slots import start_turn
 from tests.kernel.scripted import plugin, solution, unit
 from tests.turns.failure_scene import fail, memory
 
@@ -24,11 +24,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def abandon(session, *, lease_seconds=-1):
-    prepared = prepare(session, TurnCall(message="Why?"))
-    stage_units(prepared.turn, [unit("Rex is a dog.")], "exec-0.1~1")
+    turn = start_turn(session, TurnCall(message="Why?"))
+    stage_units(turn, [unit("Rex is a dog.")], "exec-0.1~1")
     lease = timezone.now() + timedelta(seconds=lease_seconds)
-    ExplainabilityTurn.objects.filter(pk=prepared.turn.pk).update(lease_until=lease)
-    return prepared.turn
+    ExplainabilityTurn.objects.filter(pk=turn.pk).update(lease_until=lease)
+    return turn
 
 
 def test_an_abandoned_turn_is_recovered_once_as_interrupted(session, plugins):
@@ -51,7 +51,7 @@ def test_the_slot_is_held_ten_seconds_longer_than_a_turn_may_take(session, plugi
     plugins()
     settings.MRPVM_REQUEST_TIMEOUT_MS = 5_000
     earliest = timezone.now()
-    lease = prepare(session, TurnCall(message="Why?")).turn.lease_until
+    lease = start_turn(session, TurnCall(message="Why?")).lease_until
     assert earliest <= lease - timedelta(seconds=15) <= timezone.now()
 
 
@@ -107,11 +107,11 @@ def test_no_turn_starts_while_the_server_stops(session, plugins):
 def test_who_waits_for_the_slot_when_the_server_stops_starts_no_turn(session, plugins):
     """[O-19]"""
     plugins()
-    running = prepare(session, TurnCall(message="Why?"))
+    running = start_turn(session, TurnCall(message="Why?"))
     threading.Timer(0.2, shutdown.begin).start()
     with pytest.raises(Unavailable):
         run_turn(session, TurnCall(message="And?"), wait_ms=10_000)
-    assert session.turns.get() == running.turn
+    assert session.turns.get() == running
 
 
 def test_what_a_running_turn_did_so_far_can_be_read(session, plugins, settings):

@@ -30,7 +30,7 @@ from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import prepare
+from sessions_app.turns.slots import start_turn
 from tests.actions.transactions import recorded
 from tests.kernel.scripted import detection, plugin, retrieval
 
@@ -100,7 +100,7 @@ def test_titles_are_trimmed_and_bounded(session):
 def test_a_session_is_not_renamed_under_a_turn(session, plugins):
     """[O-47]"""
     plugins()
-    prepare(session, TurnCall(message="hello"))
+    start_turn(session, TurnCall(message="hello"))
     with pytest.raises(Conflict) as caught:
         rename_session(session, "Pets")
     assert caught.value.code == "TURN_IN_PROGRESS"
@@ -142,7 +142,7 @@ def test_idle_sessions_expire_but_not_under_a_running_turn(session, plugins, set
     run_turn(session, TurnCall(message="Why?"))
     session.refresh_from_db()
     assert session.expires_at == session.last_activity_at + timedelta(minutes=30)
-    prepare(session, TurnCall(message="Why?"))
+    start_turn(session, TurnCall(message="Why?"))
     Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert expire_sessions() == 0
     session.turns.filter(status="running").update(status="failed")
@@ -181,7 +181,7 @@ def test_a_session_under_a_running_turn_keeps_its_place(session, plugins, settin
     """[S-10, S-14]: its time has run out, and the end of the turn gives it new."""
     settings.MRPVM_MAX_SESSIONS = 1
     plugins()
-    prepare(session, TurnCall(message="Why?"))
+    start_turn(session, TurnCall(message="Why?"))
     Session.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(Unavailable):
         create_session(session.project)

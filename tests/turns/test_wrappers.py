@@ -13,9 +13,9 @@ from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, PluginStatistics, Session
 from sessions_app.plugin_threads import workers
 from sessions_app.queries.turns import graph
+from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.turns.prepare import TurnCall
 from tests.kernel.scripted import ACCEPT, plugin, solution
 from tests.wrappers.programs import ANSWERS, wrapper
 

@@ -15,8 +15,7 @@ from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sa
 from sessions_app.api.requests import ChatRequest, choices_of
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
-from sessions_app.turns.call import TurnCall
-from sessions_app.turns.prepare import check_call
+from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.running_turns import running_turns
 
 if TYPE_CHECKING:

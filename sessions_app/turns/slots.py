@@ -1,0 +1,152 @@
+"""The start of a turn: it takes its session's slot, which one running turn holds at a time [T-3, O-19]."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import IntegrityError, OperationalError, transaction
+from django.utils import timezone
+from django.utils.text import Truncator
+
+from mrpvm.errors import Conflict
+from sessions_app import events, shutdown
+from sessions_app.actions import kb_mounts
+from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.session_forks import fork_session
+from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress, waiting_for_slot
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
+from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
+from sessions_app.models.session import ForkReason
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.machine import machine, turn_limits
+from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
+from sessions_app.turns.unclosed import TurnEnd, unclosed
+
+FIRST_MESSAGE_CHARS = 60
+
+
+class SessionMovedOn(Conflict):
+    """Another turn has added to the conversation that the call goes on from."""
+
+
+def start_turn(
+    session: Session, call: TurnCall, take_place: Callable[[], None] = lambda: None, wait_ms: int = 0
+) -> ExplainabilityTurn:
+    """Take the session's slot and return the running turn; in a fork if the session has moved on meanwhile [O-31].
+
+    Args:
+        take_place: called once the slot is free; what it raises leaves no turn behind.
+        wait_ms: how long to wait for a slot that another turn holds.
+
+    Raises:
+        NotFound, Expired, Conflict: there is no such session any more, or it is busy, or its draft is dirty.
+        Unavailable: the server ends.
+
+    Effects: an abandoned turn is recovered; then in one transaction: another base is mounted if asked for, the
+    running row, leftovers gone, activity, `turn.started`.
+    """
+
+    def start() -> ExplainabilityTurn:
+        try:
+            return _mount_and_take_slot(session, call, take_place)
+        except SessionMovedOn:
+            fork = fork_session(session, call.continues_at or 0, ForkReason.EDITED)
+            return _mount_and_take_slot(fork, replace(call, continues_at=None), take_place)
+
+    return in_slot(wait_ms, start)
+
+
+def in_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
+    """Return what `attempt` returns once the slot is free; whoever waits when the server ends is refused [O-19]."""
+
+    def unless_over() -> Result:
+        shutdown.refuse_new_turns()
+        return attempt()
+
+    return waiting_for_slot(wait_ms, unless_over)
+
+
+def _mount_and_take_slot(session: Session, call: TurnCall, take_place: Callable[[], None]) -> ExplainabilityTurn:
+    """Store the running row and return it; another base that is asked for is mounted in the same transaction."""
+    if call.base is None or call.base.pk == session.mounted_kb_id:
+        return _take_slot(session, call, take_place)
+    running = running_turn(session)
+    if running is not None:  # who waits for it comes back, and brings units along once it is over
+        raise turn_in_progress(running)
+    clock, time_ms = machine().clock, turn_limits().request_timeout_ms
+    with kb_mounts.mounting(session, call.base) as mount:
+        ends_at_ms = clock.monotonic_ms() + time_ms
+        return _take_slot(
+            session, call, take_place, lambda: mount("chat", patience=lambda: ends_at_ms - clock.monotonic_ms())
+        )
+
+
+def _take_slot(
+    session: Session,
+    call: TurnCall,
+    take_place: Callable[[], None],
+    mount: Callable[[], object] = lambda: None,
+) -> ExplainabilityTurn:
+    """Store the running row and return it; the database's constraint says whether the slot was free [T-3]."""
+    while True:
+        try:
+            return _commit_start(session, call, take_place, mount)
+        except IntegrityError as error:
+            if not _is_slot_taken(error):
+                raise
+            if not recover_abandoned(session):
+                raise turn_in_progress(running_turn(session)) from error
+
+
+def _is_slot_taken(error: IntegrityError) -> bool:
+    """Return whether the constraint of one running turn a session failed: PostgreSQL names it, SQLite its column."""
+    text = str(error)
+    return "turn_one_running_a_session" in text or text.endswith("explainabilityturn.session_id")
+
+
+def _commit_start(
+    session: Session, call: TurnCall, take_place: Callable[[], None], mount: Callable[[], object]
+) -> ExplainabilityTurn:
+    turn = None
+    try:
+        with transaction.atomic():
+            turn = _insert_turn(session, call, take_place, mount)
+    except OperationalError:
+        if turn is not None:  # the commit may have been carried out, and only its answer lost
+            unclosed.note(turn.request_id, TurnEnd(INTERRUPTED))
+        raise
+    return turn
+
+
+def _insert_turn(
+    named: Session, call: TurnCall, take_place: Callable[[], None], mount: Callable[[], object]
+) -> ExplainabilityTurn:
+    limits = turn_limits()
+    mount()
+    session = lock_session(named.pk)
+    if "project" in named._state.fields_cache:
+        session.project = named.project  # whoever called has read it
+    if call.continues_at is not None and session.message_sequence != call.continues_at:
+        raise SessionMovedOn("The conversation has gone on since.")
+    session.turn_sequence += 1
+    level = call.choices.deliberation_level
+    turn = ExplainabilityTurn(
+        session=session,
+        turn_index=session.turn_sequence,
+        user_message=call.typed or call.message,
+        lease_until=timezone.now() + timedelta(milliseconds=limits.request_timeout_ms + settings.MRPVM_LEASE_EXTRA_MS),
+        deliberation_level=session.preferred_deliberation_level if level is None else level,
+        model=call.choices.model or session.preferred_model,
+        client_request=call.client_request,
+    )
+    insert_keyed_rows([turn])
+    take_place()
+    delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)
+    if not session.first_message:
+        session.first_message = Truncator(" ".join(call.message.split())).chars(FIRST_MESSAGE_CHARS)
+    touch(session)
+    news = {"request_id": turn.request_id, "turn_index": turn.turn_index}
+    events.append_to_locked(session, [("turn.started", news)])
+    save_columns(session, "turn_sequence", "event_sequence", "first_message", *ACTIVITY_FIELDS)
+    return turn
