@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mrpvm.knowledge.text import unique_terms
+from mrpvm.text_cache import TextCache
 from mrpvm.values import Answer, EvidenceEntry
 
 MOST_DOCUMENTS, MOST_SECTIONS, MOST_TERMS = 50, 100, 100
@@ -152,7 +152,7 @@ def told_terms(memory: Memory, message: str, shown: Iterable[str]) -> str:
     return "\n".join(("Known from earlier turns:", *told)) if told else ""
 
 
-@lru_cache(maxsize=16_384)  # each turn asks for those of all that its session remembers, a hundred at most
+@TextCache  # each turn asks for those of all that its session remembers, a hundred at most
 def _named_by(term: str) -> frozenset[str]:
     return frozenset(unique_terms(term))
 

@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any
 
@@ -16,6 +15,7 @@ from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.facts import facts_in
 from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import QUESTION_MARKS, stem
+from mrpvm.text_cache import TextCache
 
 VERBATIM_MESSAGES = 8
 """As many stay as they were said [K41]."""
@@ -207,8 +207,7 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
     return chosen
 
 
-@lru_cache(maxsize=4096)
-@lru_cache(maxsize=4_096)  # what was chosen once is weighed again whenever the summary grows
+@TextCache  # what was chosen once is weighed again whenever the summary grows
 def _weights(sentence: str) -> Mapping[str, float]:
     """Give what the stems of a sentence's words are worth, those of facts more, and each fact of several words."""
     factor = _QUESTION_WEIGHT if sentence.endswith(QUESTION_MARKS) else 1.0

@@ -3,9 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mrpvm.knowledge.text import terms
+from mrpvm.text_cache import TextCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ LIMITS = ClosureLimits()
 type LinkKey = tuple[str, str, str]
 
 
-@lru_cache(maxsize=16_384)
+@TextCache
 def argument_key(argument: str) -> str:
     """Give the form in which two arguments are the same: their stemmed content terms in order."""
     return " ".join(terms(argument))

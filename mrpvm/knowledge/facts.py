@@ -2,10 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mrpvm.knowledge.pragmatics import is_task_request
 from mrpvm.knowledge.text import collapse, sentences
+from mrpvm.text_cache import TextCache
 
 FACT_CONFIDENCE = 0.9
 """Confidence of a fact that a pattern found [IN-13]."""
@@ -63,7 +63,7 @@ def fact_of(sentence: str) -> Fact | None:
     return None
 
 
-@lru_cache(maxsize=4_096)
+@TextCache
 def facts_in(text: str) -> tuple[Fact, ...]:
     """Give the facts that the sentences of a text state, in order."""
     found = (fact_of(sentence) for sentence in sentences(text))

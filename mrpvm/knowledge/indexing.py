@@ -10,7 +10,7 @@ from functools import lru_cache
 from hashlib import blake2b
 
 from mrpvm.knowledge.dialogue import UTTERANCE
-from mrpvm.knowledge.text import STEMMER_VERSION, UNSPACED, terms
+from mrpvm.knowledge.text import KNOWN_WORD_CHARS, STEMMER_VERSION, UNSPACED, terms
 from mrpvm.values import KnowledgeUnit
 
 INDEX_VERSION = f"{STEMMER_VERSION}+fields-1"
@@ -91,9 +91,17 @@ def _signs(word: str) -> list[str]:
     ]
 
 
-@lru_cache(maxsize=65_536)
 def term_id(term: str) -> int:
     """Give the signed 64-bit number of a stemmed term."""
+    return _term_id(term) if len(term) <= KNOWN_WORD_CHARS else _number_of(term)
+
+
+@lru_cache(maxsize=16_384)
+def _term_id(term: str) -> int:
+    return _number_of(term)
+
+
+def _number_of(term: str) -> int:
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big", signed=True)
 
 

@@ -10,7 +10,10 @@ from itertools import pairwise
 import Stemmer
 
 from mrpvm.knowledge.lexicon import BASE_FORMS, STOP_WORDS, word_class
+from mrpvm.text_cache import TextCache
 
+KNOWN_WORD_CHARS = 64
+"""What is worked out of longer words is not kept."""
 STEMMER_VERSION = f"snowball-english-{Stemmer.version()}+terms-2"
 """What `terms` makes of a text; its number is raised with every change of that. Part of `indexing.INDEX_VERSION`."""
 
@@ -49,9 +52,13 @@ def _stem_word(word: str) -> str:
     return str(stemmer.stemWord(word))
 
 
-@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """Give the Snowball English stem of a lower-case word; irregular inflections go to their base form first [O-35]."""
+    return _stem(word) if len(word) <= KNOWN_WORD_CHARS else _stem_word(word)
+
+
+@lru_cache(maxsize=16_384)
+def _stem(word: str) -> str:
     return _stem_word(BASE_FORMS.get(word, word))
 
 
@@ -69,7 +76,7 @@ def words(text: str) -> list[str]:
     return list(_words(text))
 
 
-@lru_cache(maxsize=1_024)  # a turn asks for the words of its message, its evidence and its plugins again and again
+@TextCache  # a turn asks for the words of its message, its evidence and its plugins again and again
 def _words(text: str) -> tuple[str, ...]:
     normal = unicodedata.normalize("NFC", text).replace("\u2019", "'").lower()
     found = (_POSSESSIVE.sub("", _strip_edges(part)) for part in _GAP.split(normal))

@@ -4,9 +4,8 @@ A word of this list can be a verb; whether it is one where it stands, its senten
 lexicon, nothing may come from a particular text [O-11, BP-38].
 """
 
-from functools import lru_cache
-
 from mrpvm.knowledge.lexicon import AUXILIARIES, BE_FORMS, HAVE_FORMS, PAST_FORMS, word_class
+from mrpvm.text_cache import TextCache
 
 COMMON_VERBS = word_class(
     "abandon abolish absorb accept accompany achieve acquire act adapt add adjust admire admit adopt advance advise "
@@ -81,7 +80,7 @@ S_FORMS = {_s_form(base): base for base in COMMON_VERBS - {"be", "have"}}
 S_FORM_OF = {base: form for form, base in S_FORMS.items()} | {"have": "has", "do": "does"}
 
 
-@lru_cache(maxsize=16_384)
+@TextCache
 def verb_forms(word: str) -> frozenset[str]:
     """Give what a lower-case word can be as a verb: "base", "s", "past" or "ing"; empty if it is none.
 

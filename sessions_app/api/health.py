@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import StorageUnavailable
+from mrpvm.text_cache import MAX_BYTES, held_bytes
 from sessions_app.api import schemas
 from sessions_app.api.authentication import Access
 from sessions_app.api.views import ApiView
@@ -64,6 +65,7 @@ class Ready(ApiView):
         answer: dict[str, object] = {"ready": is_ready}
         if _has_access(request):
             answer["checks"] = results
+            answer["text_caches"] = {"bytes": held_bytes(), "max_bytes": MAX_BYTES}
         return Response(answer, status=200 if is_ready else 503)
 
 

@@ -317,8 +317,16 @@ class HealthReport(serializers.Serializer):
     status = serializers.ChoiceField(("ok",))
 
 
+class TextCachesReport(serializers.Serializer):
+    """What the process keeps of what it worked out of texts, and how much that may be."""
+
+    bytes = serializers.IntegerField()
+    max_bytes = serializers.IntegerField()
+
+
 class ReadinessReport(serializers.Serializer):
-    """Whether turns can be answered; `checks` for callers with access only."""
+    """Whether turns can be answered; `checks` and `text_caches` for callers with access only."""
 
     ready = Bool()
     checks = serializers.DictField(child=Bool(), required=False)
+    text_caches = TextCachesReport(required=False)

@@ -131,6 +131,7 @@ def test_probes_are_public_without_details(editor: Caller, start: str) -> None:
         "config", "database", "disk", "kb", "index", "sessions", "plugins", "plugin_threads", "channels"
     }  # fmt: skip
     assert all(told["checks"].values())
+    assert 0 <= told["text_caches"]["bytes"] <= told["text_caches"]["max_bytes"] == 16_000_000
 
 
 @pytest.mark.parametrize("name", list(readiness._CHECKS))

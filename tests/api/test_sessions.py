@@ -293,6 +293,7 @@ def test_a_bad_query_is_refused(editor: Caller, query: str) -> None:
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "INVALID_INPUT")
 
 
+@pytest.mark.usefixtures("known_keys")
 def test_lists_cost_the_same_for_any_number_of_rows(
     editor: Caller, many: list[str], django_assert_num_queries: Callable[[int], Any]
 ) -> None:

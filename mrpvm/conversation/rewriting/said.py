@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT
 from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import stem
+from mrpvm.text_cache import TextCache
 from mrpvm.values import HistoryMessage
 
 READ_CHARS = 1_000
@@ -47,7 +47,7 @@ def words_of(text: str) -> list[str]:
     return [match.group().replace("\u2019", "'").lower() for match in _WORD.finditer(text[:READ_CHARS])]
 
 
-@lru_cache(maxsize=2_048)  # the same messages are the history of turn after turn
+@TextCache  # the same messages are the history of turn after turn
 def mentions_in(text: str) -> tuple[Mention, ...]:
     """Give the content words of a text in order."""
     found: list[tuple[str, str, int, bool, str]] = []

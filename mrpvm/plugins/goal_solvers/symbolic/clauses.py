@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS, NUMBER_WORDS, PREPOSITIONS
 from mrpvm.plugins.goal_solvers.symbolic.reading import Reading, is_past, read
 from mrpvm.plugins.goal_solvers.symbolic.references import leading_phrase
+from mrpvm.text_cache import TextCache
 
 _BREAK = re.compile(
     r"(;\s*|,?\s+(?:but|whereas|although|though|yet)\s+|,\s+(?:and|while|so|or)\s+(?=(?:the|a|an|my|your|his|her|its|our|their|i"
@@ -22,7 +22,7 @@ _TIME_LINK = re.compile(r"\s(?:until|after|while)\s", re.IGNORECASE)
 _PRONOUNS = frozenset(("it", "they", "he", "she"))
 
 
-@lru_cache(maxsize=8_192)
+@TextCache
 def clauses_of(text: str) -> tuple[Reading, ...]:
     """Give the clauses of a sentence, none if it is one; one that goes on with a verb has the subject of the first.
 

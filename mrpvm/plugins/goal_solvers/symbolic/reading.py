@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import (
     ATTITUDE_VERBS,
@@ -25,6 +24,7 @@ from mrpvm.knowledge.lexicon import (
 )
 from mrpvm.knowledge.text import stem
 from mrpvm.plugins.goal_solvers.symbolic.times import opens_time
+from mrpvm.text_cache import TextCache
 
 _TOKEN = re.compile(
     r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3\u00a5]"
@@ -47,7 +47,7 @@ _SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
 _LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 
 
-@lru_cache(maxsize=16_384)
+@TextCache
 def sense(word: str) -> str:
     """Give the stem under which a question and a statement meet: synonyms of general English share one."""
     base = BASE_FORMS.get(word) or _S_FORMS.get(word, word)
@@ -336,7 +336,7 @@ def in_full(text: str) -> str:
     return _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
 
 
-@lru_cache(maxsize=8_192)
+@TextCache
 def read(text: str) -> Reading:
     """Give the reading of one sentence, "I'm" and its kind as two words."""
     return _Reader(in_full(text)).read()

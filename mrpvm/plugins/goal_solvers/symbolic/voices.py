@@ -2,10 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mrpvm.knowledge.corrections import correction_in
 from mrpvm.plugins.goal_solvers.symbolic.reading import read
+from mrpvm.text_cache import TextCache
 
 _SPEECH = (
     r"(?:says?|said|writes?|wrote|written|reports?|reported|states?|stated|notes?|noted|claims?|claimed|announces?"
@@ -48,7 +48,7 @@ class Voiced:
         return self.is_marked or bool(self.denied)
 
 
-@lru_cache(maxsize=8_192)
+@TextCache
 def voiced(text: str) -> Voiced:
     """Give what a sentence says and whose words it is."""
     voice: frozenset[str] = frozenset()

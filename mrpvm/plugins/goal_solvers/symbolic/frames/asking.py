@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
 from mrpvm.knowledge.pragmatics import expand_is
@@ -21,6 +20,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import sense
 from mrpvm.plugins.goal_solvers.symbolic.times import is_ahead
+from mrpvm.text_cache import TextCache
 
 _SUBJECTS = frozenset(("person", "thing", "owner", "count", "chosen", "kind", "amount"))
 _WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
@@ -76,7 +76,7 @@ class Asked:
     bare: frozenset[str] = frozenset()
 
 
-@lru_cache(maxsize=1_024)
+@TextCache
 def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
     """Return what a question asks, or None if it is not of a form that has a gap.
 

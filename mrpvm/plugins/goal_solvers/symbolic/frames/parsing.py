@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import lru_cache
 
 from mrpvm.knowledge.lexicon import (
     AUXILIARIES,
@@ -32,6 +31,7 @@ from mrpvm.plugins.goal_solvers.symbolic.frames.tagging import (
     verb_forms,
 )
 from mrpvm.plugins.goal_solvers.symbolic.reading import in_full, read
+from mrpvm.text_cache import TextCache
 
 MAY = "month-of-may"
 _INTERJECTIONS = frozenset(("yes", "no", "well", "oh", "okay", "sure"))
@@ -40,7 +40,7 @@ _ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", 
 _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re.IGNORECASE)
 
 
-@lru_cache(maxsize=8_192)
+@TextCache
 def parse(text: str) -> Parsed:
     """Give the clauses of a statement in the order in which they begin."""
     tokens, surfaces = tokens_of(text)

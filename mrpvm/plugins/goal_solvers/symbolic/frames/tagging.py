@@ -1,7 +1,5 @@
 """What class a word belongs to, as far as closed classes and endings tell it."""
 
-from functools import lru_cache
-
 from mrpvm.knowledge.lexicon import (
     AUXILIARIES,
     BE_FORMS,
@@ -16,6 +14,7 @@ from mrpvm.knowledge.lexicon import (
     word_class,
 )
 from mrpvm.knowledge.verbs import verb_forms
+from mrpvm.text_cache import TextCache
 
 SUBJECT_PRONOUNS = word_class("i we you he she it they who everyone everybody nobody someone anyone")
 OBJECT_PRONOUNS = word_class("me us him them her it you whom himself herself itself themselves")
@@ -78,7 +77,7 @@ _NOT_ADVERBS = word_class(
 )
 
 
-@lru_cache(maxsize=16_384)
+@TextCache
 def is_nominal(token: str) -> bool:
     """Tell whether a word can stand in a noun phrase behind its determiner: noun, adjective, number or name."""
     return (

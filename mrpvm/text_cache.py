@@ -1,0 +1,93 @@
+"""What was worked out of texts, kept as long as all of it together fits into a bound of bytes."""
+
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import update_wrapper
+from threading import Lock
+from typing import Any
+
+MAX_BYTES = 16_000_000
+"""Of all caches of texts in the process together."""
+_ENTRY_BYTES = 300
+"""About what an entry takes beside its key and its value."""
+
+_lock = Lock()
+_caches: "list[TextCache[Any, Any]]" = []
+
+
+class TextCache[**Given, Result]:
+    """A function of texts that keeps its latest results.
+
+    When all caches together hold more than `MAX_BYTES`, the largest one drops what was not asked for longest.
+    """
+
+    def __init__(self, function: Callable[Given, Result]) -> None:
+        self._function = function
+        self._results: OrderedDict[Hashable, tuple[Result, int]] = OrderedDict()
+        self.held_bytes = 0
+        update_wrapper(self, function)
+        _caches.append(self)
+
+    def __call__(self, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        """Return the function's result, worked out again unless it is still held."""
+        key: Hashable = (args, *kwargs.items()) if kwargs else args
+        try:
+            held = self._results[key]
+            self._results.move_to_end(key)
+        except KeyError:  # never held, or dropped by another thread in between
+            result = self._function(*args, **kwargs)
+            self._keep(key, result)
+            return result
+        return held[0]
+
+    def _keep(self, key: Hashable, result: Result) -> None:
+        size = _ENTRY_BYTES + deep_size(key) + deep_size(result)
+        with _lock:
+            if size > MAX_BYTES or key in self._results:
+                return
+            self._results[key] = (result, size)
+            self.held_bytes += size
+            while held_bytes() > MAX_BYTES:
+                max(_caches, key=lambda cache: cache.held_bytes)._drop()
+
+    def _drop(self) -> None:
+        _, (_, size) = self._results.popitem(last=False)
+        self.held_bytes -= size
+
+    def cache_clear(self) -> None:
+        """Drop everything."""
+        with _lock:
+            self._results.clear()
+            self.held_bytes = 0
+
+
+def held_bytes() -> int:
+    """Return how much all caches of texts hold together."""
+    return sum(cache.held_bytes for cache in _caches)
+
+
+def deep_size(value: object) -> int:
+    """Return the bytes of a value and of what it holds; what all share (enum members, say) is left out."""
+    size, waiting, seen = 0, [value], set[int]()
+    while waiting:
+        item = waiting.pop()
+        if item is None or isinstance(item, bool | int | float | Enum | type) or id(item) in seen or callable(item):
+            continue
+        seen.add(id(item))
+        size += sys.getsizeof(item)
+        if not isinstance(item, str | bytes):
+            waiting.extend(_held_by(item))
+    return size
+
+
+def _held_by(item: object) -> Iterable[object]:
+    if isinstance(item, dict):
+        return [*item, *item.values()]
+    if isinstance(item, list | tuple | set | frozenset):
+        return item
+    if is_dataclass(item):
+        return [getattr(item, field.name) for field in fields(item)]
+    return list(getattr(item, "__dict__", {}).values())
