@@ -106,7 +106,9 @@ def lessons_at_once() -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    """Let every test read what is hidden anew: rows that were rolled back leave their keys to others."""
+    """Let every test read API keys and what is hidden anew: rows that were rolled back leave their keys to others."""
+    if api_keys := sys.modules.get("sessions_app.actions.api_keys"):
+        api_keys._forget()
     if packed := sys.modules.get("sessions_app.search.packed"):
         packed._hidden_numbers.cache_clear()
     if chains := sys.modules.get("sessions_app.search.chains"):

@@ -1,22 +1,26 @@
 """API keys: made once, shown once, kept as a digest [O-25]."""
 
 import secrets
+import time
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Q
+from django.db.models.signals import post_delete, post_save
 from django.utils import timezone
 
 from mrpvm.errors import InvalidInput
 from sessions_app.models import ApiKey, Project, Role
-from sessions_app.models.plain_sql import get_row, read_related
 from sessions_app.models.project import digest
 
 KEY_START = "mrp_"
 KEY_RANDOM_CHARS = 32
 PREFIX_CHARS = 12
 NAME_CHARS = 120
+KNOWN_SECONDS = 1.0
 USE_NOTED_EVERY = timedelta(minutes=1)
 """How exact `last_used_at` is: a write for every request would cost more than it tells."""
 
@@ -55,22 +59,62 @@ def _columns(project: Project, name: str, plain: str, role: str, actor: User | N
 
 
 def revoke_key(key: ApiKey) -> None:
-    """End the key for good; revoking again changes nothing."""
+    """End the key for good; revoking again changes nothing. Other processes notice within `KNOWN_SECONDS`."""
     ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    forget_keys()
     key.refresh_from_db()
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A key that was in force, and until when it need not be read again, by the monotonic clock."""
+
+    key: ApiKey
+    until: float
+
+
+_known: dict[str, _Known] = {}
+"""By digest; only keys in force, so strangers cannot fill it."""
+
+
 def find_key(plain: str) -> ApiKey | None:
-    """Give the key that is in force, with its project; notes its use, at most once a minute."""
+    """Return the key that is in force, with its project; notes its use, at most once a minute.
+
+    It is read at most once in `KNOWN_SECONDS`: what other processes revoke or change shows afterwards.
+    """
     if not plain.startswith(KEY_START):
         return None
-    key = get_row(ApiKey, digest=digest(plain), revoked_at=None)
+    found_digest, known = digest(plain), _known  # what is forgotten while the key is read is not known again by it
+    if (kept := known.get(found_digest)) is not None and time.monotonic() < kept.until:
+        return kept.key
+    key = ApiKey.objects.select_related("project").filter(digest=found_digest, revoked_at__isnull=True).first()
     if key is None:
+        known.pop(found_digest, None)
         return None
-    read_related(key, "project")
+    _note_use(key)
+    known[found_digest] = _Known(key, time.monotonic() + KNOWN_SECONDS)
+    return key
+
+
+def _note_use(key: ApiKey) -> None:
     now = timezone.now()
     if key.last_used_at is None or now - key.last_used_at >= USE_NOTED_EVERY:
         unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
         ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
         key.last_used_at = now
-    return key
+
+
+def forget_keys(**_: object) -> None:
+    """Read every key when it is next used, now and once what this transaction changes can be seen by others."""
+    _forget()
+    transaction.on_commit(_forget)
+
+
+def _forget() -> None:
+    global _known
+    _known = {}
+
+
+for _model in (ApiKey, Project):
+    for _signal in (post_save, post_delete):
+        _signal.connect(forget_keys, sender=_model, dispatch_uid="forget-keys")

@@ -14,6 +14,7 @@ from sessions_app import events
 from sessions_app.actions.slots import lock_idle_session
 from sessions_app.models import FrozenContent, Project, Session
 from sessions_app.models.frozen_content import content_key
+from sessions_app.models.plain_sql import select_rows
 from sessions_app.queries.skill_files import current_agents, current_personas, current_skills
 
 Kind = FrozenContent.Kind
@@ -55,14 +56,12 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
     """
     keys = [content_key(project_pk, content.content_hash) for _, content in contents]
     known = _in_use_again(keys)
-    FrozenContent.objects.bulk_create(
-        [
-            FrozenContent(key=key, project_id=project_pk, kind=kind, content=content.as_record())
-            for key, (kind, content) in zip(keys, contents, strict=True)
-            if key not in known
-        ],
-        ignore_conflicts=True,  # another session may freeze the same at this moment
-    )
+    new = [
+        FrozenContent(key=key, project_id=project_pk, kind=kind, content=content.as_record())
+        for key, (kind, content) in zip(keys, contents, strict=True)
+        if key not in known
+    ]
+    FrozenContent.objects.bulk_create(new, ignore_conflicts=True)  # another session may freeze the same at this moment
     return keys
 
 
@@ -71,9 +70,9 @@ def _in_use_again(keys: Sequence[str]) -> set[str]:
 
     The update waits for a sweep that is removing the row, and finds it gone.
     """
-    rows = FrozenContent.objects.filter(pk__in=keys)
-    found = dict(rows.values_list("pk", "unused_since"))
+    found = dict(select_rows(FrozenContent, ("key", "unused_since"), key=keys))
     if any(found.values()):
+        rows = FrozenContent.objects.filter(pk__in=keys)
         rows.filter(unused_since__isnull=False).update(unused_since=None)
         return set(rows.values_list("pk", flat=True))
     return set(found)

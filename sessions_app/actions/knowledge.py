@@ -26,6 +26,7 @@ from sessions_app.actions.source_rows import (
 )
 from sessions_app.actions.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
 from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
+from sessions_app.models.plain_sql import get_row, read_related
 from sessions_app.queries.knowledge import text_byte_count
 from sessions_app.search.index import UNKNOWN, hide_units
 from sessions_app.search.layers import create_layer, seal_layer
@@ -53,14 +54,15 @@ def create_base(project: Project, name: str, *, is_default: bool = False) -> Kno
 
 def ensure_default_base(project: Project) -> KnowledgeBase:
     """Give the project's default base, making it if there is none yet; safe against another process's doing so."""
-    present = KnowledgeBase.objects.select_related("head").filter(project=project, is_default=True)
-    base = present.first()
+    base = get_row(KnowledgeBase, project_id=project.pk, is_default=True)
     if base is not None:
+        read_related(base, "head")
+        base.project = project
         return base
     try:
         return create_base(project, DEFAULT_BASE_NAME, is_default=True)
     except IntegrityError:
-        return present.get()
+        return KnowledgeBase.objects.get(project=project, is_default=True)
 
 
 @transaction.atomic

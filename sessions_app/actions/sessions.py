@@ -23,6 +23,7 @@ from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.session_limit import take_place
 from sessions_app.actions.slots import lock_idle_session, lock_session
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
+from sessions_app.models.plain_sql import insert_keyed_rows, insert_rows
 from sessions_app.models.project import Grounding
 from sessions_app.queries.model_roles import shared_config
 from sessions_app.queries.plugin_statistics import utilities_to_keep
@@ -120,10 +121,11 @@ def create_session(
     if client_name:
         session.session_id, session.is_client_named = client_name, True
     touch(session)
-    session.save()
-    mount = KBMount.objects.create(
+    insert_keyed_rows([session])
+    mount = KBMount(
         session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
     )
+    insert_rows([mount])
     events.append_all(session, [("session.created", {}), ("kb.mounted", kb_mounts.mounted_facts(mount))])
     _notify_of_creation(session, base)
     return session

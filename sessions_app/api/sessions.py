@@ -23,7 +23,7 @@ from sessions_app.api.skill_payloads import identity_payload, snapshot_payload
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.model_roles import session_config
-from sessions_app.queries.sessions import filtered_sessions, session, sessions, status_of, with_counts
+from sessions_app.queries.sessions import counted_session, filtered_sessions, session, status_of
 
 if TYPE_CHECKING:
     from sessions_app.models import Project, Session
@@ -70,9 +70,7 @@ def _choices(found: "Session") -> dict[str, Any]:
 
 def read_metadata(project: "Project", session_id: str) -> dict[str, Any]:
     """Give a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
-    found = with_counts(sessions(project)).filter(session_id=session_id).first()
-    if found is None:
-        raise NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
+    found = counted_session(project, session_id)
     return metadata(found) | _frozen(found)
 
 

@@ -5,11 +5,12 @@ from typing import Any
 
 from mrpvm.llm.roles import ModelConfig
 from sessions_app.models import ModelRoles, Project, Session
+from sessions_app.models.plain_sql import get_row
 
 
 def shared_config(project: Project) -> tuple[dict[str, Any], datetime | None]:
     """Give the project's table and when it was last set, None while the shipped defaults hold."""
-    row = ModelRoles.objects.filter(project=project).first()
+    row = get_row(ModelRoles, project_id=project.pk)
     return (ModelConfig().as_record(), None) if row is None else (_whole(row.config), row.updated_at)
 
 

@@ -8,8 +8,10 @@ workspace in the workspace itself [L-100]; a workspace has `evidence/` too, whos
 import os
 import shutil
 import sys
+import time
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 
 from django.conf import settings
@@ -36,6 +38,48 @@ def workspace(project: Project) -> Path:
     return Path(settings.MRPVM_DATA_DIR) / "workspace" / project.slug
 
 
+def _while_unchanged[Read](folder: str) -> Callable[[Callable[[Project], Read]], Callable[[Project], Read]]:
+    """Return a decorator for what reads this folder of each source: it does so again only when something has changed.
+
+    It reads at least once a second: the programs and variables that skills ask for leave no trace here.
+    """
+
+    def decorate(read: Callable[[Project], Read]) -> Callable[[Project], Read]:
+        kept: dict[int, tuple[object, Read]] = {}  # by project
+
+        @wraps(read)
+        def current(project: Project) -> Read:
+            homes = (settings.MRPVM_SHIPPED_DIR, Path(settings.MRPVM_DATA_DIR), workspace(project))
+            seen = (homes, int(time.monotonic()), [*_states(homes[-1]), *(_states(home / folder) for home in homes)])
+            known = kept.get(project.pk)
+            if known is not None and known[0] == seen:
+                return known[1]
+            content = read(project)
+            kept[project.pk] = (seen, content)
+            return content
+
+        return current
+
+    return decorate
+
+
+def _states(folder: Path) -> list[tuple[str, int, int, int, int]]:
+    """Return what tells a changed file of the folder, or of a folder in it; nothing if it cannot be read."""
+    found = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            paths = [entry.path]
+            if entry.is_dir():
+                with suppress(OSError):
+                    paths += [os.path.join(entry.path, name) for name in os.listdir(entry.path)]
+            for path in paths:
+                with suppress(OSError):
+                    state = os.stat(path)
+                    found.append((path, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, state.st_size))
+    return found
+
+
+@_while_unchanged("skills")
 def current_skills(project: Project) -> SkillSnapshot:
     """Give the skills as the files are now. The project's own folder is made if it is not there yet.
 
@@ -53,6 +97,7 @@ def current_skills(project: Project) -> SkillSnapshot:
     return load_snapshot(roots, _environment())
 
 
+@_while_unchanged("personas")
 def current_personas(project: Project) -> PersonaCatalogue:
     """Give the personas as the files are now."""
     shipped, own, folder = settings.MRPVM_SHIPPED_DIR, Path(settings.MRPVM_DATA_DIR), workspace(project)
@@ -63,6 +108,7 @@ def current_personas(project: Project) -> PersonaCatalogue:
     ])  # fmt: skip
 
 
+@_while_unchanged("agents")
 def current_agents(project: Project) -> AgentCatalogue:
     """Give the agents as the files are now."""
     homes = (

@@ -13,7 +13,7 @@ from sessions_app.models import (
     Session,
     UnitArtifact,
 )
-from sessions_app.models.plain_sql import add_to_row
+from sessions_app.models.plain_sql import add_to_row, insert_keyed_rows
 from sessions_app.search.visibility import Totals, settle
 
 _COUNTS = ("unit_count", "evidence_count", "term_count")
@@ -21,19 +21,13 @@ _COUNTS = ("unit_count", "evidence_count", "term_count")
 
 def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
     """Give a new, empty, unsealed layer that shows what `parent` shows; one row, whatever the parent holds."""
-    version = indexing.INDEX_VERSION
-    if parent is None:
-        return KnowledgeLayer.objects.create(kind=kind, index_version=version)
-    return KnowledgeLayer.objects.create(
-        kind=kind,
-        index_version=version,
-        parent=parent,
-        ancestry=parent.chain,
-        unit_count=parent.unit_count,
-        evidence_count=parent.evidence_count,
-        term_count=parent.term_count,
-        source_count=parent.source_count,
-    )
+    layer = KnowledgeLayer(kind=kind, index_version=indexing.INDEX_VERSION)
+    if parent is not None:
+        layer.parent, layer.ancestry = parent, parent.chain
+        for name in (*_COUNTS, "source_count"):
+            setattr(layer, name, getattr(parent, name))
+    insert_keyed_rows([layer])
+    return layer
 
 
 def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:

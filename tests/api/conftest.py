@@ -168,3 +168,9 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
         if fits and method in operations:
             return dict(operations[method])
     return None
+
+
+@pytest.fixture
+def known_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let API keys stay known for the whole test, however slow the machine is."""
+    monkeypatch.setattr("sessions_app.actions.api_keys.KNOWN_SECONDS", 3_600.0)

@@ -12,7 +12,9 @@ from django.urls import URLPattern
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app.actions.api_keys import create_key, ensure_key, find_key, revoke_key
+from sessions_app.actions import api_keys
+from sessions_app.actions.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
+from sessions_app.actions.projects import change_project
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import ApiKey, KnowledgeSource, Membership, Project, Session
 from tests.api.conftest import Caller
@@ -197,12 +199,15 @@ def test_a_given_key_is_taken_over_once(project: Project) -> None:
     assert found.role == "admin"
 
 
-def test_the_last_use_is_noted_once_a_minute(project: Project, django_assert_num_queries: Callable[[int], Any]) -> None:
+def test_the_last_use_is_noted_once_a_minute(
+    project: Project, django_assert_num_queries: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_keys, "KNOWN_SECONDS", 0)
     key, plain = create_key(project, "laptop")
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(2):
         find_key(plain)
     first = ApiKey.objects.get(pk=key.pk).last_used_at
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         find_key(plain)
     assert first is not None
     ApiKey.objects.update(last_used_at=timezone.now() - timedelta(minutes=2))
@@ -210,6 +215,31 @@ def test_the_last_use_is_noted_once_a_minute(project: Project, django_assert_num
     noted = ApiKey.objects.get(pk=key.pk).last_used_at
     assert noted is not None
     assert noted >= first
+
+
+def test_a_key_is_read_once_while_it_is_known(
+    project: Project, django_assert_num_queries: Callable[[int], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(api_keys.time, "monotonic", lambda: now)
+    key, plain = create_key(project, "laptop")
+    find_key(plain)
+    with django_assert_num_queries(0):
+        assert find_key(plain) == key
+    # As another process does it, which cannot tell this one.
+    ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
+    assert find_key(plain) == key
+    now += KNOWN_SECONDS
+    assert find_key(plain) is None
+
+
+def test_a_key_shows_its_project_as_it_was_changed(project: Project) -> None:
+    _, plain = create_key(project, "laptop")
+    find_key(plain)
+    change_project(project, "Renamed", project.slug, "strict")
+    found = find_key(plain)
+    assert found is not None
+    assert (found.project.name, found.project.grounding) == ("Renamed", "strict")
 
 
 def test_chats_are_counted_for_each_caller(
