@@ -6,10 +6,13 @@ from mrpvm.values import Evidence
 ACKNOWLEDGEMENT = "acknowledgement"
 """Output of the one intent of a message that only tells something: what was understood is said back [BP-6]."""
 
+REMAINDER = "remainder"
+"""Output of the intent that says how many questions of a message were left out: its text is the answer."""
+
 
 def requested_forms(evidence: Evidence) -> tuple[str, ...]:
     """Give the output forms of an intent: its own, else those of guidance; an acknowledgement has none."""
-    if evidence.intent.output == ACKNOWLEDGEMENT:
+    if evidence.intent.output in (ACKNOWLEDGEMENT, REMAINDER):
         return ()
     own = output_forms(evidence.intent.output, *evidence.intent.constraints)
     return own or output_forms(*(entry.unit.text for entry in evidence.guidance.goal_solver))

@@ -102,7 +102,8 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
         if not unit.is_evidence:
             continue
         triple = terms(f"{unit.subject} {unit.object}") if unit.subject else []
-        shared = [term for term in query_terms if term in wanted & {*unit_terms(unit), *triple}]
+        held = {*unit_terms(unit), *triple}
+        shared = [term for term in query_terms if term in held]
         if shared or not wanted:
             score = len(shared) / len(wanted) if wanted else 1.0
             matched = f"told in this turn, shares {', '.join(shared[:6])}" if shared else "told in this turn"

@@ -10,6 +10,7 @@ from mrpvm.conversation.rewriting import rewrite
 from mrpvm.conversation.session_memory import after_turn
 from mrpvm.conversation.summary import Said, Summary, extend_by_rules
 from mrpvm.documents.html import read_html
+from mrpvm.english.voices import voiced
 from mrpvm.knowledge.chunking import chunk_source
 from mrpvm.knowledge.dialogue import quoted_utterance, speakers_of
 from mrpvm.knowledge.ingest import describe_source
@@ -19,8 +20,6 @@ from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import collapse, sentences, words
 from mrpvm.llm.redaction import redacted
 from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader
-from mrpvm.plugins.goal_solvers.symbolic.clauses import clauses_of
-from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
 from mrpvm.plugins.response_validators.constraints.forms import broken_form
 from mrpvm.plugins.response_validators.constraints.grounding import readable, ungrounded_name, ungrounded_number
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import segment
@@ -65,7 +64,6 @@ def as_answer(text: str) -> None:
 def as_sentence(text: str) -> None:
     """Read a sentence as the solver reads evidence."""
     sentence = collapse(text)
-    clauses_of(sentence)
     voiced(sentence)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mrpvm.plugins.goal_solvers.symbolic.gaps import filled
+from mrpvm.english.gaps import filled
 from tests.plugins.document import answer
 
 CANTEEN = (

@@ -21,33 +21,12 @@ ORCHESTRA = (
             "Who is Ruth Adler?",
             "Nobody may enter the archive without the consent of the librarian, Ruth Adler.",
         ),
-        (
-            "Who is the librarian?",
-            "Nobody may enter the archive without the consent of the librarian, Ruth Adler.",
-        ),
-        (
-            "Is Ruth Adler the librarian?",
-            "Yes. Nobody may enter the archive without the consent of the librarian, Ruth Adler.",
-        ),
-        ("Who is Milo Brand?", "If a lamp fails, tell the technician, Milo Brand, at once."),
-        ("Who is Noor Haddad?", "The orchestra has a new harpist: Noor Haddad."),
         ("Who is the deputy conductor?", "The deputy conductor, Elsa Roth, leads the rehearsals."),
         ("Who is the conductor?", None),
         ("Who is the new cellist?", None),
         ("Who is the patron?", None),
         ("Is Milo Brand the librarian?", None),
-        ("Who is Ole Frisk?", "The head of staging is Ole Frisk."),
         ("Who is Nils Dorn?", None),
-        (
-            "Who is Astrid?",
-            "The old cellist, Viggo Lund, retired in 2001. His daughter Astrid composed a suite for strings,"
-            ' "Frost and Fire", in 1998.',
-        ),
-        (
-            "Whose daughter is Astrid?",
-            "The old cellist, Viggo Lund, retired in 2001. His daughter Astrid composed a suite for strings,"
-            ' "Frost and Fire", in 1998.',
-        ),
     ],
 )
 def test_a_name_set_beside_a_role_tells_who_that_is_whatever_else_is_said(question: str, said: str | None) -> None:

@@ -61,7 +61,6 @@ def test_distances_sizes_and_amounts(question: str, said: str | None) -> None:
         ("How often does the boat go to Lund?", "A boat goes to Lund three times a week."),
         ("How often does the boat go to Kiel?", None),
         ("When are the records copied?", "All records are kept in the tower and copied nightly to Kiel."),
-        ("How long does the pilot take to answer?", "The pilot answers within two hours."),
         ("How long does the master take to answer?", None),
         ("How far in advance do I have to book a berth?", "Berths have to be booked at least four days in advance."),
         ("By when must I report cargo?", "Cargo is reported to the master by 7:30 on the day of arrival."),

@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT, no_context_text
-from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, requested_forms
+from mrpvm.english.answers import Framed, framed_answer, replied
+from mrpvm.english.corrections import asks_of_before, without_corrected
+from mrpvm.english.discourse import Discourse
+from mrpvm.english.reading import read
+from mrpvm.english.references import has_open_pronoun, with_meant
+from mrpvm.english.restating import restated
+from mrpvm.english.statements import Statement, statements_of
+from mrpvm.english.voices import voiced
+from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER, requested_forms
 from mrpvm.knowledge.small_talk import UNDERSTOOD_REPLY, small_talk_reply
 from mrpvm.plugins.goal_solvers.symbolic.composing import Composed, composed
-from mrpvm.plugins.goal_solvers.symbolic.corrections import asks_of_before, without_corrected
-from mrpvm.plugins.goal_solvers.symbolic.frames.answers import Framed, framed_answer, replied
-from mrpvm.plugins.goal_solvers.symbolic.frames.discourse import Discourse
-from mrpvm.plugins.goal_solvers.symbolic.frames.identities import identified
-from mrpvm.plugins.goal_solvers.symbolic.reading import read
-from mrpvm.plugins.goal_solvers.symbolic.references import has_open_pronoun, with_meant
 from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     BRIEF_CLAIMS,
     Rendered,
@@ -24,9 +26,6 @@ from mrpvm.plugins.goal_solvers.symbolic.rendering import (
     table_text,
     value_text,
 )
-from mrpvm.plugins.goal_solvers.symbolic.restating import restated
-from mrpvm.plugins.goal_solvers.symbolic.statements import Statement, statements_of
-from mrpvm.plugins.goal_solvers.symbolic.voices import voiced
 from mrpvm.values import AnswerGroup, Evidence
 
 UNDECIDED_TEXT = "The evidence gives more than one answer and does not decide between them."
@@ -37,6 +36,8 @@ _PROCEDURE_CHARS = 400
 
 def answer_intent(evidence: Evidence) -> AnswerGroup:
     """Give the group of one intent; nothing is asserted that the evidence does not say."""
+    if evidence.intent.output == REMAINDER:
+        return group_of(evidence, "no-context", evidence.intent.target)
     forms = requested_forms(evidence)
     only_told = evidence.intent.output == ACKNOWLEDGEMENT
     rendered = _acknowledge(evidence) if only_told else _Answerer(evidence, forms).run()
@@ -107,7 +108,7 @@ class _Answerer:
         return next(filter(None, (self._found(wording, discourse) for wording in wordings)), None)
 
     def _found(self, wording: str, discourse: Discourse) -> Rendered | None:
-        found = self._framed(framed_answer(wording, discourse) or identified(wording, discourse))
+        found = self._framed(framed_answer(wording, discourse))
         return found or self._composed(composed(wording, self.statements))
 
     def _composed(self, found: Composed | None) -> Rendered | None:
@@ -171,7 +172,7 @@ class _Answerer:
 def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
     """Give what is put down to one voice, read as what it says."""
     return [
-        replace(item, reading=read(item.voiced.said), clauses=())
+        replace(item, reading=read(item.voiced.said))
         for item in statements
         if voice and voice <= item.voiced.voice | read(item.speaker or "").senses
     ]

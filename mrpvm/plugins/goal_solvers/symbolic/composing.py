@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from mrpvm.english.reading import read, sense
+from mrpvm.english.statements import Statement
 from mrpvm.knowledge.lexicon import word_class
-from mrpvm.plugins.goal_solvers.symbolic.reading import read, sense
-from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 _STATEMENTS_MAX = 5
 _PATH_MAX = 6

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from mrpvm.english.statements import Statement
 from mrpvm.knowledge.text import SENTENCE_MARKS
-from mrpvm.plugins.goal_solvers.symbolic.statements import Statement
 
 BRIEF_CLAIMS = 3
 STEP_LIMIT = 7

@@ -1,9 +1,9 @@
 """Requests and unit drafts as control text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from mrpvm.knowledge.facts import FACT_CONFIDENCE
-from mrpvm.knowledge.forms import ACKNOWLEDGEMENT
+from mrpvm.knowledge.forms import ACKNOWLEDGEMENT, REMAINDER
 from mrpvm.knowledge.instructions import guidance_scopes
 from mrpvm.knowledge.pragmatics import act_of, is_yes_no, strip_lead
 from mrpvm.knowledge.text import collapse
@@ -33,13 +33,17 @@ def expected_output(request: Request) -> str:
     return "verdict" if is_yes_no(request.text) else _OUTPUT_BY_ACT.get(act_of(request.text), "answer")
 
 
-def intent_document(requests: Iterable[Request]) -> str:
-    """Give one intent with one seed for each request, in order [I-3]."""
+def intent_document(requests: Sequence[Request], left_out_count: int = 0) -> str:
+    """Return one intent with one seed for each request, in order [I-3], and one that says how many were left out."""
     writer = ControlWriter()
     for request in requests:
         act, target = act_of(request.text), collapse(request.text)
         intent = writer.intent(act, target, output=expected_output(request), context=request.context)
         writer.seed(intent, "direct", act, target)
+    if left_out_count:
+        count = len(requests)
+        target = f"I answered the first {count} of {count + left_out_count} questions."
+        writer.seed(writer.intent("explain", target, output=REMAINDER), "direct", "explain", target)
     return writer.text()
 
 

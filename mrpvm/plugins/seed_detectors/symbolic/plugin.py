@@ -80,7 +80,11 @@ class SymbolicSeedDetector:
         chunk_id = f"session::{context.request_id}"
         return Detection(
             status="success",
-            intent_document=(intent_document(requests) if requests else acknowledgement_document(request.message)),
+            intent_document=(
+                intent_document(requests, parts.left_out_count)
+                if requests
+                else acknowledgement_document(request.message)
+            ),
             context_document=context_document(drafts, "session", chunk_id),
         )
 

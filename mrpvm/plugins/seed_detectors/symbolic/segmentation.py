@@ -63,13 +63,20 @@ class Statement:
     title: str | None = None
 
 
+REQUESTS_MAX = 20
+"""So many questions of one message are answered; each costs a search and an answer."""
+_MERGED_CHARS = 400
+"""A longer request takes in no further one that points back to it."""
+
+
 @dataclass(slots=True)
 class Segmentation:
-    """The parts of one message in document order."""
+    """The parts of one message in document order; `left_out_count` is of requests beyond those a turn answers."""
 
     requests: list[Request] = field(default_factory=list)
     instructions: list[str] = field(default_factory=list)
     statements: list[Statement] = field(default_factory=list)
+    left_out_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,9 +265,12 @@ class Segmenter:
 
     def _add_request(self, text: str, forms: tuple[str, ...] = ()) -> None:
         requests = self.result.requests
+        if len(requests) == REQUESTS_MAX:
+            self.result.left_out_count += 1
+            return
         if requests:
             self._give_instructions_to_last()
-            if _refers_back(text, requests[-1].text):
+            if len(requests[-1].text) < _MERGED_CHARS and _refers_back(text, requests[-1].text):
                 requests[-1] = replace(requests[-1], text=f"{requests[-1].text} {text}")
                 return
         phrases = form_phrases(text)

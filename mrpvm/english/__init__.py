@@ -1,0 +1,12 @@
+"""English: sentences as clauses with roles, questions as clauses with a gap, and whether one answers the other.
+
+From text to an answer, in this order:
+
+    statements      the evidence as sentences (voices: whose words, gaps: what is left out, references: whom "he" means)
+    corrections     what a later statement sets right is left out (restating: it is told in full)
+    parsing         a sentence as clauses (reading, tagging, phrases, lookahead, building; rules: what follows from one)
+    asking          a question as a clause with a gap
+    discourse       all clauses in order, with what their pronouns mean
+    answers         the statements that answer: verdicts, causes, orders, exchanges, fitting (equating, naming, roles)
+    values          places, times, counts and measures among the phrases of a clause (dimensions, units, times)
+"""

@@ -1,0 +1,398 @@
+"""A question as a clause with a gap: what is known of the answer's clause, and what kind of phrase is missing."""
+
+import re
+from dataclasses import dataclass
+
+from mrpvm.english.dimensions import MEASURED_BY
+from mrpvm.english.parsing import Parser, spelled_out, tokens_of
+from mrpvm.english.reading import sense
+from mrpvm.english.structure import Clause, Phrase
+from mrpvm.english.tagging import (
+    CONTRACTED,
+    NEGATORS,
+    bare_adverbs,
+    is_adverb,
+    is_auxiliary,
+    is_nominal,
+    verb_forms,
+)
+from mrpvm.english.times import is_ahead
+from mrpvm.knowledge.lexicon import BE_FORMS, COLOURS, DO_FORMS, HAVE_FORMS, MODALS, PREPOSITIONS
+from mrpvm.knowledge.pragmatics import expand_is
+from mrpvm.knowledge.verbs import PREDICATE_ADJECTIVES
+from mrpvm.text_cache import TextCache
+
+_SUBJECTS = frozenset(("person", "thing", "owner", "count", "chosen", "kind", "amount"))
+_WH = frozenset(("who", "whom", "what", "which", "whose", "where", "when", "why", "how"))
+_MEASURES = {
+    "long": "duration", "far": "length", "high": "measure", "tall": "length", "deep": "length", "wide": "length",
+    "old": "age", "heavy": "weight", "often": "frequency", "large": "size", "big": "size", "fast": "speed",
+    "hot": "temperature", "warm": "temperature", "cold": "temperature", "thick": "length", "much": "amount",
+    "soon": "time", "strong": "measure",
+}  # fmt: skip
+_NOUNS = {
+    "time": "time", "date": "time", "day": "time", "year": "time", "month": "time", "period": "duration",
+    "place": "place", "person": "person", "people": "person", "reason": "reason",
+}  # fmt: skip
+_ATTRIBUTES = {
+    "colour": "colour", "color": "colour", "colours": "colour", "colors": "colour", "name": "name", "year": "year",
+    "month": "month", "day": "day", "date": "date", "time": "time", "age": "age", "price": "amount", "cost": "amount",
+    "amount": "amount", "temperature": "temperature", "weight": "weight", "height": "length", "length": "length",
+    "width": "length", "depth": "length", "thickness": "length",
+}  # fmt: skip
+"""Nouns that name the kind of value asked for."""
+_QUANTITIES = frozenset(("torque", "pressure", "voltage", "power", "angle", "speed"))
+_EMPTY_ADVERBS = frozenset(
+    ("exactly", "currently", "actually", "really", "usually", "normally", "approximately", "roughly", "only", "finally",
+     "originally", "precisely", "typically", "generally", "eventually", "initially", "early")
+)  # fmt: skip
+_LEAD = re.compile(
+    r"^(?:(?:please|and|so|but|then|ok|okay|well)\b[,\s]*|(?:can|could|would|will) you (?:please )?"
+    r"(?:tell|show|give) me\s+|(?:tell|show|give) me\s+|do you know\s+|according to [^,]+,\s*)+",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a question asks.
+
+    `wants` is the kind of value: person, thing, place, time, duration, count, amount, reason, manner, owner, verdict,
+    another measure or an attribute. `gap` is where it stands: "subject", "object" or "modifier". `noun` is what is
+    counted or chosen among, `preposition` what governs the gap. `conditions` are the clauses beside the main one,
+    `manners` adverbs of manner and degree that the answer must have too, `bare` those of place and company.
+    `is_time_limit` marks "by when" and its kind.
+    """
+
+    wants: str
+    gap: str
+    clause: Clause
+    noun: Phrase | None = None
+    preposition: str = ""
+    conditions: tuple[Clause, ...] = ()
+    measure: str = ""
+    manners: frozenset[str] = frozenset()
+    is_time_limit: bool = False
+    bare: frozenset[str] = frozenset()
+
+
+@TextCache
+def asked_by(text: str, *, skipped_verbs: int = 0) -> Asked | None:
+    """Return what a question asks, or None if it is not of a form that has a gap.
+
+    Args:
+        skipped_verbs: of the words behind the subject's first that may be the verb, so many are taken for nouns: in
+            "does a red light mean" one is, in "does the fee cover damage" none.
+    """
+    bare = _LEAD.sub("", spelled_out(expand_is(" ".join(text.split()))).strip().rstrip("?.! "))
+    tokens, surfaces = tokens_of(bare)
+    return _Asker(tokens, surfaces, skipped_verbs).run() if tokens else None
+
+
+class _Asker:
+    """Reads a question from its first word on."""
+
+    def __init__(self, tokens: tuple[str, ...], surfaces: tuple[str, ...], skipped_verbs: int) -> None:
+        self.skipped_verbs = skipped_verbs
+        self.tokens = tokens
+        self.surfaces = surfaces
+        self.parser = Parser(tokens, surfaces)
+        self.clause = self.parser.top
+        self.place = 0
+        self.wants = ""
+        self.noun: Phrase | None = None
+        self.preposition = ""
+        self.measure = ""
+
+    def run(self) -> Asked | None:
+        """Give the question, or None."""
+        if (self._at() in PREPOSITIONS or self._at() == "till") and self._at(1) in _WH:
+            self.preposition, self.place = self._at(), 1
+        first = self._at()
+        is_time_limit = bool(self.preposition) and first == "when"
+        if is_auxiliary(first) and not self.preposition:
+            self.wants = "verdict"
+        elif first not in _WH or not self._open(first):
+            return None
+        gap = self._body()
+        if gap is None:
+            return None
+        clauses = [clause for clause in self.parser.clauses if clause.verb]
+        if not clauses or self.clause.verb == "":
+            return None
+        self._take_stranded()
+        if self.clause.verb == sense("take") and self.clause.subject and self.clause.subject.pronoun == "it":
+            inner = [clause for clause in clauses if clause.link == "to"]
+            if inner and self.wants == "duration":  # "how long does it take to charge it"
+                clauses, self.clause = [inner[0]], inner[0]
+                self.clause.subject, self.clause.link = None, ""
+        return Asked(
+            wants=self.wants,
+            gap=gap,
+            clause=self.clause,
+            noun=self.noun,
+            preposition=self.preposition,
+            conditions=tuple(clause for clause in clauses if clause is not self.clause),
+            measure=self.measure,
+            is_time_limit=is_time_limit,
+            bare=bare_adverbs(self.tokens),
+            manners=frozenset(
+                token
+                for token in self.tokens
+                if token.endswith("ly") and is_adverb(token) and token not in _EMPTY_ADVERBS
+            ),
+        )
+
+    def _at(self, offset: int = 0) -> str:
+        return self.parser.phrases.at(self.place + offset)
+
+    def _open(self, first: str) -> bool:
+        """Take the question word and its noun."""
+        self.place += 1
+        if first in ("who", "whom"):
+            self.wants = "person"
+        elif first in ("where", "when", "why"):
+            self.wants = {"where": "place", "when": "time", "why": "reason"}[first]
+        elif first == "how":
+            return self._open_how()
+        elif first == "whose":
+            self.wants = "owner"
+            self._take_noun()
+        else:
+            self._open_what(first)
+        return True
+
+    def _open_how(self) -> bool:
+        word = self._at()
+        if word == "many":
+            self.wants = "count"
+            self.place += 1
+            self._take_noun()
+            return self.noun is not None
+        if word in _MEASURES:
+            self.wants, self.measure = _MEASURES[word], word
+            self.place += 1
+            if word == "much" and not is_auxiliary(self._at()) and not self._is_bare_verb():
+                self._take_noun()
+            elif word in ("far", "long") and is_ahead(self.tokens, self.place):
+                self.wants = "advance"
+                self.place += 2 if self._at() == "in" else 1
+            elif word == "far" and self._at() in ("away", "off"):
+                self.place += 1
+            return True
+        self.wants = "manner"
+        return is_auxiliary(word)
+
+    def _is_bare_verb(self) -> bool:
+        """Tell whether a verb follows "how much": "how much costs it", not "how much paid leave do they get"."""
+        inverted = any(token in DO_FORMS | MODALS for token in self.tokens[self.place + 1 : self.place + 4])
+        return bool(verb_forms(self._at()) & {"s", "past"}) and not inverted
+
+    def _open_what(self, first: str) -> None:
+        self.wants = "thing"
+        if is_auxiliary(self._at()) or self.parser.is_verb(self.place):
+            return
+        forms = verb_forms(self._at())
+        if forms & {"past", "s"} and not (is_auxiliary(self._at(1)) or self._at() in _ATTRIBUTES):
+            return
+        self._take_noun()
+        if self.noun:
+            word = self.noun.head_text
+            self.measure = MEASURED_BY.get(word, "")
+            self.wants = _NOUNS.get(word) or _ATTRIBUTES.get(word) or ("chosen" if first == "which" else "kind")
+            if self.preposition and word in _QUANTITIES:
+                self.wants = word
+            if self.wants in ("time", "place") and len(self.noun.senses) == 1:
+                self.noun = None
+
+    def _take_noun(self) -> None:
+        def is_verb(place: int, start: int, kept: list[int]) -> bool:
+            forms = verb_forms(self.tokens[place])
+            plain = self.surfaces[place].islower() and bool(kept)
+            return plain and bool(forms & {"past", "s"} or ("base" in forms and self.tokens[place - 1].endswith("s")))
+
+        if not self.parser.phrases.opens(self.place):
+            return
+        noun = self.parser.phrases.read(self.place, is_verb)
+        self.place = noun.end + 1
+        if self._at() == "of" and self.parser.phrases.opens(self.place + 1):  # "which of her children"
+            of = self.parser.phrases.read(self.place + 1, is_verb)
+            noun, self.place = of if noun.head_text in ("kind", "sort", "type") else noun, of.end + 1
+        self.noun = noun
+
+    # The clause behind the question word
+
+    def _body(self) -> str | None:
+        word = self._at()
+        subject_wh = self.noun is not None or self.wants in _SUBJECTS
+        if word == "of" and self.noun is None and self.wants == "chosen":
+            return None
+        if is_auxiliary(word):
+            return self._behind_auxiliary(word, may_be_subject=subject_wh and not self.preposition)
+        if subject_wh and verb_forms(word):
+            self.parser.top.subject = None
+            self.clause.verb, self.clause.verb_text, self.clause.verb_place = sense(word), word, self.place
+            self._rest(self.place + 1)
+            return "subject"
+        return None
+
+    def _behind_auxiliary(self, word: str, *, may_be_subject: bool) -> str | None:
+        plain, negated = CONTRACTED.get(word, (word, False))
+        self.clause.auxiliaries, self.clause.is_negated = frozenset((plain,)), negated
+        self.place += 1
+        while self._at() in NEGATORS or (is_adverb(self._at()) and self._at() and self._at() != "there"):
+            self.clause.is_negated |= self._at() in NEGATORS
+            self.place += 1
+        if may_be_subject and self._verb_here(plain):
+            return "subject"
+        if plain in BE_FORMS:
+            return self._copular()
+        if plain in HAVE_FORMS and (may_be_subject or not self._participle_ahead()):
+            self._set_verb("have", plain)
+            self._rest(self.place)
+            return "subject" if may_be_subject else "object"
+        return self._inverted(plain)
+
+    def _participle_ahead(self) -> bool:
+        return any("past" in verb_forms(token) for token in self.tokens[self.place :])
+
+    def _base_ahead(self) -> bool:
+        return any("base" in verb_forms(token) or token in ("be", "do", "have") for token in self.tokens[self.place :])
+
+    def _verb_here(self, auxiliary: str) -> bool:
+        """Take the verb if it stands right behind the auxiliary: the question word is its subject."""
+        if is_auxiliary(self._at()) and self._at() not in DO_FORMS:  # "who has been", "what must be"
+            self.clause.auxiliaries |= {self._at()}
+            auxiliary = self._at()
+            self.place += 1
+        forms = verb_forms(self._at())
+        wanted = {"past", "ing"} if auxiliary in BE_FORMS else {"past"} if auxiliary in HAVE_FORMS else {"base"}
+        noun_behind = "past" in forms and self._at(1) != "" and is_nominal(self._at(1)) and auxiliary in BE_FORMS
+        if not forms & wanted or (noun_behind and not self._at(1).endswith("ly")):
+            return False
+        self.clause.is_passive = bool(self.clause.auxiliaries & BE_FORMS) and "past" in forms
+        self._set_verb(self._at(), self._at())
+        self._rest(self.place + 1)
+        return True
+
+    def _set_verb(self, base: str, text: str) -> None:
+        self.clause.verb, self.clause.verb_text, self.clause.verb_place = sense(base), text, self.place
+
+    def _subject(self, wanted: frozenset[str]) -> None:
+        """Take the phrase behind the auxiliary, with what belongs to it."""
+        candidates: set[int] = set()
+
+        def is_verb(place: int, start: int, kept: list[int]) -> bool:
+            if not kept or not self.surfaces[place].islower():
+                return False
+            if self._is_predicate(place, wanted):
+                return True
+            if not verb_forms(self.tokens[place]) & wanted:
+                return False
+            candidates.add(place)
+            return len(candidates) > self.skipped_verbs
+
+        phrases = self.parser.phrases
+        if not phrases.opens(self.place):
+            return
+        subject = phrases.read(self.place, is_verb)
+        self.place = subject.end + 1
+        self.parser.top.subject = self.parser.last = subject
+        while self._at() in PREPOSITIONS | {"and", "to", "than"} and phrases.opens(self.place + 1):
+            if "past" in wanted and not self._participle_ahead():
+                break
+            if "base" in wanted and not self._base_ahead() and subject.end > subject.start:
+                break  # "may visitors fish in the lake": the verb is in no list
+            word = self._at()
+            phrase = phrases.read(self.place + 1, is_verb)
+            self.parser.preposition = "" if word == "and" else word
+            self.parser.preposition_place = self.place
+            self.parser.joins = word == "and"
+            if word == "and":
+                self.parser.extend(phrase)
+            else:
+                self.parser.attach(phrase)
+            self.place = phrase.end + 1
+
+    def _is_predicate(self, place: int, wanted: frozenset[str]) -> bool:
+        """Tell whether an adjective closes the phrase behind "is": "is the card valid"."""
+        following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
+        ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
+        compared = following == "than" and self.tokens[place].endswith("er")
+        return "ing" in wanted and (compared or (ends and self.tokens[place] in PREDICATE_ADJECTIVES | COLOURS))
+
+    def _copular(self) -> str:
+        self._set_verb("be", "is")
+        if self._at() == "there":
+            self.place += 1
+        elif self.parser.phrases.opens(self.place):
+            self._subject(frozenset(("past", "ing")))
+            while is_adverb(self._at()) and not (self._at() in PREPOSITIONS and self._at(1)):
+                self.place += 1
+            if verb_forms(self._at()) & {"past", "ing"}:
+                self.clause.is_passive = "past" in verb_forms(self._at())
+                self._set_verb(self._at(), self._at())
+                self._rest(self.place + 1)
+                return "object" if self.wants in ("thing", "person", "chosen", "kind") else "modifier"
+        self._rest(self.place)
+        if self.noun is not None and self.clause.subject and self.tokens[-1] in PREPOSITIONS:
+            return "object"
+        if self.noun is not None and self.wants in ("chosen", "kind", "count"):
+            self.clause.objects = (*((self.clause.subject,) if self.clause.subject else ()), *self.clause.objects)
+            self.clause.subject = None
+            return "subject"
+        return "predicate" if self.clause.subject else "subject"
+
+    def _inverted(self, auxiliary: str) -> str | None:
+        wanted = frozenset(("past",)) if auxiliary in HAVE_FORMS else frozenset(("base",))
+        start = self.place
+        self._subject(wanted)
+        while is_adverb(self._at()) or self._at() in NEGATORS or (self._at() in ("last", "next") and self._at(1)):
+            self.clause.is_negated |= self._at() in NEGATORS
+            self.place += 1
+        if self._at() in ("be", "been"):
+            self.clause.auxiliaries |= {"be"}
+            self.place += 1
+            if "past" in verb_forms(self._at()):
+                self.clause.is_passive = True
+            else:
+                self._set_verb("be", "be")
+                self._rest(self.place)
+                return "modifier" if self.wants not in ("thing", "person") else "object"
+        if not self._at() or not (verb_forms(self._at()) or self._at() in ("do", "have")):
+            if not self._last_is_verb(start):
+                return None
+        else:
+            self._set_verb(self._at(), self._at())
+            self.place += 1
+        self._rest(self.place)
+        return "object" if self.wants in ("thing", "person", "chosen", "kind", "count", "owner") else "modifier"
+
+    def _last_is_verb(self, start: int) -> bool:
+        """Take the last word of the subject, or the one behind a pronoun, for the verb where no list has it."""
+        subject = self.clause.subject
+        if subject is not None and subject.pronoun and self._at() and is_nominal(self._at()):
+            self._set_verb(self._at(), self._at())
+            self.place += 1
+            return True
+        if subject is None or subject.end <= start or subject.end != self.place - 1:
+            return False
+        self.clause.verb = sense(self.tokens[subject.end])
+        self.clause.verb_text, self.clause.verb_place = self.tokens[subject.end], subject.end
+        self.clause.subject = self.parser.phrases.read(start, lambda place, begin, kept: False, stop=subject.end)
+        return True
+
+    def _rest(self, place: int) -> None:
+        if place < len(self.tokens):
+            self.parser.run(place)
+            self.clause = self.parser.clauses[0]
+
+    def _take_stranded(self) -> None:
+        behind = self.tokens[self.clause.verb_place + 1 : self.clause.verb_place + 2]
+        opens = any(clause.link in ("after", "before") for clause in self.parser.clauses)
+        if behind in (("after",), ("before",)) and not opens:
+            self.preposition = self.tokens[self.clause.verb_place + 1]
+            return
+        last = self.tokens[-1]
+        if last in PREPOSITIONS and not self.preposition and last not in self.clause.adverbs:
+            self.preposition = last

@@ -1,0 +1,153 @@
+"""Steps: how something is done, and what comes before or after what."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from mrpvm.english.asking import Asked
+from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.naming import is_generic
+from mrpvm.english.parsing import parse
+from mrpvm.english.reading import read, sense
+from mrpvm.english.roles import same_patients, same_verb
+from mrpvm.english.structure import Clause
+from mrpvm.english.tagging import verb_forms
+
+STEPS_MAX = 7
+_PURPOSE = re.compile(
+    r"^(?:in order )?to (?P<task>(?!not )[^,;.]+), (?:first |please |just )?(?P<order>[a-z]+)\b", re.IGNORECASE
+)
+_FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do", "be"))
+
+
+def ways(asked: Asked, discourse: Discourse) -> list[Told]:
+    """Give the steps under a heading that names the task, else the order that says "to do this, do that"."""
+    return _procedure(asked, discourse) or _stated_way(asked, discourse)
+
+
+def _procedure(asked: Asked, discourse: Discourse) -> list[Told]:
+    question = asked.clause
+    if not is_generic(question.agent) and not question.is_passive:
+        return []
+    wanted = frozenset().union(*(phrase.senses for phrase in question.patient))
+    for steps in _units(discourse):
+        unit = steps[0].statement.entry.unit
+        named = read(f"{unit.topic}. {unit.title or ''}").senses
+        spoken = frozenset().union(*(item.statement.reading.senses for item in steps))
+        if _is_other_case(asked, unit.title or unit.topic):
+            continue
+        if question.verb in named and (wanted <= named or (wanted <= spoken and not named - {question.verb})):
+            return [*steps, *_going_on(steps[-1], discourse)][:STEPS_MAX]
+    return []
+
+
+def _is_other_case(asked: Asked, task: str) -> bool:
+    """Tell whether a task is named for one case and asked for in another: on Linux and on Windows."""
+    named = read(task)
+    asked_in = {sense for _, phrase in asked.clause.modifiers for sense in phrase.senses}
+    asked_of = {sense for phrase in asked.clause.patient for sense in phrase.senses}
+    named_in = {word.sense for word in named.words if word.preposition}
+    return bool(asked_in - named.senses) and bool(named_in - asked_in - asked_of)
+
+
+def _going_on(last: Told, discourse: Discourse) -> list[Told]:
+    """Give the orders behind a procedure told in plain sentences: they go on in the next unit of its section."""
+    unit = last.statement.entry.unit
+    if re.search(r"(?:^|\s)1\.\s", unit.text):
+        return []
+    found: list[Told] = []
+    for told in discourse.told[discourse.told.index(last) + 1 :]:
+        if told.statement.entry.unit.chunk_id != unit.chunk_id or not any(
+            item.is_order for item in told.parsed.clauses
+        ):
+            break
+        found.append(told)
+    return found
+
+
+def _units(discourse: Discourse) -> Iterator[list[Told]]:
+    """Give the statements of each unit that is a procedure."""
+    found: dict[str, list[Told]] = {}
+    for told in discourse.told:
+        if told.statement.entry.unit.procedure:
+            found.setdefault(told.statement.unit_id, []).append(told)
+    yield from ([item for item in steps if not item.statement.text.endswith(":")] for steps in found.values())
+
+
+def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
+    for place, told in enumerate(discourse.told):
+        if any(
+            _is_task(asked.clause, clause, told, discourse) and not _is_other_case(asked, task)
+            for task, clause in _purposes(told)
+        ):
+            return [told, *_following(told, discourse.told[place + 1 :])]
+        for clause in told.parsed.clauses:
+            purpose = (
+                clause.link == "to" and clause.outer is not None and (clause.outer.is_order or _is_duty(clause.outer))
+            )
+            conditional = [item for item in told.parsed.clauses if item.link == "if" and item.outer is clause]
+            reached = bool(conditional) and not clause.is_negated and is_generic(conditional[0].subject)
+            reached = reached and is_generic(asked.clause.agent) and not conditional[0].is_negated
+            is_asked = (purpose or reached) and _is_task(asked.clause, clause, told, discourse)
+            if is_asked and not _is_other_case(asked, told.statement.plain):
+                return [told, *_following(told, discourse.told[place + 1 :])]
+    return []
+
+
+def _purposes(told: Told) -> tuple[tuple[str, Clause], ...]:
+    """Give the words and the clause of what an order serves that stands before it: "to print, press the key"."""
+    purpose = _PURPOSE.match(told.statement.plain)
+    if purpose is None or "base" not in verb_forms(purpose["order"].lower()):
+        return ()
+    task = purpose["task"]
+    return tuple((task, clause) for clause in parse(f"You can {task}.").clauses[:1])
+
+
+def _is_duty(clause: Clause) -> bool:
+    return bool(clause.auxiliaries & {"must", "should", "can", "shall"})
+
+
+def _is_task(question: Clause, clause: Clause, told: Told, discourse: Discourse) -> bool:
+    return same_verb(question, clause) and same_patients(question, clause, told, discourse)
+
+
+def _following(first: Told, later: Sequence[Told]) -> list[Told]:
+    """Give the orders that go on in the same unit."""
+    found: list[Told] = []
+    for told in later:
+        is_order = bool(told.parsed.clauses) and told.parsed.clauses[0].is_order
+        if told.statement.unit_id != first.statement.unit_id or not is_order:
+            break
+        found.append(told)
+    return found[: STEPS_MAX - 1]
+
+
+def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:
+    """Give the step behind or before the one the question names: "what comes after closing the lid?"."""
+    if asked.wants != "thing" or asked.clause.verb not in _FOLLOWING or len(asked.conditions) != 1:
+        return []
+    step = asked.conditions[0]
+    link = step.link if step.link in ("after", "before") else asked.preposition
+    if link not in ("after", "before"):
+        return []
+    for steps in _units(discourse):
+        for place, told in enumerate(steps):
+            if any(_is_task(step, clause, told, discourse) for clause in told.parsed.clauses):
+                beside = place + (1 if link == "after" else -1)
+                return [steps[beside]] if 0 <= beside < len(steps) else []
+    return []
+
+
+def meanings(asked: Asked, discourse: Discourse) -> list[Told]:
+    """Give "if the light is red, ..." to who asks what a red light means."""
+    question = asked.clause
+    if question.verb != sense("mean") or question.subject is None or asked.gap != "object":
+        return []
+    thing = question.subject
+    return [
+        told
+        for told in discourse.told
+        for clause in told.parsed.clauses
+        if clause.link in ("if", "when") and clause.subject is not None and clause.subject.head == thing.head
+        and not clause.is_negated
+        and thing.senses <= clause.subject.senses.union(*(item.senses for item in clause.objects), {clause.verb})
+    ][:1]  # fmt: skip

@@ -1,0 +1,344 @@
+"""A sentence as clauses with subject, verb, objects and modifiers: shallow, by word classes and order alone."""
+
+import re
+from dataclasses import replace
+
+from mrpvm.english.building import Building, owned
+from mrpvm.english.lookahead import BE, ENDS, JOINING, LETTING
+from mrpvm.english.reading import in_full, read
+from mrpvm.english.rules import in_other_words
+from mrpvm.english.structure import Clause, Parsed
+from mrpvm.english.tagging import (
+    CONTRACTED,
+    MORE_PREPOSITIONS,
+    NEGATORS,
+    PARTICLES,
+    RELATIVES,
+    SUBJECT_PRONOUNS,
+    SUBORDINATORS,
+    is_adverb,
+    is_auxiliary,
+    is_nominal,
+    verb_forms,
+)
+from mrpvm.knowledge.lexicon import (
+    AUXILIARIES,
+    BE_FORMS,
+    DETERMINERS,
+    DO_FORMS,
+    HAVE_FORMS,
+    MODALS,
+    POSSESSIVES,
+    PREPOSITIONS,
+)
+from mrpvm.text_cache import TextCache
+
+MAY = "month-of-may"
+_INTERJECTIONS = frozenset(("yes", "no", "well", "oh", "okay", "sure"))
+_NO_LONGER = re.compile(r"\bno longer\b", re.IGNORECASE)
+_ASKED_DUTY = re.compile(r"\bdo(?:es)? ((?:[\w'-]+ ){1,5}?)(?:have|need) to\b", re.IGNORECASE)
+_DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re.IGNORECASE)
+
+
+@TextCache
+def parse(text: str) -> Parsed:
+    """Give the clauses of a statement in the order in which they begin."""
+    tokens, surfaces = tokens_of(text)
+    clauses = tuple(Parser(tokens, surfaces).run())
+    return Parsed(tokens, surfaces, (*clauses, *in_other_words(clauses)))
+
+
+def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the tokens of a sentence and how they are written; the month of May and "10 am" are no auxiliaries."""
+    reading = read(spelled_out(text))
+    tokens = list(reading.tokens)
+    for place, term in enumerate(tokens):
+        if term == "may" and place and reading.surfaces[place] == "May":
+            tokens[place] = MAY
+        elif term == "am" and place and tokens[place - 1][0].isdigit():
+            tokens[place] = "a.m"
+    return tuple(tokens), reading.surfaces
+
+
+def spelled_out(text: str) -> str:
+    """Give `text` with "I'll" and its kind written as two words, "has to" as "must" and "no longer" as "not"."""
+    long = _NO_LONGER.sub("not", in_full(text))
+    if read(long).is_negated:
+        return long  # "nobody has to" forbids nothing
+    asked = _ASKED_DUTY.sub(r"must \1", long)
+    return _DUTY.sub(
+        lambda match: match[0] if match["before"].lower() in AUXILIARIES else f"{match['before']} must", asked
+    )
+
+
+class Parser(Building):
+    """Goes once over the tokens, a clause being built at any time."""
+
+    def run(self, place: int = 0) -> list[Clause]:
+        """Give the clauses from `place` on that have a verb."""
+        self.place = place
+        while self.place < len(self.tokens):
+            before = self.place
+            self._step()
+            self.place = max(self.place, before + 1)
+        self.top.end = len(self.tokens)
+        for clause in self.clauses:
+            if clause.subject is None and clause.outer is not None and clause.verb_text.endswith("ing"):
+                clause.subject = clause.outer.subject
+        return [clause for clause in self.clauses if clause.verb]
+
+    def _step(self) -> None:
+        term = self.tokens[self.place]
+        if self.place == 0 and term in _INTERJECTIONS and self._at(1) == ",":
+            self.place = 1
+        elif not term[0].isalnum() and term not in ("%", "$", "\u20ac", "\u00a3"):
+            self._mark(term)
+        elif term in RELATIVES and self._is_relative(term):
+            self._open_relative(term)
+        elif term in SUBORDINATORS and self._opens_clause(term):
+            self._open(term)
+        elif term in JOINING:
+            self._join(term)
+        elif is_auxiliary(term) or term in NEGATORS:
+            self._auxiliary(term)
+        elif self.is_verb(self.place):
+            self._verb()
+        elif term == "to" and ("base" in verb_forms(self._at(1)) or self._at(1) in ("be", "have", "do")):
+            self._infinitive()
+        elif self._is_limit(term):
+            self.place += 2
+        elif term in PARTICLES and self.top.verb and self._is_particle(term):
+            self.top.adverbs += (term,)
+        elif term in PREPOSITIONS or term in MORE_PREPOSITIONS or term in ("to", "than", "as") or term in SUBORDINATORS:
+            self._prepose(term)
+        elif is_adverb(term):
+            self.top.adverbs += (term,)
+        elif self.phrases.opens(self.place):
+            self._phrase()
+
+    def _mark(self, term: str) -> None:
+        self.preposition = ""
+        if term in ENDS:
+            self._new_main()
+        elif term == "(":
+            self._nest("paren", subject=self.last)
+        elif term == ")":
+            self._leave("paren")
+        elif term == ",":
+            self._comma()
+
+    def _comma(self) -> None:
+        if self._at(1) in RELATIVES and self._at(1) != "that" and self.last is not None:
+            return
+        opens_sentence = self.top.link == "to" and self.top.outer is not None and not self.top.outer.verb
+        while self.top.link == "to" and self.top.verb and self.top.outer and self.top.outer.link in SUBORDINATORS:
+            self._pop()
+        holds = self.top.link == "that" and not self._clause_follows(self.place + 1)
+        if self.top.link and self.top.verb and not holds and (self.top.link not in ("to", "paren") or opens_sentence):
+            if self._enumerates():
+                self.joins = True
+                return
+            inner = self.top
+            self._pop()
+            if self.top.link in SUBORDINATORS and self.top.verb and self.top.outer is not None:
+                self._pop()
+            if self.top.verb and self._clause_follows(self.place + 1):
+                self._new_main()
+                if inner.link in SUBORDINATORS and self.tokens[inner.start - 1] in ("and", "but", ";"):
+                    inner.outer = self.top  # "..., and because it rained, Anna stayed"
+        elif self.last is not None and self._apposes():
+            self._appose()
+        elif self.top.verb and self._is_joined_verb(self.place + 1, self._at(1)) and not is_auxiliary(self._at(1)):
+            self._share_subject(self.place + 1, self._at(1))
+        elif self._enumerates():
+            self.joins = True
+        elif self.top.verb and self._clause_follows(self.place + 1):
+            self._new_main()
+
+    def _appose(self) -> None:
+        phrase = self.phrases.read(self.place + 1, self.is_verb)
+        if self.tokens[phrase.end + 1 : phrase.end + 2] == ("of",) and self.phrases.opens(phrase.end + 2):
+            phrase = owned(phrase, self.phrases.read(phrase.end + 2, self.is_verb))
+        if self.last is not None:
+            aliases = [phrase]
+            if self.tokens[phrase.end + 1 : phrase.end + 2] in (("named",), ("called",)):
+                aliases.append(self.phrases.read(phrase.end + 2, self.is_verb))
+            named = replace(self.last, aliases=(*self.last.aliases, *aliases))
+            if self._replace(self.last, named):
+                self.last = named
+        self.place = phrase.end + 1
+        while self.place < len(self.tokens) and self.tokens[self.place] != ",":
+            self.place += 1
+        self.place += 1
+
+    def _is_relative(self, term: str) -> bool:
+        before = self._at(-1)
+        if term == "that":
+            after = self._at(1)
+            behind_verb = self.top.verb_place == self.place - 1 and self.top.verb != BE
+            if self._is_told():
+                return True
+            return behind_verb or (self.last is not None and self.last.end == self.place - 1 and not self._noun(after))
+        beside = self.last is not None and (self.last.end == self.place - 1 or before == "," or before in PREPOSITIONS)
+        return beside and self.place + 1 < len(self.tokens)
+
+    def _open_relative(self, term: str) -> None:
+        if term == "that" and (self.top.verb_place == self.place - 1 or self._is_told()):
+            self._nest("that")
+            return
+        antecedent = self.last
+        self._nest("rel")
+        if term == "where" and antecedent:
+            self.top.modifiers = (("in", antecedent),)
+        if term in ("where", "whose"):
+            return
+        following = self._at(1)
+        subject_gap = is_auxiliary(following) or bool(verb_forms(following)) or is_adverb(following)
+        if subject_gap:
+            self.top.subject = antecedent
+        elif antecedent:
+            self.top.objects = (antecedent,)
+
+    def _opens_clause(self, term: str) -> bool:
+        if term == "as" and self.phrases.opens(self.place + 1):
+            end = self.phrases.read(self.place + 1, self.is_verb).end + 1
+            if end > self.place + 2 and end < len(self.tokens) and self.tokens[end] in SUBJECT_PRONOUNS:
+                return False  # "as a girl she sang"
+        if term in ("after", "before", "since", "until") and self.phrases.opens(self.place + 1):
+            end = self.phrases.read(self.place + 1, self._is_finite_form).end + 1
+            if self.tokens[end : end + 1] and self.tokens[end] in DETERMINERS | POSSESSIVES | SUBJECT_PRONOUNS:
+                return False  # "after the war the king ..."
+        if term in ("so", "as") and (is_adverb(self._at(1)) or self._at(1) in ("that", "soon", "long", "well")):
+            return self._at(1) == "that"
+        if self._at(1) in ("of",):
+            return False
+        return self._clause_follows(self.place + 1)
+
+    def _is_finite_form(self, place: int, start: int, kept: list[int]) -> bool:
+        return bool(kept) and bool(verb_forms(self.tokens[place]) & {"s", "past"})
+
+    def _open(self, term: str) -> None:
+        while self.top.link in ("rel", "to", "ing", "that") and self.top.outer is not None:
+            self._pop()
+        if self.top.link in SUBORDINATORS and self.top.verb and self.top.outer is not None:
+            self._pop()
+        self._nest(term)
+
+    def _join(self, term: str) -> None:
+        following = self.place + 1
+        while following < len(self.tokens) and (is_adverb(self.tokens[following]) or self.tokens[following] == "then"):
+            following += 1
+        ahead = self.tokens[following] if following < len(self.tokens) else ""
+        if term == "but" and self._at(1) == "not" and self._at(2) in PREPOSITIONS:
+            self.place += 2  # "on paper but not on glass"
+            self.joins = False
+        elif self.top.verb and self._is_joined_verb(following, ahead):
+            self._share_subject(following, ahead)
+        elif term == "and" and self.top.verb and any(word == ahead for word, _ in self.top.modifiers):
+            self._share_verb(ahead)
+        elif (self.top.verb and self._clause_follows(following)) or term == "but":
+            link = self.top.link if self.top.link in SUBORDINATORS else ""
+            outer = self.top.outer if link else None
+            self._new_main()
+            self.top.link, self.top.outer = link, outer
+        else:
+            self.joins = True
+
+    def _share_subject(self, place: int, ahead: str) -> None:
+        first = self.top
+        while self.top.link in ("to", "rel") and self.top.outer is not None and self._tense_differs(ahead):
+            self._pop()
+            first = self.top
+        first.end = self.place
+        joined = Clause(link=first.link, outer=first.outer, start=self.place, subject=first.subject)
+        if not is_auxiliary(ahead):
+            shared = first.verb_text not in first.auxiliaries  # not of "had two furnaces and employed ten people"
+            joined.auxiliaries, joined.is_order = first.auxiliaries if shared else frozenset(), first.is_order
+            is_participle = first.is_passive or bool(first.auxiliaries & {"is", "are", "be"})
+            joined.is_passive = is_participle and "past" in verb_forms(ahead)
+            joined.is_negated = first.is_negated and self._at(0) in ("or", "nor")
+        self.clauses.append(joined)
+        self.top, self.last, self.joins = joined, None, False
+        self.forced_verb = not is_auxiliary(ahead)
+        self.place = place - 1
+        self.preposition = ""
+
+    def _share_verb(self, preposition: str) -> None:
+        """Open a clause that differs in its circumstances alone: "a call with Kim on Monday and with Lee on Friday"."""
+        first = self.top
+        count = next(place for place, (word, _) in enumerate(first.modifiers) if word == preposition)
+        first.end = self.place
+        self.top = replace(first, modifiers=first.modifiers[:count])
+        self.clauses.append(self.top)
+        self.last, self.joins = None, False
+
+    def _auxiliary(self, term: str) -> None:
+        if (self.top.link == "rel" and self.top.verb and self.top.outer is not None) or (
+            self.top.link in ("ing", "to") and self.top.verb and self.top.outer and not self.top.outer.verb
+        ):
+            self._pop()
+        if self.top.verb and term not in NEGATORS:
+            return
+        word, negated = CONTRACTED.get(term, (term, False))
+        self.top.is_negated |= negated or term in NEGATORS
+        if term in NEGATORS:
+            return
+        self.top.auxiliaries |= {word}
+        ahead = 1
+        while is_adverb(self._at(ahead)) or self._at(ahead) in NEGATORS:
+            self.top.is_negated |= self._at(ahead) in NEGATORS
+            self.top.adverbs += (self._at(ahead),)
+            ahead += 1
+        following = self._at(ahead)
+        if is_auxiliary(following):
+            self.place += ahead - 1
+            return
+        forms = verb_forms(following)
+        governs = self.top.subject is not None and (word in MODALS or word in ("do", "does", "did"))
+        if governs and not forms and following and is_nominal(following):
+            forms = frozenset(("base",))  # a verb that no list has
+        if not self._completes(word, forms):
+            if word in BE_FORMS or word in HAVE_FORMS or word in DO_FORMS:
+                self._set_verb(word, self.place)
+            elif following:
+                self.forced_verb = bool(forms)
+            self.place += ahead - 1
+            return
+        self.place += ahead
+        self.top.is_passive = bool(self.top.auxiliaries & BE_FORMS) and "past" in forms
+        self._set_verb(self.tokens[self.place], self.place)
+        self.place += 1
+
+    def _verb(self) -> None:
+        term = self.tokens[self.place]
+        forms = verb_forms(term)
+        if self._resumes(self.place, forms):
+            self._pop()
+        elif self._at(-1) in PREPOSITIONS and forms == {"ing"}:
+            word = self.preposition or self._at(-1)
+            self._nest(word, subject=self.top.subject)
+            self.top.is_negated = self._at(-2) in ("instead", "rather") or word == "without"
+        elif self.top.verb and not self.forced_verb:
+            if "past" in forms:
+                self._nest("ing", subject=self.last or self.top.subject)
+                self.top.is_passive = True
+            elif self.top.verb in LETTING and "base" in forms:
+                self._nest("to", subject=self.last)
+            else:
+                self._nest("ing", subject=self.top.subject)
+        elif self._at(-1) == "," and self._at(1) == "by" and "past" in forms and self._follows_subject():
+            self._nest("ing", subject=self.top.subject)  # "the mill, owned by the family, ..."
+            self.top.is_passive = True
+        elif self.top.subject is None and not self.top.auxiliaries and ("base" in forms or not forms):
+            self.top.is_order = True
+        self._set_verb(term, self.place)
+
+    def _follows_subject(self) -> bool:
+        subject = self.top.subject
+        return subject is not None and subject.end == self.place - 2 and not self.top.auxiliaries
+
+    def _infinitive(self) -> None:
+        self._nest("to", subject=self.top.subject)
+        self.place += 1
+        self._set_verb(self.tokens[self.place], self.place)
+        self.place += 1

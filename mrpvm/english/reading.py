@@ -1,0 +1,342 @@
+"""How the solver reads a sentence: its content words with their case, and what limits its truth."""
+
+import re
+from dataclasses import dataclass
+
+from mrpvm.english.times import opens_time
+from mrpvm.knowledge.lexicon import (
+    ATTITUDE_VERBS,
+    AUDIENCE,
+    AUXILIARIES,
+    BASE_FORMS,
+    BE_FORMS,
+    CONJUNCTIONS,
+    DETERMINERS,
+    HEDGES,
+    NEGATIONS,
+    NUMBER_WORDS,
+    PAST_FORMS,
+    POSSESSIVES,
+    PREPOSITIONS,
+    SPEAKERS,
+    STOP_WORDS,
+    SYNONYMS,
+    word_class,
+)
+from mrpvm.knowledge.text import stem
+from mrpvm.text_cache import TextCache
+
+_TOKEN = re.compile(
+    r"[^\W_]+(?:[-'\u2019.,:/][^\W_]+)*(?:['\u2019](?=\s|$))?|[,;:()\u2014]|\.{3}|%|[$\u20ac\u00a3\u00a5]"
+)
+PASSIVE_SUBJECT = 1_000
+"""Rank from which a word is the subject of a passive."""
+_SPEAKER = {"i": "i", "me": "i", "we": "we", "us": "we", "you": "you", "myself": "i"}
+_OWNERS = {"my": "i", "mine": "i", "our": "we", "ours": "we", "your": "you", "yours": "you"}
+_RELATIVES = frozenset(("who", "which", "that", "whose", "whom", "where", "when"))
+_SUBORDINATORS = frozenset(("if", "when", "whenever", "unless", "because", "although", "though", "while", "until"))
+_JOINING = frozenset(("and",))
+_TIME_SUBORDINATORS = frozenset(("before", "after", "since", "once"))
+_CLAUSE_SUBJECTS = SPEAKERS | frozenset(("he", "she", "it", "they"))
+_NOT_PARTICIPLES = frozenset(
+    ("red", "bed", "need", "seed", "speed", "shed", "sled", "hundred", "weed", "reed", "indeed")
+)
+
+
+_SHORT_FORMS = re.compile(r"(?<=\w)['\u2019](ll|m|re|ve)\b", re.IGNORECASE)
+_LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
+
+
+@TextCache
+def sense(word: str) -> str:
+    """Give the stem under which a question and a statement meet: synonyms of general English share one."""
+    base = BASE_FORMS.get(word) or _S_FORMS.get(word, word)
+    direct = SYNONYMS.get(base)
+    return stem(direct) if direct else _SYNONYM_STEMS.get(stem(base), stem(base))
+
+
+_S_FORMS = {"goes": "go", "undergoes": "undergo"}
+_SYNONYM_STEMS = {stem(word): stem(first) for word, first in SYNONYMS.items()}
+_ATTITUDES = frozenset(stem(verb) for verb in ATTITUDE_VERBS)
+
+
+MEANS = frozenset(
+    sense(word)
+    for word in word_class(
+        "phone email post mail card cheque transfer bus train car bicycle boat ship plane ferry taxi hand foot fax "
+        "letter courier"
+    )
+)
+"""Behind a bare "by" they say how: "made by phone" names nobody who makes it."""
+
+
+ANYBODY = frozenset(sense(word) for word in AUDIENCE)
+"""Whom a document speaks to when it names nobody else."""
+GIVEN = frozenset(sense(word) for word in word_class("sell give hand lend"))
+"""Deeds that are done to somebody: "sold to adults" names no place."""
+
+
+def is_past(word: str) -> bool:
+    """Tell whether a word looks like a past form or participle."""
+    return word in PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A content word (or a speaker's pronoun) in its sentence.
+
+    `rank` orders the arguments of an active reading: a passive subject ranks behind its verb, its agent before.
+    `preposition` governs the word. `owner` is who a possessive before it names, `is_owned_head` marks the word next to
+    that possessive, `is_owner` marks "Anna's". `is_subordinate` marks words of an "if" or "when" clause, which may
+    stand before or after the main clause.
+    """
+
+    text: str
+    sense: str
+    place: int
+    rank: int
+    preposition: str | None = None
+    owner: str | None = None
+    is_owner: bool = False
+    is_owned_head: bool = False
+    is_name: bool = False
+    is_pronoun: bool = False
+    is_subordinate: bool = False
+
+    @property
+    def is_core(self) -> bool:
+        """Tell whether the word stands without a preposition: subject, verb or object."""
+        return self.preposition is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One sentence as the solver sees it; `tokens` are all words and marks, lower-cased."""
+
+    text: str
+    tokens: tuple[str, ...]
+    surfaces: tuple[str, ...]
+    words: tuple[Word, ...]
+    is_negated: bool
+    is_lacking: bool
+    is_hedged: bool
+    is_conditional: bool
+    is_passive: bool
+    attitudes: frozenset[str]
+
+    @property
+    def senses(self) -> frozenset[str]:
+        """Give the senses of the content words."""
+        return frozenset(word.sense for word in self.words)
+
+    def word_at(self, place: int) -> Word | None:
+        """Give the content word at a place, or None."""
+        return next((word for word in self.words if word.place == place), None)
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(match.group().replace("\u2019", "'") for match in _TOKEN.finditer(text))
+
+
+def _passive_span(tokens: tuple[str, ...]) -> tuple[int, int] | None:
+    """Give the places of a passive's auxiliary and participle: a form of be, some words, a past form.
+
+    In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does, and
+    the last past form counts ("are deleted files kept").
+    """
+    for place, token in enumerate(tokens):
+        if token not in BE_FORMS:
+            continue
+        inverted = place == 0
+        found = None
+        for after in range(place + 1, min(place + (9 if inverted else 4), len(tokens))):
+            between = tokens[after]
+            if is_past(between) and tokens[after - 1] not in DETERMINERS:
+                found = place, after
+                if not inverted:
+                    return found
+            if not between[0].isalnum() or (between in PREPOSITIONS and between != "of"):
+                break
+            if not inverted and between in DETERMINERS and tokens[after + 1 : after + 2] != ("longer",):
+                break
+        if found:
+            return found
+    return None
+
+
+class _Reader:
+    """Goes once over the tokens of a sentence."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.surfaces = _split(text)
+        self.tokens = tuple(token.lower() for token in self.surfaces)
+        self.passive = _passive_span(self.tokens)
+        self._preposition: str | None = None
+        self._owner: str | None = None
+        self._fresh_phrase = True
+        self._subordinate = False
+        self._has_verb = False
+        self._words: list[Word] = []
+
+    def read(self) -> Reading:
+        for place, token in enumerate(self.tokens):
+            self._step(place, token)
+        tokens = self.tokens
+        lowered = set(tokens)
+        negated = bool(lowered & NEGATIONS) or any(token.endswith("n't") for token in tokens)
+        return Reading(
+            text=self.text,
+            tokens=tokens,
+            surfaces=self.surfaces,
+            words=tuple(self._words),
+            is_negated=negated,
+            is_lacking="without" in lowered,
+            is_hedged=bool(lowered & HEDGES),
+            is_conditional=bool(lowered & {"if", "unless", "whether"}) or tokens[:1] in (("when",), ("whenever",)),
+            is_passive=self.passive is not None,
+            attitudes=frozenset(word.sense for word in self._words) & _ATTITUDES,
+        )
+
+    def _step(self, place: int, token: str) -> None:
+        if token in _SUBORDINATORS or (token in _TIME_SUBORDINATORS and self._opens_clause(place)):
+            self._subordinate = True
+        elif token in (",", ";"):
+            self._subordinate = False
+        if token in AUXILIARIES or is_past(token):
+            self._has_verb = True
+        elif not token[0].isalnum() or token in CONJUNCTIONS or token in _RELATIVES:
+            self._has_verb = False
+        if token in _JOINING and self._preposition == "between":
+            self._owner, self._fresh_phrase = None, True
+        elif not token[0].isalnum() or token in CONJUNCTIONS or token in AUXILIARIES or token in _RELATIVES:
+            self._preposition, self._owner, self._fresh_phrase = None, None, True
+        elif self._is_limit(place):
+            self._reset_after_phrase()
+        elif token in ("about", "around") and _counts(self.tokens[place + 1 : place + 2]):
+            return  # "about 2,000": how exact a number is
+        elif token in PREPOSITIONS:
+            self._preposition, self._owner, self._fresh_phrase = token, None, True
+        elif token in POSSESSIVES:
+            self._reset_after_phrase()
+            self._owner = _OWNERS.get(token, token)
+        elif token in DETERMINERS:
+            self._reset_after_phrase()
+        elif token in _SPEAKER:
+            self._add(place, token, _SPEAKER[token], is_pronoun=True)
+        elif (
+            (token not in STOP_WORDS or self._is_verb_own(place))
+            and token not in NEGATIONS
+            and not self._negates(place)
+        ):
+            self._add_content(place, token)
+
+    def _is_verb_own(self, place: int) -> bool:
+        """Tell whether "own" is the verb: "did Anna own a boat", not "her own boat"."""
+        return self.tokens[place] == "own" and self.tokens[place - 1] not in POSSESSIVES and place > 0
+
+    def _is_limit(self, place: int) -> bool:
+        """Tell whether "to" belongs to "up to twelve", which governs nothing."""
+        return self.tokens[place - 1 : place + 1] == ("up", "to") and _counts(self.tokens[place + 1 : place + 2])
+
+    def _negates(self, place: int) -> bool:
+        return self.tokens[place - 1 : place + 1] == ("no", "longer")
+
+    def _reset_after_phrase(self) -> None:
+        """A determiner after a noun opens a new phrase, which the preposition no longer governs."""
+        if not self._fresh_phrase:
+            self._preposition = None
+        self._owner, self._fresh_phrase = None, True
+
+    def _add_content(self, place: int, token: str) -> None:
+        surface = self.surfaces[place]
+        if not self._fresh_phrase and (
+            is_past(token)
+            or self._name_after_number(place)
+            or self._is_present_verb(place, token)
+            or self._is_late_subject(place)
+        ):
+            self._preposition, self._owner = None, None
+        is_owner = token.endswith(("'s", "s'"))
+        bare = token.removesuffix("'s").rstrip("'")
+        self._add(place, bare, sense(bare), is_owner=is_owner, is_name=_is_name(surface, place, self.surfaces))
+        if is_owner:
+            self._owner, self._fresh_phrase = sense(bare), True
+
+    def _opens_clause(self, place: int) -> bool:
+        return self.tokens[place + 1 : place + 2] != () and self.tokens[place + 1] in _CLAUSE_SUBJECTS
+
+    def _is_present_verb(self, place: int, token: str) -> bool:
+        """Tell whether a word behind a preposition's noun is the verb: "the train from Lund arrives at nine"."""
+        if self._has_verb or not self._preposition or not self._words or not self.surfaces[place].islower():
+            return False
+        following = self.tokens[place + 1 : place + 2]
+        ends_phrase = not following or following[0] in DETERMINERS | PREPOSITIONS | POSSESSIVES or _counts(following)
+        is_third_person = token.endswith("s") and not token.endswith(("ss", "us", "is", "'s", "s'"))
+        is_plural_form = bool(following) and following[0] in DETERMINERS and self.tokens[place - 1][0].isdigit()
+        self._has_verb = (is_third_person and ends_phrase) or is_plural_form
+        return self._has_verb
+
+    def _is_late_subject(self, place: int) -> bool:
+        """Tell whether a name is the subject behind an opening phrase: "with the money Anna bought a boat"."""
+        if self._has_verb or not self._preposition or not self.surfaces[place][0].isupper():
+            return False
+        last = self._words[-1]
+        follows = last.place == place - 1 and not last.is_name and not last.is_owner
+        return follows and not any(word.is_core for word in self._words)
+
+    def _name_after_number(self, place: int) -> bool:
+        return self.surfaces[place][0].isupper() and self.tokens[place - 1][0].isdigit()
+
+    def _add(self, place: int, text: str, sense_: str, **marks: bool) -> None:
+        self._words.append(
+            Word(
+                text=text,
+                sense=sense_,
+                place=place,
+                rank=self._rank(place),
+                preposition=None if self._is_agent(place) else self._preposition,
+                owner=self._owner,
+                is_subordinate=self._subordinate,
+                is_owned_head=self._owner is not None and self._fresh_phrase,
+                **marks,
+            )
+        )
+        self._fresh_phrase = False
+
+    def _is_agent(self, place: int) -> bool:
+        if self.passive is None or self._preposition != "by" or place < self.passive[1]:
+            return False
+        by = max(at for at in range(place) if self.tokens[at] == "by")
+        is_means = sense(self.tokens[by + 1]) in MEANS and self.surfaces[by + 1].islower()
+        return not is_means and not opens_time(self.tokens, by)
+
+    def _rank(self, place: int) -> int:
+        if self.passive is None:
+            return place
+        if self._is_agent(place):
+            return place - 1_000
+        if place < self.passive[1] and self._preposition is None:
+            return place + PASSIVE_SUBJECT
+        return place
+
+
+def _counts(following: tuple[str, ...]) -> bool:
+    return bool(following) and (following[0][0].isdigit() or following[0] in NUMBER_WORDS)
+
+
+def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:
+    if not surface[0].isupper():
+        return False
+    return place > 0 or (surface.lower() not in STOP_WORDS and len(surfaces) > 1 and not surface.isupper())
+
+
+def in_full(text: str) -> str:
+    """Give a text with "I'll", "you're" and their kind as two words."""
+    return _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
+
+
+@TextCache
+def read(text: str) -> Reading:
+    """Give the reading of one sentence, "I'm" and its kind as two words."""
+    return _Reader(in_full(text)).read()

@@ -1,0 +1,222 @@
+"""The evidence as single statements, each with what its pronouns stand for."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mrpvm.english.gaps import filled
+from mrpvm.english.reading import Reading, read
+from mrpvm.english.references import References
+from mrpvm.english.voices import Voiced, voiced
+from mrpvm.knowledge.dialogue import UTTERANCE, in_third_person, quoted_utterance
+from mrpvm.knowledge.pragmatics import asks_reader, is_task_request
+from mrpvm.knowledge.small_talk import is_assent
+from mrpvm.knowledge.text import QUESTION_MARKS, sentences, words
+from mrpvm.knowledge.units import CHAT_TURN
+from mrpvm.values import EvidenceEntry, KnowledgeUnit
+
+_STEP_NUMBER = re.compile(r"(?:(?<=\s)|^)\d{1,2}\.\s+")
+_BY_PRONOUN = re.compile(r"(?:he|she|his|her)\b", re.IGNORECASE)
+_REACH = 3
+"""How many sentences back a person may be named."""
+_BREAK = re.compile(r";\s|,?\s(?:but|and|so)\s", re.IGNORECASE)
+_ITEM = re.compile(r"^- ", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One sentence of a unit.
+
+    `text` is quoted, `plain` is what it says with its speaker told in the third person, `reading` is of that with its
+    pronouns put in. `before` is the sentence that has to be told with it, `lead` introduces its list, `asked` is the
+    question it replies to, `assent` tells whether the reply began with a bare "Yes." or "No.". `replaces` is the
+    earlier statement that this one puts in other words, with a new value.
+    """
+
+    text: str
+    plain: str
+    reading: Reading
+    entry: EvidenceEntry
+    position: int
+    voiced: Voiced
+    before: str | None = None
+    speaker: str | None = None
+    lead: str | None = None
+    asked: str | None = None
+    assent: bool | None = None
+    replaces: str | None = None
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """Return what is said one after the other, each part read on its own."""
+        return tuple(read(part) for part in _BREAK.split(self.reading.text) if part)
+
+    @property
+    def unit_id(self) -> str:
+        """Give the id of the unit that says it."""
+        return self.entry.unit.id
+
+    @property
+    def is_of_document(self) -> bool:
+        """Tell whether a document says it: to its readers, not to somebody in a conversation."""
+        return self.speaker is None and self.entry.unit.source_type not in (None, CHAT_TURN)
+
+    @property
+    def order(self) -> tuple[str, str, int, int, int, str, int]:
+        """Give the place in the source, for answers that tell things in their order [BP-36 d]."""
+        unit = self.entry.unit
+        return (
+            unit.source_id,
+            unit.created_at or "",
+            unit.chunk_index if unit.chunk_index is not None else -1,
+            unit.char_start if unit.char_start is not None else -1,
+            unit.unit_index if unit.unit_index is not None else -1,
+            unit.id,
+            self.position,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """A sentence as it stands in its unit."""
+
+    text: str
+    speaker: str | None = None
+    asked: str | None = None
+    lead: str | None = None
+    assent: bool | None = None
+
+
+def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
+    """Give the statements of the evidence, best unit first; questions in it state nothing, repeats are left out.
+
+    A summary only repeats its parts, and names headings besides: it counts where no part was found.
+    """
+    found: dict[tuple[str, ...], Statement] = {}
+    given = list(entries)
+    for entry in [entry for entry in given if not _is_summary(entry.unit)] or given:
+        for statement in _of_unit(entry):
+            found.setdefault(_identity(statement), statement)
+    return list(found.values())
+
+
+def _identity(statement: Statement) -> tuple[str, ...]:
+    """Give what makes a statement another one: its words, whom its pronouns mean, and what stands above it."""
+    unit = statement.entry.unit
+    above = (unit.section_title or unit.title or "", statement.lead or "", statement.asked or "")
+    said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
+    return (*said, *above)
+
+
+def _is_summary(unit: KnowledgeUnit) -> bool:
+    return (unit.unit_type or "").endswith("-aggregate")
+
+
+def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
+    unit = entry.unit
+    references = References(unit.topic)
+    asks = is_task_request if unit.unit_type == UTTERANCE else asks_reader
+    parts = [part for part in _parts(unit) if unit.procedure or not asks(part.text)]
+    parts = [part for part in parts if part.text.rstrip(".") != unit.title]
+    for position, part in enumerate(parts):
+        said = voiced(part.text)
+        plain = filled(in_third_person(said.said, part.speaker) if part.speaker else said.said)
+        resolved = references.resolve(plain, _quoted(part))
+        whole = resolved.said if not said.is_claim else part.text
+        yield Statement(
+            text=_quoted(part),
+            plain=plain if not said.is_claim else part.text,
+            reading=read(whole),
+            entry=entry,
+            position=position,
+            voiced=said,
+            before=_told_before(resolved.before, parts[: position + 1]),
+            speaker=part.speaker,
+            lead=part.lead,
+            asked=_question_of(part, unit),
+            assent=part.assent,
+        )
+
+
+def _told_before(named_in: str | None, parts: Sequence[_Part]) -> str | None:
+    """Give what has to be told before the last sentence, so that it is clear whom it means."""
+    if named_in and not _BY_PRONOUN.match(named_in):
+        return named_in
+    return _naming_person(parts) or named_in
+
+
+def _naming_person(parts: Sequence[_Part]) -> str | None:
+    """Give the sentences back to the one that names whom the last one begins with: "He has run it since then"."""
+    if not _BY_PRONOUN.match(parts[-1].text):
+        return None
+    told: list[str] = []
+    for part in reversed(parts[-_REACH - 1 : -1]):
+        if part.speaker is not None:
+            return None
+        told.insert(0, part.text)
+        if not _BY_PRONOUN.match(part.text):
+            return " ".join(told)
+    return None
+
+
+def _question_of(part: _Part, unit: KnowledgeUnit) -> str | None:
+    """Give the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
+    utterance = quoted_utterance(part.asked) if part.asked else None
+    if utterance is not None:
+        return in_third_person(utterance.said, utterance.speaker)
+    return unit.title if (unit.title or "").endswith(QUESTION_MARKS) else None
+
+
+def _quoted(part: _Part) -> str:
+    return f"{part.speaker}: {part.text}" if part.speaker else part.text
+
+
+def _parts(unit: KnowledgeUnit) -> Iterable[_Part]:
+    if unit.unit_type == UTTERANCE:
+        return _utterances(unit.text)
+    lines = unit.text.split("\n")
+    if any(_ITEM.match(line) for line in lines):
+        return _items(lines)
+    return _replying(_sentences(unit.text))
+
+
+def _replying(found: Sequence[str]) -> Iterable[_Part]:
+    """Give the sentences; a bare "Yes." goes with the one behind it, and says nothing without one."""
+    assent: bool | None = None
+    for text in found:
+        if is_assent(text):
+            assent = words(text) == ["yes"]
+            continue
+        yield _Part(text=text, assent=assent)
+        assent = None
+
+
+def _utterances(text: str) -> Iterable[_Part]:
+    """Give what is stated in a reply; the question in front of it goes with the reply's first sentence."""
+    asked: str | None = None
+    for line in text.split("\n"):
+        utterance = quoted_utterance(line)
+        if utterance is None:
+            continue
+        for sentence in sentences(utterance.said):
+            if sentence.endswith(QUESTION_MARKS):
+                asked = line
+                continue
+            yield _Part(text=sentence, speaker=utterance.speaker, asked=asked)
+            asked = None
+
+
+def _items(lines: Sequence[str]) -> Iterable[_Part]:
+    lead = ""
+    for line in lines:
+        if not _ITEM.match(line):
+            lead = line
+            continue
+        item = line.removeprefix("- ")
+        yield _Part(text=item, lead=lead)
+
+
+def _sentences(text: str) -> list[str]:
+    if len(_STEP_NUMBER.findall(text)) >= 2:
+        return [part.strip() for part in _STEP_NUMBER.split(text) if part.strip()]
+    return sentences(text)

@@ -1,0 +1,111 @@
+"""What a parsed sentence is made of: phrases, and clauses that give them their roles."""
+
+from dataclasses import dataclass
+
+from mrpvm.english.reading import MEANS, sense
+from mrpvm.english.tagging import PLURALS
+from mrpvm.english.times import names_time
+from mrpvm.knowledge.lexicon import PERSON_WORDS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phrase:
+    """A noun phrase: the places of its first and last token, its head and what stands before the head.
+
+    `owner` holds the senses of a possessor ("Anna's boat", "the boat of Anna"), or a possessive pronoun's word.
+    `owned_by` are the phrases behind "of". `others` are further members of an enumeration, `aliases` other names set
+    beside it.
+    """
+
+    start: int
+    end: int
+    head: str
+    head_text: str
+    senses: frozenset[str]
+    determiner: str = ""
+    owner: frozenset[str] = frozenset()
+    owned_by: tuple["Phrase", ...] = ()
+    owner_pronoun: str = ""
+    is_name: bool = False
+    pronoun: str = ""
+    others: tuple["Phrase", ...] = ()
+    aliases: tuple["Phrase", ...] = ()
+
+    @property
+    def members(self) -> tuple["Phrase", ...]:
+        """Give the members of an enumeration, the phrase itself if it is none."""
+        return (self, *self.others)
+
+    @property
+    def is_plural(self) -> bool:
+        """Tell whether the phrase speaks of several."""
+        plural = self.head_text.endswith("s") and not self.head_text.endswith(("ss", "us", "is", "'s"))
+        return bool(self.others) or plural or self.pronoun in ("they", "we", "you", "i") or self.head_text in PLURALS
+
+    @property
+    def is_person(self) -> bool:
+        """Tell whether the phrase may name somebody."""
+        return self.is_name or self.head_text in PERSON_WORDS or sense(self.head_text) in _PERSON_SENSES
+
+
+_PERSON_SENSES = frozenset(sense(word) for word in PERSON_WORDS)
+
+
+@dataclass(slots=True, kw_only=True)
+class Clause:
+    """One verb with what belongs to it.
+
+    `link` is the word that ties the clause to the one it stands in (`outer`): "because", "if", "rel", "to", "that",
+    "ing" for a participle, "" for a main clause. `is_order` marks imperatives, `is_derived` what a clause only implies.
+    """
+
+    link: str = ""
+    outer: "Clause | None" = None
+    start: int = 0
+    end: int = 0
+    subject: Phrase | None = None
+    verb: str = ""
+    verb_text: str = ""
+    verb_place: int = -1
+    auxiliaries: frozenset[str] = frozenset()
+    is_passive: bool = False
+    is_negated: bool = False
+    is_order: bool = False
+    is_derived: bool = False
+    objects: tuple[Phrase, ...] = ()
+    modifiers: tuple[tuple[str, Phrase], ...] = ()
+    adverbs: tuple[str, ...] = ()
+
+    @property
+    def phrases(self) -> "list[Phrase]":
+        """Give the subject, the objects and what stands behind prepositions."""
+        modifiers = [phrase for _, phrase in self.modifiers]
+        return [*([self.subject] if self.subject else []), *self.objects, *modifiers]
+
+    @property
+    def agent(self) -> Phrase | None:
+        """Give who does it: the subject, or what stands behind "by" in a passive."""
+        if not self.is_passive:
+            return self.subject
+        behind = (item for word, item in self.modifiers if word == "by" and not names_time(item.head_text))
+        return next((item for item in behind if item.determiner or item.is_name or item.head not in MEANS), None)
+
+    @property
+    def patient(self) -> tuple[Phrase, ...]:
+        """Give what it is done to."""
+        if not self.is_passive:
+            return self.objects
+        return (self.subject, *self.objects) if self.subject else self.objects
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A sentence: its tokens in lower case, as they are written, and its clauses."""
+
+    tokens: tuple[str, ...]
+    surfaces: tuple[str, ...]
+    clauses: tuple[Clause, ...]
+
+    def text_of(self, phrase: Phrase) -> str:
+        """Give a phrase as it is written."""
+        return " ".join(self.surfaces[phrase.start : phrase.end + 1])

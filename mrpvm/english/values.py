@@ -1,0 +1,197 @@
+"""Values in a clause: places, times, durations, counts and amounts among its phrases."""
+
+from collections.abc import Iterable
+
+from mrpvm.english.dimensions import tells
+from mrpvm.english.reading import GIVEN, sense
+from mrpvm.english.structure import Clause, Parsed, Phrase
+from mrpvm.english.tagging import is_nominal, is_number
+from mrpvm.english.times import CLOCK, YEAR, is_ahead, limits
+from mrpvm.english.units import MONEY, MONEY_SIGNS, SPANS, UNITS, is_difference, unit_of
+from mrpvm.knowledge.lexicon import COLOURS, MONTHS, NO_PLACES, TIME_WORDS, WEEKDAYS, word_class
+
+_CALENDAR = (MONTHS - {"may"}) | WEEKDAYS | {f"{day}s" for day in WEEKDAYS} | {"month-of-may", "a.m", "pm"}
+PLACE_PREPOSITIONS = word_class(
+    "in at on near under behind inside beside below above beneath between along outside around into to from through "
+    "across within beyond over off toward towards by onto opposite"
+)
+PLACE_ADVERBS = word_class("home abroad upstairs downstairs outside inside nearby indoors outdoors away")
+_PERIODICAL = word_class("daily weekly monthly yearly hourly annually nightly quarterly fortnightly")
+_EVERY = _PERIODICAL | word_class("every each per once twice")
+_WEEKLY = {f"{day}s" for day in WEEKDAYS}
+_TIME_ADVERBS = _PERIODICAL | word_class("today tomorrow yesterday tonight now")
+
+
+def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
+    """Give the tokens of a phrase."""
+    return parsed.tokens[phrase.start : phrase.end + 1]
+
+
+def has_number(tokens: Iterable[str]) -> bool:
+    """Tell whether a number is among tokens."""
+    return any(is_number(token) for token in tokens)
+
+
+def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
+    """Tell whether a phrase says when: a date, a clock time, a day or part of it."""
+    tokens = tokens_of(phrase, parsed)
+    if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in _CALENDAR
+           for token in tokens):  # fmt: skip
+        return True
+    if phrase.head_text in TIME_WORDS:
+        return phrase.head_text not in ("second", "seconds", "minute", "minutes") or preposition in ("in", "after")
+    bare_hour = preposition in ("at", "by", "until", "from", "before", "after", "past") and has_number(tokens)
+    return bare_hour and len(tokens) <= 4 and "%" not in tokens and not any(token in MONEY for token in tokens)
+
+
+def is_span(phrase: Phrase, parsed: Parsed) -> bool:
+    """Tell whether a phrase is a length of time."""
+    tokens = tokens_of(phrase, parsed)
+    return any(token in SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
+
+
+def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
+    """Tell whether a phrase is a number with a unit of a kind."""
+    tokens = parsed.tokens[phrase.start : phrase.end + 2]
+    units = UNITS[kind]
+    glued = any(token[0].isdigit() and unit_of(token) in units for token in tokens)
+    signed = phrase.start > 0 and parsed.tokens[phrase.start - 1] in MONEY_SIGNS & units
+    number = has_number(tokens[:-1] or tokens)
+    return (number and any(token in units for token in tokens)) or glued or (signed and number)
+
+
+def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
+    """Tell whether a value says how much more or less: "20 euros more than the red one"."""
+    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
+    return any(is_difference(parsed.tokens, place) for place in places if parsed.tokens[place] in units)
+
+
+def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
+    """Tell whether the value in a phrase measures what is asked for."""
+    if not measure or measure == "much":
+        return True
+    places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
+    start = next((place for place in places if is_number(parsed.tokens[place])), phrase.start)
+    unit = next((place for place in places if parsed.tokens[place] in units), start)
+    return tells(measure, parsed.tokens, start, unit)
+
+
+def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
+    """Give all phrases of a clause behind its verb with their prepositions, members of enumerations apart."""
+    found = [("", item) for phrase in clause.objects for item in phrase.members]
+    found += [(word, item) for word, phrase in clause.modifiers for item in phrase.members]
+    return found
+
+
+def times(clause: Clause, parsed: Parsed, limit: str = "") -> list[str]:
+    """Give what says when; "until when" and its kind are told by times behind such a preposition alone."""
+    wanted = limits(limit) if limit else frozenset[str]()
+    found = [
+        parsed.text_of(phrase)
+        for word, phrase in phrases_of(clause)
+        if is_time(phrase, word, parsed) and (not limit or word in wanted)
+    ]
+    return found if limit else found + [word for word in clause.adverbs if word in _TIME_ADVERBS]
+
+
+def places(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give what says where."""
+    found = [
+        parsed.text_of(phrase)
+        for word, phrase in clause.modifiers
+        if word in PLACE_PREPOSITIONS and not (word == "to" and clause.verb in GIVEN)
+        and phrase.head_text not in NO_PLACES
+        and not is_time(phrase, word, parsed) and not is_span(phrase, parsed)
+        and not (clause.is_passive and word == "by") and (phrase.senses or phrase.pronoun == "")
+    ]  # fmt: skip
+    return found + [word for word in clause.adverbs if word in PLACE_ADVERBS]
+
+
+def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
+    """Give how long something takes or lasts."""
+    return [
+        parsed.text_of(phrase)
+        for word, phrase in phrases_of(clause)
+        if is_span(phrase, parsed)
+        and word not in ("per", "after", "before", "every")
+        and _tells(measure, phrase, SPANS, parsed)
+    ]
+
+
+def advances(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give how long before something else a thing is done: "two weeks in advance", "a day before arrival"."""
+    return [
+        parsed.text_of(phrase)
+        for _, phrase in phrases_of(clause)
+        if is_span(phrase, parsed)
+        and (is_ahead(parsed.tokens, phrase.end + 1) or parsed.tokens[phrase.end + 1 : phrase.end + 2] == ("before",))
+    ]
+
+
+def colours(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give the colours that stand behind the verb, not those of another thing: "painted red", "is long and green"."""
+    found = []
+    for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
+        before, following = parsed.tokens[place - 1], (*parsed.tokens[place + 1 : place + 2], ",")[0]
+        is_last = not is_nominal(following) or following in COLOURS or following in TIME_WORDS
+        opens = place - 1 == clause.verb_place or before in _BEFORE_COLOUR or before in COLOURS
+        if parsed.tokens[place] in COLOURS and is_last and opens:
+            found.append(parsed.surfaces[place])
+    return found
+
+
+_BEFORE_COLOUR = word_class("and , in dark light bright pale all entirely completely")
+
+
+def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> list[str]:
+    """Give numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
+    found = [
+        phrase
+        for word, phrase in phrases_of(clause)
+        if word != "by"  # by how much it changes
+        and is_measure(phrase, kind, parsed)
+        and _tells(measure, phrase, UNITS[kind], parsed)
+        and not _is_difference(phrase, UNITS[kind], parsed)
+    ]
+    if kind == "age":
+        aged = [
+            phrase for _, phrase in phrases_of(clause) if phrase.head == "age" and has_number(tokens_of(phrase, parsed))
+        ]
+        aged += [
+            phrase
+            for phrase in clause.objects
+            if clause.verb == sense("be") and is_number(phrase.head_text) and _is_somebody(clause.subject)
+        ]
+        found = aged + [phrase for phrase in found if {"old", "age", "aged"} & set(parsed.tokens)]
+    return [parsed.text_of(phrase) for phrase in found]
+
+
+def _is_somebody(subject: Phrase | None) -> bool:
+    return subject is not None and (subject.is_person or subject.pronoun in ("i", "he", "she"))
+
+
+def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
+    """Give how often something is done."""
+    found = [
+        parsed.text_of(phrase)
+        for word, phrase in phrases_of(clause)
+        if word in ("per", "once", "twice")
+        or phrase.head_text == "times"
+        or set(tokens_of(phrase, parsed)) & (_EVERY | _WEEKLY)
+    ]
+    return found + [word for word in clause.adverbs if word in _EVERY]
+
+
+def counts(clause: Clause, noun: Phrase, parsed: Parsed) -> list[str]:
+    """Give the numbers that stand before a counted noun."""
+    found = []
+    phrases = [*([("", clause.subject)] if clause.subject else []), *phrases_of(clause)]
+    for _, phrase in phrases:
+        for item in phrase.members:
+            if item.pronoun or not noun.senses <= item.senses | item.owner:
+                continue
+            tokens = parsed.tokens[item.start : item.end + 1]
+            number = [token for token in tokens if is_number(token)]
+            if number or item.determiner == "no":
+                found.append(" ".join(number) or "no")
+    return found

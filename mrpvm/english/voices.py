@@ -1,0 +1,81 @@
+"""Whose words a sentence is: reported speech, corrections, and what a correction takes back."""
+
+import re
+from dataclasses import dataclass
+
+from mrpvm.english.reading import read
+from mrpvm.knowledge.corrections import correction_in
+from mrpvm.text_cache import TextCache
+
+_SPEECH = (
+    r"(?:says?|said|writes?|wrote|written|reports?|reported|states?|stated|notes?|noted|claims?|claimed|announces?"
+    r"|announced|adds?|added|explains?|explained|tells?|told|replied|answered|records?|recorded|reads?)"
+)
+_ACCORDING = re.compile(
+    r"^according to (?P<voice>[^,]+(?:,\s(?-i:[A-Z][\w.]*(?:\s[A-Z][\w.]*){0,2})(?=,))?),\s+(?P<said>.+)$",
+    re.IGNORECASE,
+)
+_QUOTING = re.compile(
+    rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\b[^:]{{0,40}}:\s+[\"\u201c]?(?P<said>\w+\s+\w+.*)$", re.IGNORECASE
+)
+_FIRST_PERSON = re.compile(r"\b(?:i|me|my|we|our|us)\b", re.IGNORECASE)
+_THAT = re.compile(rf"^(?P<voice>[^:]{{0,60}}?)\b{_SPEECH}\s+that\s+(?P<said>.+)$", re.IGNORECASE)
+_TAIL = re.compile(
+    r",?\s+(?:and\s+)?(?:not|rather than|instead of)\s+(?P<denied>[^,.;!?]{1,40}?)(?:\s+as\b[^,.;!?]*)?(?=[.!?]*$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Voiced:
+    """What is said, apart from who says it.
+
+    `voice` names who it is put down to. `is_claim` marks "Anna says that ...", which does not make it so.
+    `is_marked` says that it calls itself a correction, `denied` holds what it takes back.
+    `is_attributed` says that it begins "According to ...".
+    """
+
+    said: str
+    voice: frozenset[str] = frozenset()
+    is_claim: bool = False
+    is_marked: bool = False
+    denied: frozenset[str] = frozenset()
+    is_attributed: bool = False
+
+    @property
+    def is_correction(self) -> bool:
+        """Tell whether it sets something right."""
+        return self.is_marked or bool(self.denied)
+
+
+@TextCache
+def voiced(text: str) -> Voiced:
+    """Give what a sentence says and whose words it is."""
+    voice: frozenset[str] = frozenset()
+    is_claim = is_marked = False
+    said, denied = text, frozenset[str]()
+    for pattern in (_ACCORDING, None, _QUOTING, None, _THAT):
+        if pattern is None:
+            if found := correction_in(said):
+                said, is_marked, denied = found.said, True, denied | read(found.denied).senses
+        elif match := pattern.match(said):
+            said = match["said"]
+            voice = voice or frozenset(word.sense for word in read(match["voice"]).words if word.is_core)
+            is_claim = pattern is _THAT or _FIRST_PERSON.search(said) is not None
+    said, taken_back = _without_denial(said)
+    return Voiced(
+        said=said[:1].upper() + said[1:] if voice or is_marked else said,
+        voice=voice,
+        is_claim=is_claim,
+        is_marked=is_marked,
+        is_attributed=_ACCORDING.match(text) is not None,
+        denied=denied | taken_back,
+    )
+
+
+def _without_denial(text: str) -> tuple[str, frozenset[str]]:
+    """Give `text` without a closing ", not eight", and what that takes back."""
+    tail = _TAIL.search(text)
+    if tail is None or (" not " in tail.group().lower() and "," not in tail.group()):
+        return text, frozenset()
+    return text[: tail.start()] + text[tail.end() :], read(tail["denied"]).senses

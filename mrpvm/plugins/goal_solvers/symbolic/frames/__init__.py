@@ -1,1 +1,0 @@
-"""Clauses with their roles: who does what to whom, where, when, and which question that answers."""
