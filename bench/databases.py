@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
+
+import django
+from django.core.management import call_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,17 @@ def new_database(directory: Path) -> Iterator[Database]:
         return
     with _on_postgresql(directory, address, "template0") as database:
         yield database
+
+
+@contextmanager
+def django_on_new_database() -> Iterator[None]:
+    """Set Django up in this process on a new, migrated database; it is gone afterwards."""
+    with TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
+        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
+        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
+        django.setup()
+        call_command("migrate", verbosity=0)
+        yield
 
 
 @contextmanager

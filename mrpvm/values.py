@@ -375,6 +375,7 @@ class Limits:
 class TurnRequest:
     """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1].
 
+    `resolves_references` is false for a message that is read as it stands: detectors then see no `history`.
     `skill` is the one that guides the turn, `skill_choice` what a model was offered and chose; both for the record.
     `spent_ms` and `spent_llm_calls` are what preparing the turn has taken of its limits already.
     """
@@ -385,6 +386,7 @@ class TurnRequest:
     system_prompt: str | None = None
     history: tuple[HistoryMessage, ...] = ()
     recall: Recall | None = None
+    resolves_references: bool = True
     pins: Selection = field(default_factory=Selection)
     preferences: Selection = field(default_factory=Selection)
     deliberation_level: int = 0
@@ -418,6 +420,7 @@ class TurnOutcome:
     """How a turn ended; `answer` is None unless it succeeded, `error` is None if it did [T-20, T-28].
 
     `used` names the plugins that produced the answer, or, after a failure, those that were pinned or tried [T-30].
+    `read_as` are the intents to which a detector added what the conversation speaks of, with that in brackets.
     """
 
     status: Literal["succeeded", "failed", "cancelled"]
@@ -428,3 +431,4 @@ class TurnOutcome:
     used: Selection
     stages: tuple[StageRecord, ...]
     error: Mapping[str, Any] | None = None
+    read_as: tuple[str, ...] = ()

@@ -2,13 +2,10 @@
 
 import argparse
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import django
-
-from bench.databases import new_database
+from bench.databases import django_on_new_database
 
 OWN_DATA = Path(__file__).parent.parent / "data" / "retrieval"
 
@@ -22,13 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--only", help="one collection by its name")
     given = parser.parse_args(arguments)
     named = given.directory or Path(os.environ.get("MRPVM_BENCH_DATA") or OWN_DATA)
-    with tempfile.TemporaryDirectory(prefix="mrpvm-bench-") as directory, new_database(Path(directory, "rows")) as own:
-        os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": own.url}
-        os.environ["MRPVM_DATA_DIR"] = str(own.directory)
-        django.setup()
-        from django.core.management import call_command
-
-        call_command("migrate", verbosity=0)
+    with django_on_new_database():
         from bench.retrieval.report import report
 
         for line in report(named, given.only):

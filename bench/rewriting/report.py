@@ -10,7 +10,8 @@ from bench.rewriting.scores import Judgements, Rewrites, by_dataset, content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting import needs_rewrite, rewrite
 from mrpvm.conversation.rewriting.rewrite import meaning_of
-from mrpvm.conversation.rewriting.said import mentions_in, words_of
+from mrpvm.conversation.rewriting.said import exchanges_of, mentions_in, words_of
+from mrpvm.conversation.rewriting.signals import need_probability
 from mrpvm.conversation.rewriting.weights import Weights, learned
 
 LEAST_PROBABILITY = 0.3
@@ -96,7 +97,7 @@ def _learned_rows(name: str, judged: Iterable[tuple[FollowUp, Weights]]) -> Iter
     written: list[tuple[FollowUp, str]] = []
     for turn, weights in judged:
         need, terms = meaning_of(turn.message, turn.history, weights)
-        gate.append((turn, need, need > LEAST_NEED))
+        gate.append((turn, need_probability(turn.message, exchanges_of(turn.history), weights), need > LEAST_NEED))
         meant = (item.word for item in terms if item.probability >= LEAST_PROBABILITY)
         written.append((turn, " ".join([turn.message, *meant])))
     figures = _gate_figures(gate) | _term_figures(written)

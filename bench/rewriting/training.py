@@ -1,21 +1,23 @@
-"""`python -m bench.rewriting.training DIRECTORY`: learns the weights of the need and of the meant terms.
+"""`python -m bench.rewriting.training DIRECTORY`: learns the weights of the gate, the need and the meant terms.
 
 Provenance: CAsT 2019 to 2022 (daltonj/treccastweb, MIT), iKAT 2023 and 2024 (irlabamsterdam/iKAT, MIT) and MTRAG
-(IBM/mt-rag-benchmark, Apache-2.0), nothing else: data sets of other licences in the directory are passed over. What is
-kept are weights, and in how many conversations a stem was said; the same data give the same file.
+(IBM/mt-rag-benchmark, Apache-2.0), and questions about our own stories (bench/evaluation), nothing else: data sets of
+other licences in the directory are passed over. What is kept are weights, and in how many conversations a stem was
+said; the same data give the same file.
 """
 
 import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bench.evaluation.suites import DEVELOPMENT, FURTHER, load_suites
 from bench.rewriting.scores import content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting.said import Exchange, exchanges_of, mentions_in
@@ -35,6 +37,10 @@ NOISY = {"mtrag": 0.5}
 """Weight of the data set whose people rewrite for style as well: whether one needs it says little there."""
 REWRITTEN = 0.1
 """Weight of a message as people rewrote it, beside the message itself: it needs nothing that was said before."""
+OWN_SHARE = 0.5
+"""What questions about our own stories count among those of other matters."""
+OF_CONVERSATIONS = frozenset({"unanswered", *(f"turns {count}" for count in range(1, 5))})
+"""Signs of a conversation, not of a message, from which nothing is learned about who goes on from it."""
 STEPS, SMALL_STEP = 25, 1e-6
 type Row = Mapping[str, float]
 type Model = dict[str, float]
@@ -95,26 +101,68 @@ def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], c
     return fit(rows, targets, weights, NEED_PENALTY)
 
 
+def learn_follows(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: Weights) -> Model:
+    """Return the weights by which messages that need their conversation are told from questions of other matters.
+
+    Those are messages of other conversations as people rewrote them, and questions about stories of our own, which are
+    short. Each conversation is seen with all of them, so how long it is and whether it was answered tell nothing.
+    """
+    needing = [number for number, turn in enumerate(turns) if content(turn.manual) - content(turn.message)]
+    strangers, own = [stranger_to(turn, turns) for turn in turns], own_questions()
+    rows = [signs(turns[number].message, exchanges[number], counted.rarity) for number in needing]
+    rows += [signs(turn.manual, said, counted.rarity) for turn, said in zip(strangers, exchanges, strict=True)]
+    rows += [signs(chosen(own, turn), said, counted.rarity) for turn, said in zip(turns, exchanges, strict=True)]
+    seen = Counter(name for row in rows for name, value in row.items() if value)
+    known = {name for name, count in seen.items() if count >= FEWEST_ROWS and name not in OF_CONVERSATIONS}
+    rows = [{name: value for name, value in row.items() if name in known} for row in rows]
+    targets = np.array([1.0] * len(needing) + [0.0] * (len(rows) - len(needing)))
+    datasets = [turns[number].dataset for number in needing], [turn.dataset for turn in strangers]
+    needing_weights, stranger_weights = (balanced(names, noisy={}) / len(names) for names in datasets)
+    own_weights = np.full(len(turns), OWN_SHARE / len(turns))
+    weights = np.concatenate([needing_weights, stranger_weights * (1 - OWN_SHARE), own_weights]) * len(needing)
+    return fit(rows, targets, weights, NEED_PENALTY)
+
+
+def own_questions() -> list[str]:
+    """Return the questions of our own stories, without those that are only measured."""
+    suites = (*load_suites(DEVELOPMENT), *load_suites(FURTHER))
+    return [question.input for suite in suites for question in suite.questions]
+
+
+def stranger_to(turn: FollowUp, turns: Sequence[FollowUp]) -> FollowUp:
+    """Return a turn of another conversation."""
+    return chosen([other for other in turns if opening_of(other) != opening_of(turn)], turn)
+
+
+def chosen[Item](items: Sequence[Item], turn: FollowUp) -> Item:
+    """Return one of the items, always the same one for the same turn."""
+    digest = blake2b(f"{turn.conversation}:{turn.message}".encode(), digest_size=8).digest()
+    return items[int.from_bytes(digest) % len(items)]
+
+
+def opening_of(turn: FollowUp) -> str:
+    """Return the first message of the conversation: a topic may have several conversations that begin alike."""
+    return turn.history[0].content if turn.history else turn.message
+
+
 def learn(turns: Sequence[FollowUp]) -> Weights:
     """Give what is learned; each stage learns from what the one before says of conversations that it did not see."""
     counts, conversation_count = conversation_counts(turns)
-    counted = Weights(need={}, first={}, second={}, counts=counts, conversation_count=conversation_count)
+    counted = Weights(follows={}, need={}, first={}, second={}, counts=counts, conversation_count=conversation_count)
     exchanges = [exchanges_of(turn.history) for turn in turns]
     folds = np.array([fold_of(turn) for turn in turns])
     found: list[dict[str, Candidate]] = [{}] * len(turns)
     rows: list[list[tuple[str, dict[str, float]]]] = [[]] * len(turns)
     for inside, outside in _parts(folds):
         need = learn_need([turns[at] for at in inside], [exchanges[at] for at in inside], counted)
-        judging = Weights(need=need, first={}, second={}, counts=counts, conversation_count=conversation_count)
+        judging = replace(counted, need=need)
         for at in outside:
             message, said = turns[at].message, exchanges[at]
             expected = float(probabilities(need, [signs(message, said, counted.rarity)])[0])
             found[at], rows[at] = first_signs(message, said, expected, judging)
     first, second = _learn_terms(turns, folds, found, rows)
-    return Weights(
-        need=learn_need(turns, exchanges, counted), first=first, second=second, counts=counts,
-        conversation_count=conversation_count,
-    )  # fmt: skip
+    need, follows = learn_need(turns, exchanges, counted), learn_follows(turns, exchanges, counted)
+    return replace(counted, follows=follows, need=need, first=first, second=second)
 
 
 def _parts(folds: Any) -> Iterator[tuple[Any, Any]]:
@@ -168,7 +216,7 @@ def conversation_counts(turns: Sequence[FollowUp]) -> tuple[dict[str, int], int]
 def main() -> None:
     """Learn and write the weights."""
     found = learn([turn for turn in follow_ups(Path(sys.argv[1])) if turn.dataset in PERMISSIVE])
-    provenance = "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT) and MTRAG (Apache-2.0)"
+    provenance = "bench/rewriting/training.py over CAsT (MIT), iKAT (MIT), MTRAG (Apache-2.0) and own questions"
     PATH.write_text(json.dumps({"provenance": provenance} | asdict(found), indent=0, ensure_ascii=False) + "\n")
 
 

@@ -77,6 +77,12 @@ class ContextReport:
     def with_warning(self, warning: str) -> "ContextReport":
         return replace(self, warnings=(*self.warnings, warning))
 
+    def with_reading(self, read_as: Sequence[str]) -> "ContextReport":
+        """Return the report with what a detector read the message as, where that is more than it says."""
+        if not read_as or self.rewriting is None:
+            return self
+        return replace(self, rewriting={**self.rewriting, "read_as": list(read_as)})
+
     def with_evidence(self, unit_ids: Sequence[str], chars: int) -> "ContextReport":
         """Return the report with what was retrieved for the answer, before the message's section."""
         if not unit_ids:

@@ -18,7 +18,7 @@ from mrpvm.conversation.context import Context, ContextReport, build_context
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.memory import Remembered, recalled
 from mrpvm.conversation.personas import Persona, resolve_style
-from mrpvm.conversation.rewriting import FOLLOWS_UP, Rewriting, need_of, rewrite
+from mrpvm.conversation.rewriting import FOLLOWS_UP, Rewriting, before_repeats, need_of, rewrite, stands_alone
 from mrpvm.conversation.rewriting.by_model import model_asker
 from mrpvm.conversation.session_memory import Memory, told_terms
 from mrpvm.conversation.skills.choice import SkillChoice
@@ -142,6 +142,7 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         skill_choice=asked.skill_choice.as_record() if asked.skill_choice else None,
         history=context.history,
         recall=recall if recall.terms or recall.documents else None,
+        resolves_references=asked.flags.enable_query_rewriting and not stands_alone(asked.message, context.history),
         pins=asked.pins,
         preferences=state.preferences,
         deliberation_level=asked.deliberation_level,
@@ -239,7 +240,8 @@ def _recall(
     state: ConversationState, history: Sequence[HistoryMessage], model: PreparationModel
 ) -> tuple[Recall, Rewriting | None, tuple[str, ...]]:
     """Return what the conversation adds to the turn's searches, the rewriting it comes from, and warnings."""
-    asked, said = state.asked, [item for item in history if item.role != "system"]
+    asked = state.asked
+    said = before_repeats(asked.message, [item for item in history if item.role != "system"])
     rewriting, warnings = None, tuple[str, ...]()
     if asked.flags.enable_query_rewriting:
         try:

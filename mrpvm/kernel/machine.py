@@ -1,6 +1,7 @@
 """The machine: one method runs one turn."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Literal
 
@@ -26,7 +27,7 @@ from mrpvm.llm.port import ModelSource
 from mrpvm.registry import Registry
 from mrpvm.trace.events import Emit, Event, PolicySet, SkillConsidered, SkillInvoked, TurnFinished, TurnStarted
 from mrpvm.trace.head import INPUT_MESSAGE_CHARS
-from mrpvm.values import Selection, TurnOutcome, TurnRequest
+from mrpvm.values import Intent, Selection, TurnOutcome, TurnRequest
 from mrpvm.wire import from_wire
 
 logger = logging.getLogger(__name__)
@@ -66,13 +67,13 @@ class Machine:
         run = TurnRun(request, self.registry, budget, knowledge, model or self._model, emit)
         self._started(run)
         try:
-            detected, result = Scheduler(run, self._workers, tick).run(self._answer(run))
+            detected, frame, result = Scheduler(run, self._workers, tick).run(self._answer(run))
         except MRPError as error:
             return _failed(run, error)
         except Exception as error:
             logger.exception("turn %s failed on a defect", request.request_id)
             return _failed(run, MRPError(f"The server has a defect ({type(error).__name__}); the turn was undone."))
-        return _succeeded(run, detected, result)
+        return _succeeded(run, detected, frame, result)
 
     def predict(self, request: TurnRequest, knowledge: TurnKnowledge, tick: Tick = lambda: None) -> Prediction:
         """Return what a turn with this request would try; no model is asked."""
@@ -104,7 +105,7 @@ class Machine:
             )
         )
 
-    def _answer(self, run: TurnRun) -> Program[tuple[Execution, FrameResult]]:
+    def _answer(self, run: TurnRun) -> Program[tuple[Execution, Frame, FrameResult]]:
         frame = Frame(calls=run.budget.calls)
         run.open_frame(frame, None, {"message": run.request.message, "systemPrompt": run.request.system_prompt})
         if run.request.skill_choice is not None:
@@ -126,10 +127,10 @@ class Machine:
         if len(frame.intents) < len(admitted.intents):
             result = replace(result, answer=with_idle_intents(result.answer, admitted.intents))
         run.close_frame(frame, "succeeded", result.closure_reason, result.answer, result.state)
-        return detected, result
+        return detected, frame, result
 
 
-def _succeeded(run: TurnRun, detected: Execution, result: FrameResult) -> TurnOutcome:
+def _succeeded(run: TurnRun, detected: Execution, frame: Frame, result: FrameResult) -> TurnOutcome:
     run.emit(TurnFinished(status="succeeded", answer_status=result.answer.status))
     return TurnOutcome(
         status="succeeded",
@@ -139,7 +140,14 @@ def _succeeded(run: TurnRun, detected: Execution, result: FrameResult) -> TurnOu
         staged_units=run.staged_units,
         used=replace(result.used, seed_detector=detected.plugin_id),
         stages=run.stages_in_order,
+        read_as=_read_as(run.request.message, frame.intents),
     )
+
+
+def _read_as(message: str, intents: Sequence[Intent]) -> tuple[str, ...]:
+    """Return the intents to which the detector added what the conversation speaks of."""
+    added = (item for item in intents if item.context and item.context.casefold() not in message.casefold())
+    return tuple(f"{item.target} ({item.context})" for item in added)
 
 
 def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from mrpvm.conversation.answers import preview, response_document
 from mrpvm.conversation.commands.skill_envelope import skill_answer, skill_failure
 from mrpvm.conversation.context import ContextReport, MemoryReport
-from mrpvm.conversation.rewriting import subject_of
+from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import ResolvedTerm, after_turn
 from mrpvm.errors import TurnCancelled, TurnInterrupted
 from mrpvm.values import Answer, Selection, TurnOutcome
@@ -50,7 +50,7 @@ def final_report(prepared: Prepared, outcome: TurnOutcome) -> ContextReport:
     if outcome.answer is None:
         return report
     found = {entry.unit.id: len(entry.unit.text) for group in outcome.answer.groups for entry in group.evidence}
-    report = report.with_evidence(tuple(found), sum(found.values()))
+    report = report.with_reading(outcome.read_as).with_evidence(tuple(found), sum(found.values()))
     return replace(report, model_call_count=sum(stage.llm_calls for stage in outcome.stages))
 
 
@@ -113,7 +113,7 @@ def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> Cont
         memory = after_turn(
             known,
             turn_index=turn.turn_index,
-            subject=subject_of(prepared.call.message),
+            subject=term_of(prepared.call.message),
             answer=answer,
             now=timezone.now(),
         )

@@ -7,7 +7,15 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mrpvm.conversation.answers import NO_CONTEXT_TEXT
-from mrpvm.conversation.rewriting import FOLLOWS_UP, need_of, needs_rewrite, rewrite, subject_of
+from mrpvm.conversation.rewriting import (
+    FOLLOWS_UP,
+    need_of,
+    needs_rewrite,
+    rewrite,
+    stands_alone,
+    subject_of,
+    term_of,
+)
 from mrpvm.conversation.rewriting.by_model import request_for_model
 from mrpvm.conversation.rewriting.said import exchanges_of
 from mrpvm.conversation.rewriting.signals import signs
@@ -41,7 +49,7 @@ def test_a_first_turn_is_left_alone_before_anything_else_is_looked_at() -> None:
         ("And what happens if it falls on a weekend?", "And what happens if Determination Date falls on a weekend?"),
         ("When does this apply?", "When does the Determination Date apply?"),
         ("Is that it?", "Is the Determination Date it?"),
-        ("What is its rule?", "What is Determination Date's rule?"),
+        ("What is its rule?", "What is the Determination Date's rule?"),
         ("Does the same hold?", "Does the same Determination Date hold?"),
     ],
 )
@@ -57,7 +65,7 @@ def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: st
     [
         ("What is the Fee Schedule?", "What about this?", "What about the Fee Schedule?"),
         ("What is a Servicer Advance?", "Explain the above", "Explain the Servicer Advance"),
-        ("Tell me about the Trustee", "What are its duties?", "What are Trustee's duties?"),
+        ("Tell me about the Trustee", "What are its duties?", "What are the Trustee's duties?"),
         ('Say "gross margin" again', "Explain it", "Explain gross margin"),
         ("Who works at Acme Labs?", "Where is it?", "Where is Acme Labs?"),
     ],
@@ -230,6 +238,51 @@ def test_a_word_stays_in_focus_as_far_as_questions_lean_on_it() -> None:
     assert found["rust"].focus_asked == 1
     assert found["ill"].focus_answered == pytest.approx(0.9 * 0.2)
     assert found["iron"].focus_asked == 0
+
+
+CRANES = "List the harbour cranes that were inspected in May."
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        ("Who is the Birch chair?", CRANES),
+        ("Maria lives in Rome.", "What is the capital of France?"),
+        ("Who is the Trustee?", "What is the interest rate on the Class A-1 certificates?"),
+    ],
+)
+def test_a_question_that_stands_alone_gets_no_term(before: str, message: str) -> None:
+    found = rewrite(message, said(before, "Well."), ask=lambda message, history: pytest.fail("no model is asked"))
+    assert (found.rewritten_query, found.terms, found.weights, found.need_probability) == (message, (), {}, 0)
+    assert stands_alone(message, said(before, "Well."))
+
+
+def test_a_question_that_stands_alone_says_so() -> None:
+    assert rewrite(CRANES, said("Who is the Birch chair?", "Well.")).skip_code == "stands_alone"
+
+
+@pytest.mark.parametrize("message", ["What about it?", "When does this apply?", "And the valve?", "The second one"])
+def test_a_follow_up_does_not_stand_alone(message: str) -> None:
+    assert not stands_alone(message, DATE)
+
+
+def test_a_follow_up_asked_again_means_the_same() -> None:
+    once = rewrite("When does it end?", DATE)
+    again = [*DATE, *said("when does it end", "On May 4, says the Trustee.", "When does it end?", "Well.")]
+    assert rewrite("When does it end?", again) == once
+    assert once.was_rewritten
+
+
+@pytest.mark.parametrize("reply", ["Yes", "Yes, please.", "The second one", "The former", "How tall is it?"])
+def test_a_reply_or_a_pronoun_is_no_subject(reply: str) -> None:
+    assert (subject_of(reply), term_of(reply)) == (None, None)
+    history = [*DATE, *said(reply, "Well.")]
+    assert rewrite("And when does it end?", history).rewritten_query == "And when does Determination Date end?"
+
+
+def test_only_what_was_asked_makes_a_term_clear() -> None:
+    assert term_of("Who is the Trustee?") == "Trustee"
+    assert term_of("Maria lives in Rome.") is None
 
 
 def test_what_is_learned_about_a_message_knows_its_rare_words() -> None:

@@ -63,6 +63,16 @@ def test_a_turn_says_why_its_question_was_not_rewritten(project: Project) -> Non
     assert "<code>no_history</code>" in html
 
 
+def test_a_turn_shows_what_the_detector_read_it_as(project: Project) -> None:
+    turn = add_turns(new_session(project), 1)[0]
+    kept = {"was_rewritten": False, "skip_reason": "None", "skip_code": "no_signals", "terms": []}
+    turn.context_report = {"rewriting": REWRITING | kept | {"read_as": ["Where does she work? (Maria)"]}}
+    turn.save()
+    html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")
+    assert "Where does she work? (Maria)" in html
+    assert "as it was asked" not in html
+
+
 def test_a_turn_without_the_policies_has_no_such_part(project: Project) -> None:
     turn = add_turns(new_session(project), 1)[0]
     html = page(member_client(project), "turn", turn.session.session_id, turn.request_id, tab="context")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from mrpvm.conversation.asking import PreparationModel
-from mrpvm.conversation.rewriting.sentence import is_same
+from mrpvm.conversation.rewriting.said import is_same
 from mrpvm.values import HistoryMessage
 
 SHOWN_MESSAGES, SHOWN_CHARS = 6, 500

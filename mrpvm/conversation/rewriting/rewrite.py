@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mrpvm.conversation.rewriting.by_model import AskModel, taken_from
-from mrpvm.conversation.rewriting.said import exchanges_of
+from mrpvm.conversation.rewriting.said import Exchange, before_repeats, exchanges_of
 from mrpvm.conversation.rewriting.sentence import NO_CHANGE, NO_SUBJECT, rewritten
-from mrpvm.conversation.rewriting.signals import need_probability, needs_rewrite
+from mrpvm.conversation.rewriting.signals import follow_probability, need_probability, needs_rewrite, points_back
 from mrpvm.conversation.rewriting.terms import MeantTerm, meant_terms
 from mrpvm.conversation.rewriting.weights import Weights, learned
 from mrpvm.knowledge.text import unique_terms
@@ -20,6 +20,7 @@ from mrpvm.values import HistoryMessage
 NO_HISTORY = "No history (first turn)"
 DISABLED = "Rewriting disabled"
 NO_SIGNALS = "No coreference signals detected"
+STANDS_ALONE = "The message stands alone"
 NO_MODEL = "No LLM function provided"
 FAILED = "LLM error"
 LEAST_PROBABILITY = 0.1
@@ -29,6 +30,8 @@ FOLLOWS_UP = 0.5
 """Above this need a message counts as a follow-up, and documents in use are preferred [O-36]."""
 LEAST_NEED = 0.2
 """Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
+LEAST_FOLLOWING = 0.4
+"""Below this probability of going on from the conversation a message stands alone, and nothing of it is added."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +39,7 @@ class Rewriting:
     """What became of a message; the original is always kept [K25].
 
     `by` tells who wrote the sentence; `skip_reason` why it is the original. `terms` are what it means by itself.
+    `need_probability` is 0 for a message that stands alone.
     """
 
     original_query: str
@@ -78,8 +82,8 @@ class Rewriting:
 
 SKIP_CODES: Mapping[str, str] = {
     NO_HISTORY: "no_history", DISABLED: "rewriting_disabled", NO_SIGNALS: "no_signals", NO_MODEL: "no_model",
-    FAILED: "llm_error", "LLM returned empty": "empty_rewrite", "Rewrite identical": "identical_rewrite",
-    NO_SUBJECT: "no_subject", NO_CHANGE: "no_change",
+    STANDS_ALONE: "stands_alone", FAILED: "llm_error", "LLM returned empty": "empty_rewrite",
+    "Rewrite identical": "identical_rewrite", NO_SUBJECT: "no_subject", NO_CHANGE: "no_change",
 }  # fmt: skip
 
 
@@ -92,12 +96,13 @@ def rewrite(
         history: the oldest first, without the message.
         ask: a model to write the sentence; the rules write it when None [K28].
     """
+    history = before_repeats(message, history)
     if not history or not enabled:
         return Rewriting(
             original_query=message, rewritten_query=message, skip_reason=DISABLED if history else NO_HISTORY
         )
     need, found = meaning_of(message, history, learned())
-    text, reason = _sentence(message, history, ask)
+    text, reason = _sentence(message, history, need, ask)
     weights = {item.term: round(item.probability * need**0.5, 3) for item in found}
     if ask is not None and reason is None:
         found, weights = _said_by_model(message, text, found, weights)
@@ -110,22 +115,44 @@ def rewrite(
 def meaning_of(
     message: str, history: Sequence[HistoryMessage], weights: Weights
 ) -> tuple[float, tuple[MeantTerm, ...]]:
-    """Give how likely a message needs what was said before, and the terms that it means, the likeliest first."""
+    """Return how likely a message needs what was said before, and the terms that it means, the likeliest first.
+
+    The need is 0 for a message that stands alone.
+    """
     exchanges = exchanges_of(history)
-    need = need_probability(message, exchanges, weights)
-    if not exchanges or need < LEAST_NEED:
+    need = _need(message, exchanges, weights)
+    if need < LEAST_NEED:
         return need, ()
     return need, meant_terms(message, exchanges, need, weights, LEAST_PROBABILITY)[:MOST_TERMS]
 
 
 def need_of(message: str, history: Sequence[HistoryMessage]) -> float:
-    """Give how likely a message needs what was said before."""
-    return need_probability(message, exchanges_of(history), learned())
+    """Return how likely a message needs what was said before; 0 for one that stands alone."""
+    return _need(message, exchanges_of(before_repeats(message, history)), learned())
 
 
-def _sentence(message: str, history: Sequence[HistoryMessage], ask: AskModel | None) -> tuple[str, str | None]:
+def stands_alone(message: str, history: Sequence[HistoryMessage]) -> bool:
+    """Return whether a message is a question of another matter than the conversation, or begins it."""
+    return _stands_alone(message, exchanges_of(before_repeats(message, history)), learned())
+
+
+def _stands_alone(message: str, exchanges: Sequence[Exchange], weights: Weights) -> bool:
+    if exchanges and points_back(message):
+        return False
+    return not exchanges or follow_probability(message, exchanges, weights) < LEAST_FOLLOWING
+
+
+def _need(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
+    return 0.0 if _stands_alone(message, exchanges, weights) else need_probability(message, exchanges, weights)
+
+
+def _sentence(
+    message: str, history: Sequence[HistoryMessage], need: float, ask: AskModel | None
+) -> tuple[str, str | None]:
     if not needs_rewrite(message):
         return message, NO_SIGNALS
+    if not need:
+        return message, STANDS_ALONE
     if ask is None:
         return rewritten(message, history)
     try:

@@ -75,6 +75,22 @@ def _mention(found: Sequence[tuple[str, str, int, bool, str]], number: int) -> M
     )
 
 
+def before_repeats(message: str, history: Sequence[HistoryMessage]) -> Sequence[HistoryMessage]:
+    """Return the history up to where the message was first said, if the newest exchanges only repeat it.
+
+    A question asked twice then means the same both times.
+    """
+    asked = [place for place, item in enumerate(history) if item.role not in ("assistant", "system")]
+    while asked and is_same(history[asked[-1]].content, message):
+        history = history[: asked.pop()]
+    return history
+
+
+def is_same(one: str, other: str) -> bool:
+    """Return whether two texts differ in case and final marks alone [K24]."""
+    return words_of(one) == words_of(other) and one.rstrip(" .?!").lower() == other.rstrip(" .?!").lower()
+
+
 def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
     """Give the first and the newest exchanges, the oldest first; only the assistant's messages are answers [KV19]."""
     pairs: list[tuple[str, list[str]]] = []

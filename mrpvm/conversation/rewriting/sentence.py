@@ -8,15 +8,19 @@ import re
 from collections.abc import Sequence
 
 from mrpvm.conversation.rewriting.said import words_of
-from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES
+from mrpvm.conversation.rewriting.signals import REFERRING
+from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES, STOP_WORDS
+from mrpvm.knowledge.pragmatics import is_task_request
 from mrpvm.knowledge.small_talk import is_phatic
-from mrpvm.knowledge.text import collapse, sentences
+from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences
 from mrpvm.values import HistoryMessage
 
 NO_SUBJECT = "Could not extract subject from history"
 NO_CHANGE = "Heuristic rewrite produced no change"
 _ENDING_MARKS = " .?!,;:"
 _FEWEST_WORDS, _MOST_WORDS, _MOST_LEFT = 2, 8, 6
+_MOST_REPLY_WORDS = 5
+_CHOICES = frozenset("first second third fourth fifth last former latter one ones other both either neither".split())  # noqa: SIM905  easier to read
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 _PATTERNS = (
     re.compile(r"\b(?:what|who|where|when|how) (?:is|are|was|were) (.+)", re.IGNORECASE),
@@ -37,13 +41,31 @@ _REPORTING = frozenset(
 
 
 def subject_of(text: str) -> str | None:
-    """Give what a question is about, without its article; None if that cannot be told."""
+    """Return what a question is about, without its article; None if that cannot be told.
+
+    A reply such as "The second one" is about what was asked before it, and so is what refers back by a pronoun.
+    """
     text = collapse(text)
-    for pattern in _PATTERNS:
-        found = pattern.search(text)
-        if found and (subject := _bare(found.group(1))) and _is_subject(subject):
-            return subject
-    return _longest_name(text) or _rest(text)
+    if is_reply(text):
+        return None
+    found = (_bare(match.group(1)) for pattern in _PATTERNS if (match := pattern.search(text)))
+    subjects = [*(subject for subject in found if subject and _is_subject(subject)), _longest_name(text), _rest(text)]
+    return next((subject for subject in subjects if subject and REFERRING.isdisjoint(words_of(subject))), None)
+
+
+def term_of(message: str) -> str | None:
+    """Return the term that an answered message made clear; None for a statement, which asks for nothing."""
+    return subject_of(message) if is_task_request(message) else None
+
+
+def is_reply(message: str) -> bool:
+    """Return whether a message only answers what was asked before it: "Yes", "The second one"."""
+    if message.rstrip().endswith(QUESTION_MARKS):
+        return False
+    found = words_of(message)
+    return 0 < len(found) <= _MOST_REPLY_WORDS and all(
+        word in _CHOICES or word in STOP_WORDS or is_phatic(word) for word in found
+    )
 
 
 def _longest_name(text: str) -> str | None:
@@ -78,27 +100,32 @@ def _rest(text: str) -> str | None:
     return left if left and len(left.split()) <= _MOST_LEFT else None
 
 
-def last_question(history: Sequence[HistoryMessage]) -> str:
-    """Give the newest message that is not the assistant's, empty if there is none [KV19]."""
-    asked = (item.content for item in reversed(history) if item.role not in ("assistant", "system"))
-    return next(asked, "")
+def _subject_before(history: Sequence[HistoryMessage]) -> tuple[str, str] | None:
+    """Return what was asked about last, as its article and its subject; only the user's messages tell it [KV19]."""
+    for item in reversed(history):
+        if item.role in ("assistant", "system"):
+            continue
+        if subject := subject_of(item.content):
+            article = re.search(rf"\b(the|an?) {re.escape(subject)}", collapse(item.content), re.IGNORECASE)
+            return (f"{article[1].lower()} " if article else ""), subject
+    return None
 
 
 def rewritten(message: str, history: Sequence[HistoryMessage]) -> tuple[str, str | None]:
-    """Give the message with the subject of the last question in it, or itself and why not.
+    """Return the message with the subject of the last question in it, or itself and why not.
 
     Only its first sentence may mean what was said before; those behind it mean what the message itself names.
     """
-    subject = subject_of(last_question(history))
-    if subject is None:
+    asked_about = _subject_before(history)
+    if asked_about is None:
         return message, NO_SUBJECT
     found = sentences(message)
     first = next((sentence for sentence in found if not is_phatic(sentence)), message)
-    changed = message.replace(first, _with_subject(first, subject), 1)
+    changed = message.replace(first, _with_subject(first, *asked_about), 1)
     return (changed, None) if changed != message else (message, NO_CHANGE)
 
 
-def _with_subject(message: str, subject: str) -> str:
+def _with_subject(message: str, article: str, subject: str) -> str:
     is_placed = is_owner_placed = False
 
     def replace(match: re.Match[str]) -> str:
@@ -106,7 +133,7 @@ def _with_subject(message: str, subject: str) -> str:
         kind = match.lastgroup
         if kind == "its":
             is_owner_placed, first = True, not is_owner_placed
-            return f"{subject}'s" if first else match.group()
+            return f"{article}{subject}'s" if first else match.group()
         if is_placed or (match.group().lower() == "that" and _is_reported(message[: match.start()])):
             return match.group()
         is_placed = True
@@ -122,8 +149,3 @@ def _with_subject(message: str, subject: str) -> str:
 def _is_reported(before: str) -> bool:
     """Tell whether a "that" after these words refers to nothing: "they say that ..."."""
     return before[-1:].isspace() and before.rsplit(None, 1)[-1].lower() in _REPORTING
-
-
-def is_same(one: str, other: str) -> bool:
-    """Tell whether two queries differ in case and final marks alone [K24]."""
-    return words_of(one) == words_of(other) and one.rstrip(" .?!").lower() == other.rstrip(" .?!").lower()

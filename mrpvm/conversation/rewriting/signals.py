@@ -18,7 +18,7 @@ SIGNAL_PHRASES = frozenset({("as", "well"), ("the", "above")})
 SHORT_WORDS = 3
 """A message of so few words needs what was said before [K22]."""
 
-_REFERRING = frozenset(
+REFERRING = frozenset(
     """it it's itself its this that that's they they're them themselves their theirs these those he he's she she's
     himself herself his him her hers there here one ones same similar both either neither each""".split()  # noqa: SIM905  easier to read
 )
@@ -43,14 +43,29 @@ def has_signal(message: str) -> bool:
     return not SIGNALS.isdisjoint(words) or any(pair in SIGNAL_PHRASES for pair in pairwise(words))
 
 
+def points_back(message: str) -> bool:
+    """Return whether a message goes on from the one before by its form: "And the valve?", "Explain the above"."""
+    words = words_of(message)
+    return _is_ellipsis(words) or ("the", "above") in pairwise(words)
+
+
+def _is_ellipsis(words: Sequence[str]) -> bool:
+    return tuple(words[:2]) in _ELLIPSES or words[:1] in (["and"], ["or"], ["but"])
+
+
 def needs_rewrite(message: str) -> bool:
     """Tell whether the rule asks for a rewrite: a signal, or at most three words [K22]."""
     return has_signal(message) or len(words_of(message)) <= SHORT_WORDS
 
 
 def need_probability(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
-    """Give how likely a message cannot be understood alone, as learned from the signs."""
+    """Return the probability that a message of this conversation cannot be understood alone."""
     return probability(weights.need, signs(message, exchanges, weights.rarity))
+
+
+def follow_probability(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
+    """Return the probability that a message goes on from the conversation, and is no new question of another matter."""
+    return probability(weights.follows, signs(message, exchanges, weights.rarity))
 
 
 def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
@@ -61,7 +76,7 @@ def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], f
     """
     words = words_of(message)
     opening = tuple(words[:2])
-    referring = sum(word in _REFERRING for word in set(words))
+    referring = sum(word in REFERRING for word in set(words))
     found = {
         "always": 1.0,
         "refers": float(referring > 0),
@@ -69,7 +84,7 @@ def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], f
         "relates": float(not _RELATING.isdisjoint(words)),
         "person": float(not _PERSONS.isdisjoint(words)),
         "shows": float(not _SHOWING.isdisjoint(words)),
-        "ellipsis": float(opening in _ELLIPSES or (bool(opening) and opening[0] in ("and", "or", "but"))),
+        "ellipsis": float(_is_ellipsis(words)),
         "length": min(len(words), 25) / 12,
         "asks": float(message.rstrip().endswith(QUESTION_MARKS)),
     }

@@ -12,11 +12,13 @@ PATH = Path(__file__).with_name("weights.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """Weights of three logistic models by the names of their signs, and in how many conversations a stem was said.
+    """Weights of four logistic models by the names of their signs, and in how many conversations a stem was said.
 
-    `need` judges a message, `first` and `second` the words that it may mean.
+    `follows` tells messages of a conversation from questions of another matter, `need` those that cannot be understood
+    alone from the others; `first` and `second` judge the words that a message may mean.
     """
 
+    follows: Mapping[str, float]
     need: Mapping[str, float]
     first: Mapping[str, float]
     second: Mapping[str, float]

@@ -1,6 +1,7 @@
 """Detect and admit: seed detectors in order until one delivers documents that hold [T-7, T-8]."""
 
 from mrpvm.contracts import CallContext, DetectInput, Detection, PluginError, SeedDetector
+from mrpvm.conversation.rewriting import before_repeats
 from mrpvm.errors import MODEL_ERROR_CODES, StageExhausted
 from mrpvm.kernel.admission import Admitted, admit_detection, refusal
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
@@ -9,6 +10,7 @@ from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.lang import ControlLanguageError
 from mrpvm.trace.events import Cause
+from mrpvm.values import HistoryMessage, TurnRequest
 
 STAGE = "seed-detector"
 
@@ -35,7 +37,7 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
     """
     request = DetectInput(
         message=message,
-        history=run.request.history,
+        history=_referred(run.request),
         system_prompt=run.request.system_prompt,
         requested_model=run.request.requested_model,
         session_model=run.request.session_model,
@@ -69,6 +71,11 @@ def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None)
         tried.append(execution)
         cause = Cause(kind="retry", execution_id=execution.id)
     raise exhausted(STAGE, tried, empty_code="DECOMPOSER_EMPTY_RESULT", empty_status="unsupported")
+
+
+def _referred(request: TurnRequest) -> tuple[HistoryMessage, ...]:
+    """Return what the message may refer to; a question asked again means what it meant the first time."""
+    return tuple(before_repeats(request.message, request.history)) if request.resolves_references else ()
 
 
 def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admitted]) -> PluginError | None:

@@ -1,0 +1,73 @@
+"""What the conversation changes in a turn's evidence and answer, through real turns [O-36]."""
+
+from collections.abc import Callable
+
+import pytest
+
+from mrpvm.contracts import CallContext, Retrieval, RetrieveInput
+from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
+from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.ingest.load import Upload, load_source
+from sessions_app.models import Project
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import TurnResult, run_turn
+
+CRANES = [f"The harbour crane B{number} was inspected in May." for number in range(6)]
+BASE = " ".join(["The Birch chair stands in the hall.", *CRANES, "The Trustee holds the keys."])
+
+
+@pytest.fixture
+def asked(project: Project) -> Callable[..., TurnResult]:
+    """Return a function that asks in a new session and returns the last turn."""
+    base = create_base(project, "harbour")
+    load_source(base, Upload(name="harbour.txt", data=BASE.encode()))
+    base.refresh_from_db()
+
+    def ask(*messages: str, **flags: object) -> TurnResult:
+        session = create_session(project, Choices(kb="kb-fast"), base=base, flags=flags)
+        return [run_turn(session, TurnCall(message=message)) for message in messages][-1]
+
+    return ask
+
+
+def evidence(result: TurnResult) -> list[str]:
+    """Return the texts of the evidence in order."""
+    assert result.outcome.answer is not None
+    return [entry.unit.text for group in result.outcome.answer.groups for entry in group.evidence]
+
+
+def test_an_unrelated_question_before_changes_nothing(asked: Callable[..., TurnResult]) -> None:
+    question = "List the harbour cranes that were inspected in May."
+    alone, after = asked(question), asked("Who is the Birch chair?", question)
+    assert after.outcome.answer_text == alone.outcome.answer_text
+    assert evidence(after) == evidence(alone)
+    assert sum(crane in evidence(alone) for crane in CRANES) == len(CRANES)
+
+
+def test_a_follow_up_asked_twice_gets_one_answer(asked: Callable[..., TurnResult]) -> None:
+    once = asked("Where does the Birch chair stand?", "Who put it there?")
+    again = asked("Where does the Birch chair stand?", "Who put it there?", "Who put it there?", "who put it there")
+    assert evidence(once) == evidence(again)
+    assert once.outcome.answer_text == again.outcome.answer_text
+
+
+@pytest.mark.parametrize(("enabled", "contexts"), [(True, ["lease"]), (False, [None])])
+def test_without_rewriting_a_message_is_searched_as_it_is(
+    asked: Callable[..., TurnResult], monkeypatch: pytest.MonkeyPatch, enabled: bool, contexts: list[str | None]
+) -> None:
+    searched: list[RetrieveInput] = []
+    retrieve = FastKBRetriever.retrieve
+
+    def heard(plugin: FastKBRetriever, request: RetrieveInput, context: CallContext) -> Retrieval:
+        searched.append(request)
+        return retrieve(plugin, request, context)
+
+    monkeypatch.setattr(FastKBRetriever, "retrieve", heard)
+    result = asked("The Trustee signed the lease.", "What does it hold?", enable_query_rewriting=enabled)
+    (intent,) = searched[-1].intents
+    assert intent.target == "What does it hold?"
+    assert [intent.context] == contexts
+    assert (searched[-1].profiles[0].query_text == "What does it hold") is not enabled
+    read_as = (result.turn.context_report or {}).get("rewriting", {}).get("read_as")
+    assert read_as == (["What does it hold? (lease)"] if enabled else None)
