@@ -76,7 +76,8 @@ class Registry:
         """Register what installed packages offer under `mrpvm.plugins`."""
         for entry in sorted(entry_points(group=ENTRY_POINT_GROUP), key=lambda entry: entry.name):
             offered: Any = entry.load()
-            self.register(offered if hasattr(offered, "descriptor") else offered())
+            # A class has its plugin's descriptor too, but is a callable that gives the plugin.
+            self.register(offered() if isinstance(offered, type) or not hasattr(offered, "descriptor") else offered)
 
     def get(self, plugin_type: str, plugin_id: str) -> Plugin | None:
         """Give the plugin, or None."""

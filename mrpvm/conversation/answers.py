@@ -18,6 +18,15 @@ PREVIEW_CHARS = 220
 """Length of the registry's preview [R-12]."""
 _HEADING_CHARS = 80
 _MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
+_MARK_OR_OPENING = re.compile(r"[ ]?(?<!\\)\[\d{1,3}\](?!\()|^Noted:[ ]?", re.MULTILINE)
+
+
+def words_told(text: str) -> str:
+    """Return an answer without the marks of its sources and without what opens an acknowledgement.
+
+    The marks number the sources of this answer alone, and would name others elsewhere.
+    """
+    return _MARK_OR_OPENING.sub("", text)
 
 
 def no_context_text(*, as_json: bool = False, text: str = NO_CONTEXT_TEXT) -> str:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from mrpvm.conversation.answers import words_told
 from mrpvm.knowledge.text import unique_terms
 from mrpvm.text_cache import TextCache
-from mrpvm.values import Answer, EvidenceEntry
+from mrpvm.values import Answer, EvidenceEntry, KnowledgeUnit
 
 MOST_DOCUMENTS, MOST_SECTIONS, MOST_TERMS = 50, 100, 100
 """[K31]; the newest stay."""
@@ -20,14 +21,11 @@ MOST_TOLD, TOLD_CHARS = 3, 600
 """So many terms at most, and characters of all of them, a model is told in one turn."""
 ANSWER_CHARS = 300
 """How much of an answer a resolved term keeps [K39]."""
-_ROLES = "Depositor|Trustee|Master Servicer|Servicer|Certificate Registrar|Issuer|Sponsor|Seller"
-_DATES = "Closing|Distribution|Determination|Record|Optional Termination|Settlement|Effective|Cut-Off"
-_IS = r"\s*(?::|\bis\b|[-\u2013\u2014])\s*"
-_PARTY = re.compile(rf"\b({_ROLES}){_IS}(?:the\s+)?([A-Z][^.,\n]*)")
-_DATE = re.compile(rf"\b((?:{_DATES}) Date){_IS}([^.\n]+)", re.IGNORECASE)
+_TERM = r"[A-Z][\w'\u2019-]{0,40}(?: [A-Z][\w'\u2019-]{0,40}){0,3}"
+_LABELLED = re.compile(rf"^(?:The )?({_TERM}):[ ]([^.\n]+)", re.MULTILINE)
+_NAMED = re.compile(rf"\b[Tt]he ({_TERM}) is (?:the )?([^.\n]+)")
+"""A term with capitals that "the" leads is one that somebody defined: "The Closing Date is March 5"."""
 _DEFINITION = re.compile(r"[\"\u201c]([^\"\u201d]{2,80})[\"\u201d]\s+(?:means|is defined as|shall mean)\s+([^\n]+)")
-_SOURCE_MARK = re.compile(r"\s*\[\d+\]")
-"""It numbered the sources of its own answer, and would name others in a later one."""
 _SECTION = re.compile(r"\bSection\s+(\d+\.\d+)")
 
 
@@ -113,7 +111,7 @@ def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, a
     """
     known = memory or Memory(created_at=now, last_accessed_at=now)
     answered = [group for group in answer.groups if group.status == "answered"]
-    text = "\n".join(group.answer_markdown for group in answered)
+    text = "\n".join(words_told(group.answer_markdown) for group in answered)
     terms = [ResolvedTerm(term=term, text=said, kind=kind, turn_index=turn_index) for kind, term, said in _facts(text)]
     if subject and text:
         terms.insert(0, ResolvedTerm(term=subject, text=text[:ANSWER_CHARS], kind="answer", turn_index=turn_index))
@@ -123,7 +121,13 @@ def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, a
         for entry in group.evidence
         if is_of_a_document(entry)
     ]
-    sections = [f"Section {number}" for number in _SECTION.findall(text)]
+    sections = [
+        section
+        for group in answered
+        for entry in group.evidence
+        if is_of_a_document(entry)
+        for section in _sections_of(entry.unit)
+    ] + _numbered_sections(text)
     return replace(
         known,
         last_accessed_at=now,
@@ -140,13 +144,13 @@ def told_terms(memory: Memory, message: str, shown: Iterable[str]) -> str:
     Args:
         shown: what the model sees of the conversation anyway; nothing is told twice.
     """
-    wanted, visible = set(unique_terms(message)), "\n".join(shown)
+    wanted, visible = set(unique_terms(message)), words_told("\n".join(shown))
     told: list[str] = []
     for item in reversed(memory.resolved_terms):
         named = _named_by(item.term)
         if not named or not named <= wanted or item.text in visible:
             continue
-        line = f"{item.term}: {_SOURCE_MARK.sub('', item.text)}"
+        line = f"{item.term}: {item.text}"
         if len(told) < MOST_TOLD and sum(map(len, told)) + len(line) <= TOLD_CHARS:
             told.append(line)
     return "\n".join(("Known from earlier turns:", *told)) if told else ""
@@ -162,11 +166,24 @@ def is_of_a_document(entry: EvidenceEntry) -> bool:
     return entry.store in ("draft", "kb") or entry.unit.source_name is not None
 
 
+def _sections_of(unit: KnowledgeUnit) -> list[str]:
+    """Return the heading that a unit stands under, and the numbered sections that it names."""
+    return [*filter(None, [unit.section_title]), *_numbered_sections(unit.text)]
+
+
+def _numbered_sections(text: str) -> list[str]:
+    return [f"Section {number}" for number in _SECTION.findall(text)]
+
+
 def _facts(text: str) -> Iterable[tuple[str, str, str]]:
-    """Give `(kind, term, text)` of what an answer says outright [K39]."""
-    for kind, pattern in (("party", _PARTY), ("date", _DATE), ("definition", _DEFINITION)):
+    """Return `(kind, term, text)` of what an answer says outright [K39]."""
+    for pattern in (_LABELLED, _NAMED):
         for term, said in pattern.findall(text):
-            yield kind, " ".join(term.split()), said.strip()[:ANSWER_CHARS]
+            kind = "date" if term.endswith(" Date") else "party"
+            if kind == "date" or said[0].isupper():
+                yield kind, term, said.strip()[:ANSWER_CHARS]
+    for term, said in _DEFINITION.findall(text):
+        yield "definition", " ".join(term.split()), said.strip()[:ANSWER_CHARS]
 
 
 def _newest[Item](items: Sequence[Item], most: int, key: Callable[[Item], str]) -> tuple[Item, ...]:

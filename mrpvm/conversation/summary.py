@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import Any
 
+from mrpvm.conversation.answers import words_told
 from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.facts import facts_in
 from mrpvm.knowledge.lexicon import STOP_WORDS
@@ -36,6 +37,7 @@ MODEL_SYSTEM = (
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*", re.UNICODE)
 _WORD = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
 _FACT_WEIGHT, _QUESTION_WEIGHT, _NEWS_WEIGHT, _MAX_SENTENCE = 2.0, 0.25, 1.05, 240
+_SAME_SHARE = 0.75
 _SENTENCE_CHARS = 10
 """What a sentence costs beside its length: without it the shortest shreds would be chosen first."""
 _COMMON = STOP_WORDS | {"after", "like", "more", "one", "out", "up"}
@@ -95,7 +97,7 @@ def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int =
     the beginnings of the messages [K45].
     """
     old = summary.sentences
-    fresh = [(item.sequence, sentence) for item in messages for sentence in _sentences(item.content)]
+    fresh = [(item.sequence, sentence) for item in messages for sentence in _sentences(words_told(item.content))]
     candidates = list({sentence.lower(): (place, sentence) for place, sentence in [*old, *fresh]}.values())
     chosen = _chosen(candidates, max_chars, summary.through) or _beginnings(messages, max_chars)
     through = messages[-1].sequence if messages else summary.through
@@ -117,7 +119,7 @@ def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said
 
 def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
     """Give what a model is asked to summarise."""
-    lines = [f"{item.role.capitalize()}: {item.content[:SHOWN_CHARS]}" for item in messages]
+    lines = [f"{item.role.capitalize()}: {words_told(item.content)[:SHOWN_CHARS]}" for item in messages]
     return "\n".join(["Summary so far:", summary.text or "(none yet)", "", "New messages:", *lines])
 
 
@@ -168,7 +170,7 @@ def _cut(text: str, limit: int) -> str:
 def _beginnings(messages: Sequence[Said], max_chars: int) -> list[tuple[int, str]]:
     chosen: list[tuple[int, str]] = []
     for item in messages:
-        text = _cut(" ".join(item.content.split()), FALLBACK_CHARS)
+        text = _cut(" ".join(words_told(item.content).split()), FALLBACK_CHARS)
         if text and sum(len(known) + 2 for _, known in chosen) + len(text) <= max_chars:
             chosen.append((item.sequence, text))
     return chosen
@@ -191,6 +193,7 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
     waiting = [(-gain(number), -place, number) for number, (place, _) in enumerate(candidates)]
     heapify(waiting)
     chosen: list[tuple[int, str]] = []
+    chosen_weights: list[Mapping[str, float]] = []
     room = max_chars
     while waiting:
         expected, place, number = heappop(waiting)
@@ -201,10 +204,18 @@ def _chosen(candidates: list[tuple[int, str]], max_chars: int, known_through: in
             continue
         if expected >= 0:
             break
+        if any(_says_the_same(weights[number], told) for told in chosen_weights):
+            continue
+        chosen_weights.append(weights[number])
         covered |= weights[number].keys()
         chosen.append(candidates[number])
         room -= len(candidates[number][1]) + 2
     return chosen
+
+
+def _says_the_same(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether a sentence tells hardly more than another one: the same fact in other words."""
+    return sum(weight for term, weight in one.items() if term in other) >= _SAME_SHARE * sum(one.values())
 
 
 @TextCache  # what was chosen once is weighed again whenever the summary grows

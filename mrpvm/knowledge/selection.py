@@ -151,14 +151,11 @@ def choose(
     Args:
         taken: entries chosen before, whose doubles are left out too.
     """
-    scored = _ranked(candidates, profile.needed_roles)
-    plain_ranks = _ranks_without_boost(candidates, profile.needed_roles)
+    in_use = {candidate.unit.id: candidate for candidate in candidates if candidate.is_in_use}
+    scored = _ranked([replace(candidate, is_in_use=False) for candidate in candidates], profile.needed_roles)
     ranking = _Ranking([])
     told = {_digest(entry.unit): entry.unit.id for entry in taken}
     for rank, (score, notes, candidate) in enumerate(scored, 1):
-        if candidate.unit.id in plain_ranks:
-            before = plain_ranks[candidate.unit.id]
-            notes = (*notes, f"document in use x{IN_USE_BOOST} once: rank {before} without it, {rank} with it")
         least = _least_score(policy, len(ranking.kept))
         if least <= score < policy.min_score:
             notes = (*notes, f"below {policy.min_score:.2f}, but beside better ones")
@@ -175,6 +172,8 @@ def choose(
     _give_way_to_parts(ranking, profile, policy)
     limit = min(policy.max_results, profile.max_results)
     chosen = _diverse(ranking, limit) if policy.is_diverse else ranking.kept[:limit]
+    if in_use:
+        chosen = _with_documents_in_use(ranking, chosen, in_use, profile.needed_roles)
     taken_ids = {candidate.unit.id for _, candidate in chosen}
     surplus = [item for item in ranking.kept if item[1].unit.id not in taken_ids]
     for rank, (score, candidate) in enumerate(surplus, len(chosen) + 1):
@@ -197,13 +196,24 @@ def _ranked(
     return sorted(scored, key=lambda item: (-item[0], item[2].unit.id))
 
 
-def _ranks_without_boost(candidates: Sequence[Candidate], needed_roles: Sequence[str]) -> dict[str, int]:
-    """Give where each unit of a document in use would stand if none were."""
-    if not any(candidate.is_in_use for candidate in candidates):
-        return {}
-    plain = _ranked((replace(candidate, is_in_use=False) for candidate in candidates), needed_roles)
-    in_use = {candidate.unit.id for candidate in candidates if candidate.is_in_use}
-    return {item.unit.id: rank for rank, (_, _, item) in enumerate(plain, 1) if item.unit.id in in_use}
+def _with_documents_in_use(
+    ranking: _Ranking,
+    chosen: Sequence[tuple[float, Candidate]],
+    in_use: Mapping[str, Candidate],
+    needed_roles: Sequence[str],
+) -> list[tuple[float, Candidate]]:
+    """Return what was chosen with units of documents in use lifted among it; nothing is pushed out by them [K33]."""
+    lifted = [
+        (fused_score(in_use[item.unit.id], needed_roles)[0] if item.unit.id in in_use else score, item)
+        for score, item in chosen
+    ]
+    ordered = sorted(lifted, key=lambda pair: -pair[0])
+    before = {item.unit.id: rank for rank, (_, item) in enumerate(chosen, 1)}
+    for rank, (_, item) in enumerate(ordered, 1):
+        if item.unit.id in in_use:
+            told = f"document in use x{IN_USE_BOOST} once: rank {before[item.unit.id]} without it, {rank} with it"
+            ranking.notes_of[item.unit.id] = (*ranking.notes_of[item.unit.id], told)
+    return ordered
 
 
 def _digest(unit: KnowledgeUnit) -> str:

@@ -51,6 +51,37 @@ def test_sections_dates_and_definitions_are_remembered() -> None:
     assert memory.resolved("Servicer Advance").kind == "definition"  # type: ignore[union-attr]
 
 
+def test_marks_and_noted_are_no_part_of_memory() -> None:
+    memory = remembered("Noted: Warden: Ada Lark. [1]", subject="Warden")
+    assert [item.text for item in memory.resolved_terms] == ["Ada Lark"]
+    assert remembered("The pump is blue. [1]", subject="pump").resolved("pump").text == "The pump is blue."  # type: ignore[union-attr]
+
+
+def test_terms_are_of_no_one_trade() -> None:
+    memory = remembered("The Head Keeper is Ada Lark. The Feeding Date is 3 May. The sky is blue.")
+    assert [(item.term, item.text, item.kind) for item in memory.resolved_terms] == [
+        ("Head Keeper", "Ada Lark", "party"), ("Feeding Date", "3 May", "date"),
+    ]  # fmt: skip
+
+
+def test_sections_come_from_the_units_too() -> None:
+    unit = KnowledgeUnit(
+        id="u",
+        role="Narrative",
+        topic="t",
+        source_id="s",
+        source_name="s",
+        section_title="Fees",
+        claim="See Section 4.2.",
+    )
+    group = AnswerGroup(
+        intent_ref=1, act="identify", intent="?", status="answered", answer_markdown="Ten.",
+        evidence=(EvidenceEntry(unit=unit, score=1.0, store="kb"),),
+    )  # fmt: skip
+    memory = after_turn(None, turn_index=1, subject=None, answer=Answer(groups=(group,)), now=NOW)
+    assert memory.active_sections == ("Fees", "Section 4.2")
+
+
 def test_a_questions_subject_keeps_the_beginning_of_its_answer_and_a_later_one_replaces_it() -> None:
     first = remembered("a" * 500, subject="Determination Date")
     assert first.resolved("determination date").text == "a" * 300  # type: ignore[union-attr]
@@ -74,7 +105,7 @@ def test_terms_that_a_message_names_are_told_the_newest_first_and_never_twice() 
         resolved_terms=tuple(
             ResolvedTerm(term=term, text=text, kind="answer", turn_index=1)
             for term, text in (
-                ("Trustee", "Deutsche Bank [2]"), ("Closing Date", "May 4"), ("the red pump", "Oil. " * 50),
+                ("Trustee", "Deutsche Bank"), ("Closing Date", "May 4"), ("the red pump", "Oil. " * 50),
             )
         ),
     )  # fmt: skip

@@ -170,3 +170,16 @@ def test_names_numbers_and_dates_are_facts_and_beginnings_of_sentences_are_not()
         "What did Anna pay on May 4, 2022? The price was €12.50. Because it rained, Rex slept. But Rex woke."
     )
     assert found == ["Anna", "May 4, 2022", "€12.50", "Rex"]
+
+
+def test_a_fact_stands_once_without_marks() -> None:
+    talk = [
+        Said(sequence=1, role="user", content="The initial principal of the loan is $500,000,000."),
+        Said(sequence=2, role="assistant", content="Noted: The initial principal of the loan is $500,000,000. [1]"),
+        Said(sequence=3, role="user", content="So the principal of the loan is $500,000,000."),
+        Said(sequence=4, role="assistant", content="The loan ends on 3 May 2030 [2]."),
+    ]
+    text = extend_by_rules(Summary(), talk).text
+    assert text.count("$500,000,000") == 1
+    assert "3 May 2030" in text
+    assert not any(part in text for part in ("Noted", "[1]", "[2]"))

@@ -47,6 +47,15 @@ def test_documents_in_use_rank_higher_by_their_words_once() -> None:
         assert choose([in_use, candidate("b", other)], PROFILE, POLICY) == found, "the candidates are left as they were"
 
 
+def test_a_document_in_use_pushes_nothing_out() -> None:
+    """[K33]: it is lifted among what is returned; what the limit cuts stays the same."""
+    candidates = [candidate("a", 0.9), candidate("b", 0.88), candidate("c", 0.8)]
+    profile = replace(PROFILE, max_results=2)
+    biased = [replace(item, is_in_use=item.unit.id in ("b", "c")) for item in candidates]
+    assert [entry.unit.id for entry in choose(candidates, profile, POLICY).entries] == ["a", "b"]
+    assert [entry.unit.id for entry in choose(biased, profile, POLICY).entries] == ["b", "a"]
+
+
 def test_without_a_document_in_use_nothing_is_reordered_or_noted() -> None:
     """[KV25]"""
     found = choose([candidate("a", 0.8), candidate("b", 0.9)], PROFILE, POLICY)

@@ -1,7 +1,9 @@
 """The registry: one door for built-ins and plugins of others [PL-29 to PL-32]."""
 
+import re
 from dataclasses import replace
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,9 @@ from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.plugins.planners.default import DefaultPlanner
 from mrpvm.plugins.response_validators.constraints import ConstraintValidator
 from mrpvm.registry import Registry
+from mrpvm.testing import check_plugin
+
+GUIDE = Path(__file__).parents[2] / "docs" / "plugins.md"
 
 
 def planner(**fields: Any) -> DefaultPlanner:
@@ -123,6 +128,25 @@ def installed_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     made = {"a-planner": lambda: planner(id="planner-a"), "b-planner": planner(id="planner-b")}
     monkeypatch.setattr(registry, "entry_points", lambda group: offered if group == registry.ENTRY_POINT_GROUP else [])
     monkeypatch.setattr(EntryPoint, "load", lambda self: made[self.name])
+
+
+def test_a_class_named_by_an_entry_point_gives_its_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guide = GUIDE.read_text()
+    example = re.search(r"```python\n(.*?)```", guide, re.DOTALL)
+    offer = re.search(r"^val-brevity = \"(.*)\"$", guide, re.MULTILINE)
+    assert example is not None
+    assert offer is not None
+    (tmp_path / "brevity.py").write_text(example[1])
+    metadata = tmp_path / "brevity-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: brevity\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[{registry.ENTRY_POINT_GROUP}]\nval-brevity = {offer[1]}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plugins = Registry()
+    plugins.register_entry_points()
+    found = plugins.response_validator("val-brevity")
+    assert not isinstance(found, type)
+    check_plugin(found)
 
 
 @pytest.mark.usefixtures("installed_packages")
