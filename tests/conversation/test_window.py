@@ -30,7 +30,7 @@ def context_of(window: Window, message: str = "X") -> Context:
 def test_hv1_a_first_message_has_no_conversation() -> None:
     context = context_of(cut([]))
     assert context.history == ()
-    assert [section.name for section in context.sections] == ["message"]
+    assert [section.name for section in context.report.sections] == ["message"]
 
 
 def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
@@ -39,7 +39,7 @@ def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
     assert without_current(tuple(talk(2)), "X") == tuple(talk(2))
     context = context_of(cut(list(without_current(said, "X"))))
     assert context.history == tuple(talk(2))
-    assert [section.name for section in context.sections] == ["conversation", "message"]
+    assert [section.name for section in context.report.sections] == ["conversation", "message"]
     assert context.sections[0].text == "**user**: message 0\n\n**assistant**: message 1"
 
 
