@@ -40,7 +40,7 @@ def test_hv3_the_current_message_stands_once_and_never_in_the_history() -> None:
     context = context_of(cut(list(without_current(said, "X"))))
     assert context.history == tuple(talk(2))
     assert [section.name for section in context.report.sections] == ["conversation", "message"]
-    assert context.sections[0].text == "**user**: message 0\n\n**assistant**: message 1"
+    assert context.report.sections[0].text == "**user**: message 0\n\n**assistant**: message 1"
 
 
 def test_what_was_said_twice_is_not_taken_for_the_current_message() -> None:
@@ -149,5 +149,5 @@ def test_what_the_window_leaves_out_is_told_beside_what_was_summarised() -> None
     context = build_context(message="And?", instructions=(), window=window, summary=summary, source="stored")
     note = "(4 older messages summarised)\n(older messages omitted; showing recent conversation within 250 characters)"
     assert context.history[0].content.endswith(note)
-    conversation = next(item for item in context.sections if item.name == "conversation")
+    conversation = next(item for item in context.report.sections if item.name == "conversation")
     assert (conversation.note, conversation.omitted_count) == (note, 2)
