@@ -9,7 +9,7 @@ everything after the last number it saw.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, get_args
 
 from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
@@ -20,16 +20,141 @@ from sessions_app.models.plain_sql import add_to_row, insert_rows
 
 logger = logging.getLogger(__name__)
 
-EventKind = Literal[
-    "session.created", "session.renamed", "session.expired", "session.deleted", "session.restored",
-    "turn.started", "turn.committed", "turn.failed", "turn.cancelled", "turn.interrupted", "turn.rated",
-    "messages.changed", "units.pending", "units.promoted", "units.discarded", "units.evicted", "context.loaded",
-    "preferences.changed", "model-config.changed", "draft.changed", "kb.mounted", "kb.saved", "kb.forked",
-    "agent.changed", "persona.changed", "snapshot.reloaded", "memory.updated", "memory.cleared",
-    "command.recorded",
-]  # fmt: skip
-"""Events with a number [PL-46, O-37, O-50]. `turn.progressed` and `context.progressed` have none: they tell how far
-something has come that is not there yet. Nor has `kb.revised`, which tells of a base and not of one session."""
+
+class NoFacts(TypedDict):
+    """The payload of an event whose kind says everything."""
+
+
+class SessionCreated(TypedDict, total=False):
+    """Empty unless the session is a fork."""
+
+    forked_from: str
+    reason: str
+
+
+class SessionRenamed(TypedDict):
+    title: str | None
+
+
+class TurnFacts(TypedDict):
+    request_id: str
+    turn_index: int
+
+
+class TurnCommitted(TurnFacts):
+    answer_status: str | None
+    message_sequence: int
+
+
+class TurnEnded(TurnFacts):
+    """`code` is that of the error, or of a command's result."""
+
+    code: str
+
+
+class TurnRated(TypedDict):
+    request_id: str
+    value: str
+
+
+class UnitCount(TypedDict):
+    request_id: str
+    count: int
+
+
+class ContextLoaded(TypedDict):
+    source_name: str
+    unit_count: int
+
+
+class PreferencesChanged(TypedDict, total=False):
+    """Those that changed."""
+
+    preferred_planner_plugin: str
+    preferred_seed_detector_plugin: str
+    preferred_kb_plugin: str
+    preferred_goal_solver_plugin: str
+    preferred_deliberation_level: int
+    preferred_model: str
+    style: str | None
+    flags: Mapping[str, Any]
+
+
+class ModelConfigChanged(TypedDict):
+    took_current_roles: bool
+
+
+class AgentChanged(TypedDict):
+    agent: str
+
+
+class PersonaChanged(TypedDict):
+    persona: str
+    style: str | None
+
+
+class SnapshotReloaded(TypedDict):
+    version: int
+    hash: str
+
+
+class MemoryUpdated(TypedDict):
+    count: int
+
+
+class DraftChanged(TypedDict):
+    dirty: bool
+    source_count: int
+    unit_count: int
+
+
+class BaseMounted(TypedDict):
+    kb_id: str
+    kb_name: str
+    revision: int
+    reason: str
+
+
+class BaseStored(TypedDict):
+    kb_id: str
+    kb_name: str
+    revision: int
+    parent_kb_id: str | None
+
+
+type News = (
+    tuple[Literal["session.created"], SessionCreated]
+    | tuple[Literal["session.renamed"], SessionRenamed]
+    | tuple[
+        Literal["session.expired", "session.deleted", "session.restored", "messages.changed", "memory.cleared"], NoFacts
+    ]
+    | tuple[Literal["turn.started"], TurnFacts]
+    | tuple[Literal["turn.committed"], TurnCommitted]
+    | tuple[Literal["turn.failed", "turn.cancelled", "turn.interrupted", "command.recorded"], TurnEnded]
+    | tuple[Literal["turn.rated"], TurnRated]
+    | tuple[Literal["units.pending", "units.promoted", "units.discarded", "units.evicted"], UnitCount]
+    | tuple[Literal["context.loaded"], ContextLoaded]
+    | tuple[Literal["preferences.changed"], PreferencesChanged]
+    | tuple[Literal["model-config.changed"], ModelConfigChanged]
+    | tuple[Literal["agent.changed"], AgentChanged]
+    | tuple[Literal["persona.changed"], PersonaChanged]
+    | tuple[Literal["snapshot.reloaded"], SnapshotReloaded]
+    | tuple[Literal["memory.updated"], MemoryUpdated]
+    | tuple[Literal["draft.changed"], DraftChanged]
+    | tuple[Literal["kb.mounted"], BaseMounted]
+    | tuple[Literal["kb.saved", "kb.forked"], BaseStored]
+)
+"""An event with a number and its payload [PL-46, O-37, O-50]. `turn.progressed` and `context.progressed` have none:
+they say how far something has come that is not there yet. Nor has `kb.revised`, which is about a base and not about
+one session."""
+
+
+def _kinds_of_news() -> tuple[str, ...]:
+    """Return the kinds of all numbered events, in the order of `News`."""
+    return tuple(kind for member in get_args(News.__value__) for kind in get_args(get_args(member)[0]))
+
+
+EVENT_KINDS = _kinds_of_news()
 
 
 class EventMessage(TypedDict):
@@ -60,12 +185,12 @@ def group_of_base(base_pk: int) -> str:
     return f"base.{base_pk}"
 
 
-def append(session: Session, kind: EventKind, payload: Mapping[str, Any] | None = None) -> None:
+def append(session: Session, news: News) -> None:
     """Add one event to the session; see `append_all`."""
-    append_all(session, [(kind, payload or {})])
+    append_all(session, [news])
 
 
-def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
+def append_all(session: Session, news: Sequence[News]) -> None:
     """Add events to the session; must run inside the transaction of the change they tell of.
 
     Effects: a row each, the session's `event_sequence`, and a message each to the group after the commit.
@@ -74,7 +199,7 @@ def append_all(session: Session, news: Sequence[tuple[EventKind, Mapping[str, An
     _insert(session, session.event_sequence - len(news) + 1, news)
 
 
-def append_to_locked(session: Session, news: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
+def append_to_locked(session: Session, news: Sequence[News]) -> None:
     """Add events to a session whose row this transaction has locked; the caller saves `event_sequence` with the rest.
 
     Effects: those of `append_all`, without a query for the number.
@@ -84,7 +209,7 @@ def append_to_locked(session: Session, news: Sequence[tuple[EventKind, Mapping[s
     _insert(session, first, news)
 
 
-def _insert(session: Session, first: int, news: Sequence[tuple[EventKind, Mapping[str, Any]]]) -> None:
+def _insert(session: Session, first: int, news: Sequence[News]) -> None:
     rows = [
         SessionEvent(session=session, sequence=first + place, kind=kind, payload=dict(payload))
         for place, (kind, payload) in enumerate(news)

@@ -139,7 +139,7 @@ def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit]
     locked.unit_count += len(kept)
     touch(locked)
     locked.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
-    events.append(locked, "context.loaded", {"source_name": material.name, "unit_count": len(kept)})
+    events.append(locked, ("context.loaded", events.ContextLoaded(source_name=material.name, unit_count=len(kept))))
     if kept:
         notify_on_commit(added_event(locked, kept, "committed-session", "session-context-api"))
     return ContextLoad(session=locked, added=tuple(kept), unit_count=len(material.units), dropped_count=dropped_count)

@@ -41,7 +41,7 @@ def stage_units(
         session = turn.session
         insert_rows([ContextUnit.from_value(unit, session=session, turn=turn) for unit in units])
         insert_rows(_steps(turn, Step.STAGED, units, execution_id=execution_id))
-        events.append(session, "units.pending", {"request_id": turn.request_id, "count": len(units)})
+        events.append(session, ("units.pending", events.UnitCount(request_id=turn.request_id, count=len(units))))
     notify(added_event(session, units, "current-turn", "seed-detection"), patience)
 
 

@@ -172,5 +172,5 @@ def _count_sources(
 def _finished(session: Session) -> Session:
     touch(session)
     session.save(update_fields=["draft", *ACTIVITY_FIELDS])
-    events.append(session, "draft.changed", draft_facts(session))
+    events.append(session, ("draft.changed", draft_facts(session)))
     return session

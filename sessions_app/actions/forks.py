@@ -4,6 +4,7 @@ Nothing is copied: the session's layers are sealed where they stand and the base
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -247,7 +248,7 @@ def _create_fork(
 def _finish(
     session: Session,
     base: KnowledgeBase,
-    kind: events.EventKind,
+    kind: Literal["kb.saved", "kb.forked"],
     *,
     reason: str,
     actor: User | None,
@@ -255,10 +256,10 @@ def _finish(
 ) -> None:
     mount = point_at(session, base, reason=reason, actor=actor)
     parent_kb_id = base.parent.kb_id if base.parent else None
-    changed = {"kb_id": base.kb_id, "kb_name": base.name, "revision": base.revision, "parent_kb_id": parent_kb_id}
+    stored = events.BaseStored(kb_id=base.kb_id, kb_name=base.name, revision=base.revision, parent_kb_id=parent_kb_id)
     events.append_all(
         session,
-        [(kind, changed), ("kb.mounted", mounted_facts(mount)), ("draft.changed", draft_facts(session))],
+        [(kind, stored), ("kb.mounted", mounted_facts(mount)), ("draft.changed", draft_facts(session))],
     )
     tell = kb_forked if kind == "kb.forked" else kb_saved
     notify_on_commit(tell(base, session=session, reason=reason))

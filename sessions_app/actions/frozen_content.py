@@ -114,7 +114,7 @@ def reload_skills(session: Session) -> Session:
     locked = lock_idle_session(session.pk)
     point_to_skills(locked, current_skills(locked.project), locked.snapshot_version + 1)
     locked.save(update_fields=["skills", "snapshot_version"])
-    events.append(locked, *reloaded(locked))
+    events.append(locked, reloaded(locked))
     return locked
 
 
@@ -129,9 +129,12 @@ def point_to_personas(session: Session, personas: PersonaCatalogue) -> None:
     session.personas_id = store(session.project_id, [(Kind.PERSONAS, personas)])[0]
 
 
-def reloaded(session: Session) -> tuple[events.EventKind, dict[str, object]]:
+def reloaded(session: Session) -> events.News:
     """Give the news of a reload of skills."""
-    return "snapshot.reloaded", {"version": session.snapshot_version, "hash": hash_of(session.skills_id)}
+    return (
+        "snapshot.reloaded",
+        events.SnapshotReloaded(version=session.snapshot_version, hash=hash_of(session.skills_id)),
+    )
 
 
 def hash_of(key: str) -> str:

@@ -75,7 +75,7 @@ def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Mess
     )
     locked.message_sequence += len(made)
     locked.save(update_fields=["message_sequence"])
-    events.append(locked, "messages.changed")
+    events.append(locked, ("messages.changed", events.NoFacts()))
     return made
 
 
@@ -96,4 +96,4 @@ def remove_message(session: Session, sequence: int) -> None:
     if locked.summary and locked.summary["through"] >= sequence:
         locked.summary = None
     locked.save(update_fields=["removed_message_count", "summary"])
-    events.append(locked, "messages.changed")
+    events.append(locked, ("messages.changed", events.NoFacts()))

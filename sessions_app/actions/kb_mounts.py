@@ -169,7 +169,7 @@ def _mount(
         restack_layer(layer, below)
     agree_with_units(session)
     mount = point_at(session, target, reason=reason, actor=actor)
-    news: list[tuple[events.EventKind, dict[str, object]]] = [("kb.mounted", mounted_facts(mount))]
+    news: list[events.News] = [("kb.mounted", mounted_facts(mount))]
     if was_dirty:
         abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in discarded]))
         news.append(("draft.changed", draft_facts(session)))
@@ -233,13 +233,13 @@ def point_at(session: Session, base: KnowledgeBase, *, reason: str, actor: User 
     )
 
 
-def mounted_facts(mount: KBMount) -> dict[str, object]:
-    """Give what `kb.mounted` tells browsers."""
+def mounted_facts(mount: KBMount) -> events.BaseMounted:
+    """Return the payload of `kb.mounted`."""
     base = mount.knowledge_base
-    return {"kb_id": base.kb_id, "kb_name": base.name, "revision": mount.revision, "reason": mount.reason}
+    return events.BaseMounted(kb_id=base.kb_id, kb_name=base.name, revision=mount.revision, reason=mount.reason)
 
 
-def draft_facts(session: Session) -> dict[str, object]:
-    """Give what `draft.changed` tells browsers."""
+def draft_facts(session: Session) -> events.DraftChanged:
+    """Return the payload of `draft.changed`."""
     draft = session.draft
-    return {"dirty": session.is_dirty, "source_count": draft.source_count, "unit_count": draft.unit_count}
+    return events.DraftChanged(dirty=session.is_dirty, source_count=draft.source_count, unit_count=draft.unit_count)

@@ -49,7 +49,7 @@ def clear_memory(session: Session) -> bool:
     locked = lock_idle_session(session.pk)
     gone, _ = SessionMemory.objects.filter(project_id=locked.project_id, owner=locked.session_id).delete()
     if gone:
-        events.append(locked, "memory.cleared", {})
+        events.append(locked, ("memory.cleared", events.NoFacts()))
     return bool(gone)
 
 

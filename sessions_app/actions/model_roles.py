@@ -49,5 +49,5 @@ def change_model_config(session: Session, body: Any) -> Session:
     named = {name: body[name] for name in TABLE if name in body}
     locked.model_config = model_config_of({**base, **named}).as_record()
     locked.save(update_fields=["model_config"])
-    events.append(locked, "model-config.changed", {"took_current_roles": takes_current})
+    events.append(locked, ("model-config.changed", events.ModelConfigChanged(took_current_roles=takes_current)))
     return locked

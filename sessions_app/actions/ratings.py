@@ -32,4 +32,4 @@ def rate_turn(turn: ExplainabilityTurn, value: str, note: str = "", actor: User 
         TurnRating.objects.update_or_create(turn=turn, defaults=columns)
     else:
         TurnRating.objects.filter(turn=turn).delete()
-    events.append(turn.session, "turn.rated", {"request_id": turn.request_id, "value": value})
+    events.append(turn.session, ("turn.rated", events.TurnRated(request_id=turn.request_id, value=value)))

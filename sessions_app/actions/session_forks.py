@@ -155,7 +155,7 @@ def _announce(source: Session, fork: Session, reason: str) -> None:
         session=fork, knowledge_base=fork.mounted_kb, layer=fork.mounted_layer,
         revision=theirs.revision if theirs else fork.mounted_kb.revision, reason="session-fork",
     )  # fmt: skip
-    forked = {"forked_from": source.session_id, "reason": reason}
+    forked = events.SessionCreated(forked_from=source.session_id, reason=reason)
     events.append_all(fork, [("session.created", forked), ("kb.mounted", mounted_facts(mount))])
     notify_on_commit(session_created(fork, fork.mounted_kb))
     notify_on_commit(kb_loaded(fork, fork.mounted_kb, reason="session-create"))

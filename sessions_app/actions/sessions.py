@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 
 from django.conf import settings
 from django.db import transaction
@@ -126,7 +126,9 @@ def create_session(
         session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
     )
     insert_rows([mount])
-    events.append_all(session, [("session.created", {}), ("kb.mounted", kb_mounts.mounted_facts(mount))])
+    events.append_all(
+        session, [("session.created", events.SessionCreated()), ("kb.mounted", kb_mounts.mounted_facts(mount))]
+    )
     _notify_of_creation(session, base)
     return session
 
@@ -180,7 +182,7 @@ def rename_session(session: Session, title: str | None) -> Session:
     locked = lock_idle_session(session.pk)
     locked.title = clean_title(title)
     locked.save(update_fields=["title"])
-    events.append(locked, "session.renamed", {"title": locked.title})
+    events.append(locked, ("session.renamed", events.SessionRenamed(title=locked.title)))
     return locked
 
 
@@ -199,7 +201,7 @@ def choose_flags(session: Session, given: Mapping[str, Any]) -> Session:
     if flags != locked.flags:
         locked.flags = flags
         locked.save(update_fields=["flags"])
-        events.append(locked, "preferences.changed", {"flags": flags})
+        events.append(locked, ("preferences.changed", events.PreferencesChanged(flags=flags)))
     return locked
 
 
@@ -234,7 +236,7 @@ def delete_session(session: Session) -> None:
     if Session.objects.filter(pk=session.pk, deleted_at__isnull=True).update(deleted_at=now):
         session.turns.filter(status=ExplainabilityTurn.Status.RUNNING).update(cancel_requested_at=now)
         session.refresh_from_db()
-        events.append(session, "session.deleted")
+        events.append(session, ("session.deleted", events.NoFacts()))
 
 
 @transaction.atomic
@@ -254,7 +256,7 @@ def restore_session(session: Session) -> Session:
         take_place()
     locked.deleted_at = None
     locked.save(update_fields=["deleted_at"])
-    events.append(locked, "session.restored")
+    events.append(locked, ("session.restored", events.NoFacts()))
     return locked
 
 
@@ -280,7 +282,7 @@ def _expire(session_pk: int) -> bool:
     session.expired_at = now
     session.save(update_fields=["expired_at"])
     session.context_units.filter(state="pending").delete()
-    events.append(session, "session.expired")
+    events.append(session, ("session.expired", events.NoFacts()))
     return True
 
 
@@ -352,12 +354,12 @@ def _deleted(session_pk: int) -> Session | None:
     return Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
 
 
-def preference_changes(session: Session, chosen: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Set preference columns on the unsaved session; gives those that really changed [S-24]."""
+def set_preferences(session: Session, chosen: Sequence[tuple[str, Any]]) -> events.PreferencesChanged:
+    """Set preference columns on the unsaved session; return those that really changed [S-24]."""
     changed = {name: value for name, value in chosen if value is not None and getattr(session, name) != value}
     for name, value in changed.items():
         setattr(session, name, value)
-    return changed
+    return cast(events.PreferencesChanged, changed)
 
 
 def trim_registry(turn: ExplainabilityTurn) -> None:

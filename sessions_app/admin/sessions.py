@@ -1,6 +1,6 @@
 """Sessions and their events."""
 
-from typing import Any, get_args
+from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.actions import delete_selected
@@ -25,7 +25,7 @@ from sessions_app.admin.session_forms import (
     SaveSessionBase,
     UnmountBase,
 )
-from sessions_app.events import EventKind
+from sessions_app.events import EVENT_KINDS
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -190,7 +190,7 @@ class SessionEventAdmin(ReadOnlyAdmin):
     """What browsers were told."""
 
     list_display = ("id", "session_link", "sequence", "kind", "created_at")
-    list_filter = (known_values("kind", get_args(EventKind)),)
+    list_filter = (known_values("kind", EVENT_KINDS),)
     list_select_related = ("session",)
     deferred = ("payload", "session__system_prompt")
     search_fields = ("=session__session_id", "kind")

@@ -38,8 +38,6 @@ from sessions_app.queries.frozen_content import agents_of, personas_of, skills_o
 from sessions_app.queries.sessions import newest_of_user
 from sessions_app.queries.skill_files import current_personas, current_skills, evidence_text, tools
 
-type News = list[tuple[events.EventKind, Mapping[str, Any]]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandTurn:
@@ -82,7 +80,7 @@ def answer_command(
     if chain is not None:
         mark_conversation(locked, chain, text, outcome.result.message)
     touch(locked)
-    recorded = {"request_id": turn.request_id, "turn_index": turn.turn_index, "code": outcome.result.code}
+    recorded = events.TurnEnded(request_id=turn.request_id, turn_index=turn.turn_index, code=outcome.result.code)
     events.append_to_locked(locked, [*news, ("command.recorded", recorded)])
     locked.save(update_fields=[*_CHANGEABLE, *ACTIVITY_FIELDS])
     trim_registry(turn)
@@ -139,10 +137,10 @@ _MEMORY_CHANGED = (
 )  # fmt: skip
 
 
-def _apply(session: Session, outcome: Outcome) -> News:
-    """Set what the command changes on the unsaved session; gives the news of it."""
+def _apply(session: Session, outcome: Outcome) -> list[events.News]:
+    """Set what the command changes on the unsaved session and return the news of it."""
     changes = dict(outcome.changes)
-    news: News = []
+    news: list[events.News] = []
     personas, skills = changes.pop("personas", None), changes.pop("skills", None)
     if skills is not None:
         point_to_skills(session, skills, changes.pop("snapshot_version"))
@@ -152,13 +150,15 @@ def _apply(session: Session, outcome: Outcome) -> News:
     for name, value in changes.items():
         setattr(session, name, value)
     if personas is not None or "active_persona" in changes:
-        news.append(("persona.changed", {"persona": session.active_persona, "style": session.active_style}))
+        news.append(
+            ("persona.changed", events.PersonaChanged(persona=session.active_persona, style=session.active_style))
+        )
     elif "active_style" in changes:
-        news.append(("preferences.changed", {"style": session.active_style}))
+        news.append(("preferences.changed", events.PreferencesChanged(style=session.active_style)))
     if "active_agent" in changes:
-        news.append(("agent.changed", {"agent": session.active_agent}))
+        news.append(("agent.changed", events.AgentChanged(agent=session.active_agent)))
     if outcome.result.code in _MEMORY_CHANGED:
-        news.append(("memory.updated", {"count": session.remembered_count}))
+        news.append(("memory.updated", events.MemoryUpdated(count=session.remembered_count)))
     return news
 
 

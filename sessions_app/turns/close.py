@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from django.db import transaction
 from django.utils import timezone
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 Status = ExplainabilityTurn.Status
 _ENDINGS = {"TURN_CANCELLED": Status.CANCELLED, "TURN_INTERRUPTED": Status.INTERRUPTED}
-EVENT_OF_ENDING: dict[str, events.EventKind] = {
+EVENT_OF_ENDING: dict[str, Literal["turn.failed", "turn.cancelled", "turn.interrupted"]] = {
     Status.FAILED: "turn.failed",
     Status.CANCELLED: "turn.cancelled",
     Status.INTERRUPTED: "turn.interrupted",
@@ -156,12 +156,10 @@ def end_failed(
     turn.unit_changes = {"added": [], "deduplicated": [], "discarded": discarded, "evicted": []}
     fill_end(turn, ending(error), "failed", used)
     turn.save()
-    told = {"request_id": turn.request_id}
-    news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
-        (EVENT_OF_ENDING[turn.status], {**told, "turn_index": turn.turn_index, "code": error["code"]})
-    ]
+    ended = events.TurnEnded(request_id=turn.request_id, turn_index=turn.turn_index, code=error["code"])
+    news: list[events.News] = [(EVENT_OF_ENDING[turn.status], ended)]
     if discarded:
-        news.append(("units.discarded", {**told, "count": len(discarded)}))
+        news.append(("units.discarded", events.UnitCount(request_id=turn.request_id, count=len(discarded))))
     session.failed_turn_count += 1
     touch(session)
     events.append_to_locked(session, news)

@@ -25,7 +25,7 @@ from sessions_app.actions.context_units import (
 )
 from sessions_app.actions.conversation_points import mark_conversation
 from sessions_app.actions.memory import keep_memory
-from sessions_app.actions.sessions import preference_changes, trim_registry
+from sessions_app.actions.sessions import set_preferences, trim_registry
 from sessions_app.actions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
@@ -89,7 +89,7 @@ def commit_turn(
         mark_conversation(session, call.chain, call.message, outcome.answer_text)
     trace.finish()
     record_ledger(turn, promotion, trace.ledger)
-    changed = preference_changes(session, _chosen(call, outcome.used, turn.deliberation_level))
+    changed = set_preferences(session, _chosen(call, outcome.used, turn.deliberation_level))
     if call.system_prompt is not None:
         session.system_prompt = call.system_prompt
     if prepared.new_summary is not None:
@@ -133,23 +133,20 @@ def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> Cont
 
 
 def _news_of_success(
-    turn: ExplainabilityTurn, outcome: TurnOutcome, promotion: Promotion, changed: Mapping[str, Any]
-) -> list[tuple[events.EventKind, Mapping[str, Any]]]:
-    news: list[tuple[events.EventKind, Mapping[str, Any]]] = [
-        (
-            "turn.committed",
-            {
-                "request_id": turn.request_id,
-                "turn_index": turn.turn_index,
-                "answer_status": outcome.answer_status,
-                "message_sequence": turn.session.message_sequence,
-            },
-        )
-    ]
+    turn: ExplainabilityTurn, outcome: TurnOutcome, promotion: Promotion, changed: events.PreferencesChanged
+) -> list[events.News]:
+    request_id = turn.request_id
+    committed = events.TurnCommitted(
+        request_id=request_id,
+        turn_index=turn.turn_index,
+        answer_status=outcome.answer_status,
+        message_sequence=turn.session.message_sequence,
+    )
+    news: list[events.News] = [("turn.committed", committed)]
     if promotion.added or promotion.discarded or promotion.deduplicated:
-        news.append(("units.promoted", {"request_id": turn.request_id, "count": len(promotion.added)}))
+        news.append(("units.promoted", events.UnitCount(request_id=request_id, count=len(promotion.added))))
     if promotion.evicted:
-        news.append(("units.evicted", {"request_id": turn.request_id, "count": len(promotion.evicted)}))
+        news.append(("units.evicted", events.UnitCount(request_id=request_id, count=len(promotion.evicted))))
     if changed:
         news.append(("preferences.changed", changed))
     return news

@@ -146,7 +146,7 @@ def _insert_turn(
     if not session.first_message:
         session.first_message = Truncator(" ".join(call.message.split())).chars(FIRST_MESSAGE_CHARS)
     touch(session)
-    news = {"request_id": turn.request_id, "turn_index": turn.turn_index}
-    events.append_to_locked(session, [("turn.started", news)])
+    started = events.TurnFacts(request_id=turn.request_id, turn_index=turn.turn_index)
+    events.append_to_locked(session, [("turn.started", started)])
     save_columns(session, "turn_sequence", "event_sequence", "first_message", *ACTIVITY_FIELDS)
     return turn

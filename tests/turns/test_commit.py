@@ -7,6 +7,7 @@ import pytest
 
 from mrpvm import registry
 from mrpvm.conversation.chain import chain_start
+from mrpvm.values import LedgerEntry
 from sessions_app.actions.context_units import Promotion, record_ledger
 from sessions_app.actions.sessions import Choices
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, Session, SessionEvent, UnitEvent
@@ -171,7 +172,7 @@ def test_history_reaches_the_next_turn_without_the_current_message(session, plug
 
 def test_a_long_reason_of_the_ledger_ends_with_a_mark(session: Session) -> None:
     turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
-    rows = [{"unitId": str(size), "step": "offered", "store": "kb", "reason": "x" * size} for size in (300, 301)]
+    rows = [LedgerEntry(unit_id=str(size), step="offered", store="kb", reason="x" * size) for size in (300, 301)]
     record_ledger(turn, Promotion(), [("exec-0", row) for row in rows])
     reasons = UnitEvent.objects.filter(turn=turn).order_by("pk").values_list("reason", flat=True)
     assert list(reasons) == ["x" * 300, "x" * 299 + "…"]

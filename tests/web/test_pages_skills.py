@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from django.test import Client
@@ -10,7 +9,7 @@ from pytest_django import Settings
 
 from sessions_app.actions.model_roles import set_model_roles
 from sessions_app.actions.sessions import create_session
-from sessions_app.events import EventKind
+from sessions_app.events import EVENT_KINDS
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -219,7 +218,7 @@ def test_every_event_of_a_session_refreshes_a_part_of_its_page(project: Project)
     """[O-50]: but those after which the page is another one."""
     html = shown(member_client(project), f"/sessions/{create_session(project).session_id}")
     heard = {kind for kinds in re.findall(r'data-refresh-on="([^"]+)"', html) for kind in kinds.split()}
-    assert set(get_args(EventKind)) - heard == {"session.created", "session.deleted", "session.restored"}
+    assert set(EVENT_KINDS) - heard == {"session.created", "session.deleted", "session.restored"}
 
 
 def test_an_answer_names_the_skill_that_guided_it(live_project: Project) -> None:
