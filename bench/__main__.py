@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from statistics import mean
 
@@ -39,8 +40,8 @@ def main() -> None:
     elif _FLOOR in given.only:
         floor_rows.append(_floor(sizes))
     chosen = [name for name in PARTS if given.only is None or name in given.only]
-    rows = [*measured_rows(chosen, table_sizes), *floor_rows]
-    print("\n".join(table_lines(product_of_new_databases(), rows)))
+    for line in table_lines(product_of_new_databases(), chain(measured_rows(chosen, table_sizes), floor_rows)):
+        print(line, flush=True)
 
 
 def _report(sizes: Sizes) -> Row:

@@ -1,7 +1,7 @@
 """The rows of the table, and how they are printed."""
 
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bench.servers import ROOT
@@ -35,8 +35,8 @@ class Row:
         return self.measured >= bound if self.is_least else self.measured <= bound
 
 
-def table_lines(product: str, rows: Sequence[Row]) -> Iterator[str]:
-    """Return the table, line by line."""
+def table_lines(product: str, rows: Iterable[Row]) -> Iterator[str]:
+    """Return the table, line by line, each as soon as its row is measured."""
     yield f"costs on {product}, commit {_commit()}"
     yield ""
     yield f"{'':{NAME_CHARS}}{'measured':>10}{'must':>9}{'aim':>9}"
