@@ -1,14 +1,17 @@
 """The JSON form of values: what is stored, shown and sent, with camelCase keys; and values read back from it."""
 
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeAliasType, Union, get_args, get_origin, get_type_hints
 
 _PLAIN = frozenset({type(None), str, int, float, bool})
+_EMPTY: tuple[()] = ()
+"""There is one empty tuple, and most fields that hold several values hold none."""
 
 
 OPTIONAL: Mapping[str, Any] = {"is_optional": True}
@@ -22,9 +25,14 @@ def on_wire(name: str) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Fields:
-    """What to read of a dataclass: `(name, name on the wire)` of each field, and the wire names of optional ones."""
+    """What to read of a dataclass: `(name, name on the wire)` of each field, and the wire names of optional ones.
+
+    `values` reads all fields of an object at once, in their order.
+    """
 
     named: tuple[tuple[str, str], ...]
+    wires: tuple[str, ...]
+    values: Callable[[object], Iterable[Any]]
     optional: tuple[str, ...]
     frozen: bool
 
@@ -42,7 +50,16 @@ def _fields_of(kind: type) -> _Fields | None:
     frozen = kind.__dataclass_params__.frozen  # type: ignore[attr-defined]  # typeshed leaves it out
     named = tuple((item.name, item.metadata.get("wire") or camel(item.name)) for item in fields(kind))
     optional = {item.name for item in fields(kind) if item.metadata.get("is_optional")}
-    return _Fields(named, tuple(wire for name, wire in named if name in optional), frozen)
+    names = [name for name, _ in named]
+    # Of one name `attrgetter` reads its value and not a tuple, of none it is an error.
+    values = attrgetter(*names) if len(names) > 1 else lambda value: [getattr(value, name) for name in names]
+    return _Fields(
+        named=named,
+        wires=tuple(wire for _, wire in named),
+        values=values,
+        optional=tuple(wire for name, wire in named if name in optional),
+        frozen=frozen,
+    )
 
 
 class Forms:
@@ -66,11 +83,10 @@ class Forms:
         return found[1]
 
     def _converted(self, value: object, known: _Fields) -> dict[str, Any]:
-        read = ((wire, getattr(value, name)) for name, wire in known.named)
+        form = dict(zip(known.wires, known.values(value), strict=True))
         if type(value) is self._brief:
-            read = ((wire, item) for wire, item in read if item or item == 0)
-        form = {wire: item if type(item) in _PLAIN else to_wire(item, forms=self) for wire, item in read}
-        return _without_absent(form, known)
+            form = {wire: item for wire, item in form.items() if item or item == 0}
+        return _converted(form, known, self)
 
 
 def to_wire(value: Any, *, forms: Forms | None = None) -> Any:
@@ -82,10 +98,7 @@ def to_wire(value: Any, *, forms: Forms | None = None) -> Any:
     if (known := _fields_of(kind)) is not None:  # type: ignore[arg-type]  # a class is hashable, whatever it defines
         if forms is not None:
             return forms.form_of(value, known)
-        form = {
-            wire: item if type(item := getattr(value, name)) in _PLAIN else to_wire(item) for name, wire in known.named
-        }
-        return _without_absent(form, known)
+        return _converted(dict(zip(known.wires, known.values(value), strict=True)), known, None)
     if isinstance(value, tuple | list | set | frozenset):
         return [item if type(item) in _PLAIN else to_wire(item, forms=forms) for item in value]
     if isinstance(value, str | int | float):
@@ -97,9 +110,13 @@ def to_wire(value: Any, *, forms: Forms | None = None) -> Any:
     return str(value)
 
 
-def _without_absent(form: dict[str, Any], known: _Fields) -> dict[str, Any]:
+def _converted(form: dict[str, Any], known: _Fields, forms: Forms | None) -> dict[str, Any]:
+    """Convert what an object's fields hold, in place, and leave out what is optional and None."""
+    for wire, item in form.items():
+        if type(item) not in _PLAIN:
+            form[wire] = [] if item is _EMPTY else to_wire(item, forms=forms)
     for wire in known.optional:
-        if form[wire] is None:
+        if wire in form and form[wire] is None:
             del form[wire]
     return form
 

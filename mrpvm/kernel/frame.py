@@ -34,11 +34,13 @@ class Frame:
     _slot_count: int = 0
     _child_count: int = 0
     _control_counts: dict[str, int] = field(default_factory=dict)
+    _dotted: str = field(init=False)
+    id: str = field(init=False)
+    """The frame's path id, `frame-0` for the root."""
 
-    @property
-    def id(self) -> str:
-        """Give the frame's path id, `frame-0` for the root."""
-        return f"frame-{self._dotted}"
+    def __post_init__(self) -> None:
+        self._dotted = ".".join(str(step) for step in self.path)
+        self.id = f"frame-{self._dotted}"
 
     @property
     def depth(self) -> int:
@@ -82,7 +84,3 @@ class Frame:
             seeds=seeds,
             units=self.units,
         )
-
-    @property
-    def _dotted(self) -> str:
-        return ".".join(str(step) for step in self.path)

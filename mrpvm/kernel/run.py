@@ -9,7 +9,8 @@ from mrpvm.contracts import CallContext, CallMetadata, Descriptor
 from mrpvm.kernel.budget import Budget
 from mrpvm.kernel.frame import Frame
 from mrpvm.knowledge.port import TurnKnowledge
-from mrpvm.llm.port import CallScope, ModelSource
+from mrpvm.llm.absent import AbsentModel
+from mrpvm.llm.port import CallScope, LanguageModel, ModelSource
 from mrpvm.llm.recorder import Recorder
 from mrpvm.registry import Registry
 from mrpvm.trace.events import (
@@ -29,6 +30,9 @@ from mrpvm.wire import Forms, to_wire
 
 type Payload = Mapping[str, Any]
 """The input and output of a node as JSON data."""
+
+_NO_MODEL = AbsentModel()
+"""What quick plugins get: they ask none."""
 
 INTENT_CHARS = 300
 """How much of what a child frame is to answer its record says; the payload has all of it."""
@@ -216,8 +220,12 @@ class TurnRun:
         write: Callable[[str], None] = lambda text: None,
     ) -> CallContext:
         """Return the read-only context of one plugin call [PL-5]."""
-        recorder = self._recorders[execution_id] = Recorder()
-        scope = CallScope(timeout_ms=timeout_ms, max_calls=descriptor.max_llm_calls, stopped=stopped, recorder=recorder)
+        model: LanguageModel = _NO_MODEL
+        if not descriptor.is_quick:
+            recorder = self._recorders[execution_id] = Recorder()
+            model = self._model.bind(
+                CallScope(timeout_ms=timeout_ms, max_calls=descriptor.max_llm_calls, stopped=stopped, recorder=recorder)
+            )
         return CallContext(
             request_id=self.request.request_id,
             session=self.request.session,
@@ -226,7 +234,7 @@ class TurnRun:
             remaining_ms=timeout_ms,
             remaining_llm_calls=frame.calls.remaining,
             knowledge=self._knowledge.for_plugin(descriptor.id),
-            model=self._model.bind(scope),
+            model=model,
             stopped=stopped,
             write=write,
         )

@@ -21,11 +21,11 @@ class EvidenceView:
     execution: Execution
     evidence: tuple[Evidence, ...]
     sufficient: bool
+    hash: str = field(init=False)
+    """The evidence profile hash [K-24]."""
 
-    @property
-    def hash(self) -> str:
-        """Give the evidence profile hash [K-24]."""
-        return evidence_profile_hash(self.evidence)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hash", evidence_profile_hash(self.evidence))
 
     @property
     def guidance(self) -> GuidanceUnits:
