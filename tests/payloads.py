@@ -13,3 +13,9 @@ def stored_payloads(turn: ExplainabilityTurn) -> dict[str, Place]:
 def stored_executions(turn: ExplainabilityTurn) -> list[str]:
     """Return the refs of the executions that have a payload."""
     return [ref for ref in stored_payloads(turn) if ref.startswith("exec-")]
+
+
+def judge(turn: ExplainabilityTurn, *steps: tuple[str, str]) -> None:
+    """Store that the turn did something to units, each given by its id and the step."""
+    judged = [[unit_id, step, "session", "", None, None, ""] for unit_id, step in steps]
+    turn.event_batches.create(first_sequence=turn.event_batches.count() + 5_000, events=[], judged=judged)

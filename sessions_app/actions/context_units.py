@@ -1,6 +1,6 @@
 """The session's units: staged by a running turn, kept or dropped when it ends."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import batched
 from typing import Any
@@ -11,19 +11,18 @@ from django.utils import timezone
 
 from mrpvm.contracts import LifecycleEvent
 from mrpvm.knowledge.units import promotable
-from mrpvm.values import KnowledgeUnit, LedgerEntry
+from mrpvm.values import KnowledgeUnit
 from sessions_app import events
 from sessions_app.actions.journals import saved_units
 from sessions_app.actions.notifications import notify, notify_on_commit
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
-from sessions_app.models.plain_sql import delete_rows, insert_rows, insert_values, select_rows, update_rows
+from sessions_app.models.plain_sql import delete_rows, insert_rows, select_rows, update_rows
 from sessions_app.plugin_threads import Patience, unhurried
 from sessions_app.search.index import hide_units, index_units, remove_units
 from sessions_app.search.layers import own_layers
 
 Step = UnitEvent.Step
 State = ContextUnit.State
-_REASON_CHARS = 300
 _UNITS_A_QUERY = 5_000
 
 
@@ -135,31 +134,6 @@ def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
     for batch in batched(unit_ids, _UNITS_A_QUERY, strict=False):
         hashes = session.context_units.filter(unit_id__in=batch).values("hash")
         hide_units(session.journal, saved_units(session).filter(hash__in=hashes))
-
-
-def record_ledger(turn: ExplainabilityTurn, promotion: Promotion, judged: Iterable[tuple[str, LedgerEntry]]) -> None:
-    """Write the ledger of a commit: what became of the turn's units, and what retrieval and solving did to all units.
-
-    Args:
-        judged: `(execution id, row)` each.
-    """
-    session_pk, turn_pk, now = turn.session_id, turn.pk, timezone.now()
-    insert_rows(promotion.ledger)
-    insert_values(
-        UnitEvent,
-        ("session_id", "turn_id", "unit_id", "step", "store", "execution_id", "rank", "score", "reason", "text",
-         "created_at"),
-        [
-            (session_pk, turn_pk, row.unit_id, row.step, row.store, execution_id, row.rank, row.score,
-             _fitting(row.reason), "", now)
-            for execution_id, row in judged
-        ],
-    )  # fmt: skip
-
-
-def _fitting(reason: str) -> str:
-    """Give as much of a reason as a row of the ledger holds, with a mark where it goes on; the trace has all of it."""
-    return reason if len(reason) <= _REASON_CHARS else f"{reason[: _REASON_CHARS - 1]}…"
 
 
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:

@@ -9,20 +9,42 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.trace.events import Record
+from mrpvm.values import LedgerEntry
 from sessions_app.actions.sessions import TURNS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, TurnEvents
 from sessions_app.models.compression import json_bytes
 from sessions_app.models.payload_frames import Payload, framed
 
+type Judged = list[Any]
+"""`[unit id, step, store, execution id, rank, score, reason]`."""
+
 
 def batch(
-    turn: ExplainabilityTurn, first_sequence: int, records: Sequence[Record], payloads: Sequence[Payload]
+    turn: ExplainabilityTurn,
+    first_sequence: int,
+    records: Sequence[Record],
+    payloads: Sequence[Payload],
+    judged: Sequence[Judged] = (),
 ) -> TurnEvents:
-    """Return the unsaved row of a batch of events and the payloads that became whole with them."""
+    """Return the unsaved row of a batch of events and the payloads that became whole with them.
+
+    Args:
+        judged: the steps of the ledger that a committed turn's last batch holds.
+    """
     index, column = framed(payloads)
     return TurnEvents(
-        turn=turn, first_sequence=first_sequence, events=list(records), payload_index=index, payloads=column
+        turn=turn,
+        first_sequence=first_sequence,
+        events=list(records),
+        payload_index=index,
+        payloads=column,
+        judged=list(judged) or None,
     )
+
+
+def judged_step(execution_id: str, row: LedgerEntry) -> Judged:
+    """Return a step of the ledger as it is stored."""
+    return [row.unit_id, row.step, row.store, execution_id, row.rank, row.score, row.reason]
 
 
 def payload(ref: str, parts: Mapping[str, Any]) -> Payload:

@@ -27,7 +27,8 @@ from sessions_app.api.requests import (
 from sessions_app.api.views import ApiView
 from sessions_app.ingest.load import load_context
 from sessions_app.queries.knowledge import quarantined_of_session
-from sessions_app.queries.sessions import messages, mounts, session, unit, unit_steps, units
+from sessions_app.queries.sessions import messages, mounts, session, unit, units
+from sessions_app.queries.turns import unit_life
 
 LEDGER_STEPS_MAX = 200
 CONTEXT_NAME = "session-context.txt"
@@ -65,9 +66,9 @@ class OneUnit(ApiView):
         """Read the unit with the newest steps of its life and how many there are."""
         owner = session(self.project, session_id)
         row = unit(owner, unit_id)
-        steps = unit_steps(owner, unit_id)
-        newest = [step_payload(step) for step in steps[:LEDGER_STEPS_MAX]]
-        return Response({**unit_payload(row), "steps": newest[::-1], "step_count": steps.count()})
+        steps = unit_life(owner, unit_id)
+        newest = [step_payload(step) for step in steps[-LEDGER_STEPS_MAX:]]
+        return Response({**unit_payload(row), "steps": newest, "step_count": len(steps)})
 
 
 class Mounts(ApiView):

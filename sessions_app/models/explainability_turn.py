@@ -101,7 +101,9 @@ class TurnEvents(models.Model):
     """A batch of the machine's events in order [G-6, O-20], and the payloads of the nodes that ended in it [O-22].
 
     The graph is a fold over the events and needs no payload. `payload_index` says where in `payloads` each of them is,
-    and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty [O-5].
+    and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty [O-5]. The last batch of a
+    committed turn holds in `judged` what retrieval and solving did to units: the ledger's steps but for those that a
+    unit's life in the session is made of. A step is `[unit id, step, store, execution id, rank, score, reason]`.
     """
 
     turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="event_batches")
@@ -109,6 +111,7 @@ class TurnEvents(models.Model):
     events = CompressedJSONField()
     payload_index = CompressedJSONField(default=list)
     payloads = models.BinaryField(default=bytes)
+    judged = CompressedJSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["turn_id", "first_sequence"]

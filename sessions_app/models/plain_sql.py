@@ -92,11 +92,20 @@ def get_rows[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) 
 
 
 def read_related(row: Model, *names: str) -> None:
-    """Read the rows that these foreign keys point at, and attach them as `select_related` does."""
-    for name in names:
-        field = row._meta.get_field(name)
-        related = cast("type[Model]", field.related_model)
-        setattr(row, name, get_row(related, pk=getattr(row, f"{name}_id")))
+    """Read the rows that these foreign keys point at by one statement, and attach them as `select_related` does.
+
+    None of the keys is null. The row's own values are taken as they are: of a row that was locked, what it points at is
+    read as it is after the lock was got.
+    """
+    models, statement, converters = _related(type(row), names, connection.vendor)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [getattr(row, f"{name}_id") for name in names])
+        (values,) = converted(cursor.fetchall(), converters)
+    start = 0
+    for name, model in zip(names, models, strict=True):
+        columns = _names(model)
+        setattr(row, name, model.from_db(connection.alias, columns, values[start : start + len(columns)]))
+        start += len(columns)
 
 
 def select_rows(
@@ -243,6 +252,24 @@ def selected(model: type[Model], columns: Sequence[str]) -> tuple[str, Sequence[
     fields = [field_named(model, name) for name in columns]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     return names, [(place, read) for place, field in enumerate(fields) for read in _converters(field)]
+
+
+@_remembered
+def _related(
+    model: type[Model], names: tuple[str, ...], vendor: str
+) -> tuple[list[type[Model]], str, Sequence["ReadPlace"]]:
+    models = [cast("type[Model]", model._meta.get_field(name).related_model) for name in names]
+    columns, converters = list[str](), list[ReadPlace]()
+    tables, tests = list[str](), list[str]()
+    for place, related in enumerate(models):
+        for attname in _names(related):
+            field = field_named(related, attname)
+            converters += [(len(columns), read) for read in _converters(field)]
+            columns.append(f"r{place}.{connection.ops.quote_name(str(field.column))}")
+        tables.append(f"{table_name(related)} r{place}")
+        tests.append(f"r{place}.{_column(related, 'pk')} = %s")
+    statement = f"SELECT {', '.join(columns)} FROM {', '.join(tables)} WHERE {' AND '.join(tests)}"  # noqa: S608
+    return models, statement, converters
 
 
 @_remembered

@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import batched, islice
 
 from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
 from django.db.models.functions import Coalesce, RowNumber
@@ -11,6 +11,7 @@ from mrpvm.errors import NotFound
 from mrpvm.knowledge.text import unique_terms
 from mrpvm.values import KnowledgeUnit
 from sessions_app.models import (
+    ExplainabilityTurn,
     KBMount,
     KBRevision,
     KnowledgeBase,
@@ -21,8 +22,10 @@ from sessions_app.models import (
     UnitEvent,
 )
 from sessions_app.queries.knowledge import knowledge_bases, newest_sources, sources
+from sessions_app.queries.turns import judged_units
 
-SESSIONS_LOOKED_AT = 200
+SESSIONS_LOOKED_AT, TURNS_LOOKED_AT = 200, 2_000
+_TURNS_AT_ONCE = 100
 _USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
 
 
@@ -206,20 +209,27 @@ def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> lis
     return []
 
 
-def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> QuerySet[UnitEvent]:
+def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> list[UnitEvent]:
     """Give where turns chose or cited the unit while the base was mounted, newest first, each with turn and session.
 
-    Looks into the sessions that mounted the base last, for a unit may have been used in any number of others. What
-    another base of the same session calls by the same id is another unit.
+    Looks into the sessions that mounted the base last, and of their turns into the newest, for a unit may have been
+    used in any number of others. What another base of the same session calls by the same id is another unit.
     """
     mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by()
     sessions = mounted.values("session_id").annotate(newest=Max("pk")).order_by("-newest")
     looked_at = list(sessions.values_list("session_id", flat=True)[:SESSIONS_LOOKED_AT])
     at_that_time = KBMount.objects.filter(
-        Q(until=None) | Q(until__gte=OuterRef("turn__created_at")),
+        Q(until=None) | Q(until__gte=OuterRef("created_at")),
         knowledge_base=base,
         session=OuterRef("session"),
-        mounted_at__lte=OuterRef("turn__created_at"),
+        mounted_at__lte=OuterRef("created_at"),
     )
-    found = UnitEvent.objects.filter(Exists(at_that_time), session_id__in=looked_at, unit_id=unit_id, step__in=_USED)
-    return found.select_related("turn", "session").defer("turn__response_document").order_by("-pk")[:limit]
+    turns = ExplainabilityTurn.objects.filter(Exists(at_that_time), session_id__in=looked_at).order_by("-pk")
+    newest = turns.select_related("session").defer("response_document", "context_report")[:TURNS_LOOKED_AT]
+    uses: list[UnitEvent] = []
+    for some in batched(newest, _TURNS_AT_ONCE, strict=False):
+        steps = [step for step in judged_units(some[::-1], unit_id) if step.step in _USED]
+        uses += steps[::-1]
+        if len(uses) >= limit:
+            break
+    return uses[:limit]

@@ -16,6 +16,7 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
+from sessions_app.queries.turns import unit_life
 
 STEPS_SHOWN = 200
 MOUNTS_LOOKED_AT = 50
@@ -89,17 +90,18 @@ def _in_layers(session: Session, unit_id: str) -> Provenance | None:
 
 
 def _in_ledger(session: Session, unit_id: str) -> Provenance | None:
-    steps = session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("id")
-    first = steps.filter(step=UnitEvent.Step.STAGED).first() or steps.first()
-    if first is None:
+    steps = unit_life(session, unit_id)
+    if not steps:
         return None
+    first = next((step for step in steps if step.step == UnitEvent.Step.STAGED), steps[0])
     return Provenance(unit_id=unit_id, text=first.text, state="no longer stored", turn=first.turn)
 
 
 def life_of(session: Session, unit_id: str, before: int | None = None) -> tuple[Sequence[UnitEvent], int | None]:
-    """Give what happened to the unit, newest first, each step with its turn; and the row id below which to go on."""
-    found = session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("-id")
-    if before is not None:
-        found = found.filter(id__lt=before)
-    rows = list(found[: STEPS_SHOWN + 1])
-    return rows[:STEPS_SHOWN], rows[STEPS_SHOWN - 1].pk if len(rows) > STEPS_SHOWN else None
+    """Return what happened to the unit, newest first, each step with its turn; and the step before which to go on.
+
+    Steps are counted from the oldest.
+    """
+    steps = unit_life(session, unit_id)[:before]
+    start = max(0, len(steps) - STEPS_SHOWN)
+    return steps[start:][::-1], start or None

@@ -19,7 +19,6 @@ from sessions_app.models import (
     Project,
     Session,
     SessionEvent,
-    UnitEvent,
 )
 from sessions_app.models.plain_sql import get_row, read_related, select_rows
 from sessions_app.queries.projects import shown_projects
@@ -180,11 +179,6 @@ def unit(session: Session, unit_id: str) -> ContextUnit:
     if found is None:
         raise NotFound(f"The session has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
     return found
-
-
-def unit_steps(session: Session, unit_id: str) -> QuerySet[UnitEvent]:
-    """Give the ledger of one unit, newest first."""
-    return session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("-id")
 
 
 def newest_of_user(session: Session, limit: int) -> list[str]:

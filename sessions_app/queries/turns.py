@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import batched
 from typing import Any
 
 from django.conf import settings
@@ -18,6 +19,9 @@ from mrpvm.values import Answer, AnswerGroup
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents, UnitEvent
 from sessions_app.models.payload_frames import Place, payload_texts, places
+
+_DOCUMENTS = ("response_document", "context_report", "unit_changes", "command_result", "client_request")
+_TURNS_A_QUERY = 500
 
 
 def turns(session: Session) -> QuerySet[ExplainabilityTurn]:
@@ -205,9 +209,43 @@ _ID_NAMES = (
 """Where to read the id that an event is about: the most specific it carries, a branch's failure naming both."""
 
 
-def unit_events(turn: ExplainabilityTurn) -> QuerySet[UnitEvent]:
-    """Give the ledger rows of the turn in order."""
+def unit_events(turn: ExplainabilityTurn) -> list[UnitEvent]:
+    """Return the ledger of the turn in order: what became of its units, then what it did to all of them."""
+    return [*own_unit_events(turn), *judged_units([turn])]
+
+
+def own_unit_events(turn: ExplainabilityTurn) -> QuerySet[UnitEvent]:
+    """Return what became of the units that the turn staged, in order."""
     return turn.unit_events.order_by("id")
+
+
+def judged_units(turns: Iterable[ExplainabilityTurn], unit_id: str | None = None) -> list[UnitEvent]:
+    """Return what retrieval and solving of these turns did to units, or to one, turn by turn; unsaved rows."""
+    by_key = {turn.pk: turn for turn in turns}
+    batches = TurnEvents.objects.filter(judged__isnull=False).order_by("turn_id", "first_sequence")
+    judged: dict[int, list[Any]] = {turn_pk: [] for turn_pk in by_key}
+    for some in batched(by_key, _TURNS_A_QUERY, strict=False):
+        for turn_pk, steps in batches.filter(turn__in=some).values_list("turn_id", "judged"):
+            judged[turn_pk] += steps or ()
+    return [
+        UnitEvent(
+            session_id=turn.session_id, turn=turn, unit_id=unit, step=step, store=store, execution_id=execution_id,
+            rank=rank, score=score, reason=reason, created_at=turn.finished_at or turn.created_at,
+        )
+        for turn_pk, turn in by_key.items()
+        for unit, step, store, execution_id, rank, score, reason in judged[turn_pk]
+        if unit_id in (None, unit)
+    ]  # fmt: skip
+
+
+def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
+    """Return what happened to a unit in a session, the oldest first, each step with its turn.
+
+    What turns judged is looked up in each of them; the registry holds so many at most [O-5].
+    """
+    stored = session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("id")
+    judged = judged_units(session.turns.defer(*_DOCUMENTS).order_by("turn_index"), unit_id)
+    return sorted([*stored, *judged], key=lambda step: step.created_at)
 
 
 def discarded_texts(turn: ExplainabilityTurn) -> list[str]:

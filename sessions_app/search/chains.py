@@ -26,6 +26,8 @@ _HIDDEN = HiddenUnit._meta.db_table
 _LAYERS = KnowledgeLayer._meta.db_table
 _PACKED = PackedLayer._meta.db_table
 _UNITS = LayerUnit._meta.db_table
+_GUIDANCE = {"sqlite": " = 1", "postgresql": ""}
+"""How the condition of the index of guidance is written."""
 _KEYS_REMEMBERED = 300_000
 """Keys of hidden units that a process remembers: some 25 MB. One chain that hides more is remembered alone."""
 
@@ -74,7 +76,7 @@ class ResolvedChain:
     """What of a chain is hidden, which layers show units of their own, and which of those are packed or were said.
 
     `moved` gives the keys under which the postings of some of them lie, in place of their own; `is_outdated` tells
-    whether another version than the code's has indexed one of them.
+    whether another version than the code's has indexed one of them. `guiding` are those that hold guidance.
     """
 
     hidden: Hidden
@@ -83,6 +85,7 @@ class ResolvedChain:
     packings: tuple[Packing, ...]
     moved: Mapping[int, int]
     is_outdated: bool
+    guiding: tuple[int, ...]
 
 
 def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
@@ -90,19 +93,19 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
     known, below = _remembered.highest(chain)
     above = chain[:known]
     with connection.cursor() as cursor:
-        cursor.execute(_statement(len(above), len(chain)), [*above, *chain, *chain])
+        cursor.execute(_statement(len(above), len(chain), _GUIDANCE[connection.vendor]), [*above, *chain, *chain])
         rows = cursor.fetchall()
     place = {layer: number for number, layer in enumerate(chain)}
     changes: list[_Change] = []
     layers = dict.fromkeys(chain, _Layer())
     packings: list[tuple[str, Packing]] = []
-    for kind, layer, word, number, count, is_said, version in rows:
+    for kind, layer, word, number, count, is_said, version, is_guiding in rows:
         if kind == "hidden":
             changes.append(_Change(place[layer], number, count, word != HiddenUnit.Change.REVEALED))
         elif kind == "packed":
             packings.append((word, Packing(layer, number, count)))
         else:
-            layers[layer] = _Layer(word, count, bool(is_said), version, number)
+            layers[layer] = _Layer(word, count, bool(is_said), version, number, bool(is_guiding))
     if below and layers[chain[known]].sealed_at != below.sealed_at:
         # The layer that was remembered was never committed, and another one has its key now.
         _remembered.forget(chain[known])
@@ -120,6 +123,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         ),
         {layer: moved for layer in shown if (moved := layers[layer].postings_layer)},
         any(layers[layer].version != indexing.INDEX_VERSION for layer in shown),
+        tuple(layer for layer in shown if layers[layer].is_guiding),
     )
 
 
@@ -149,7 +153,7 @@ class _Change(NamedTuple):
 class _Layer:
     """When a layer was sealed, as the database writes it, how many units are its own, and whether any was said.
 
-    And which version indexed them, and where their postings lie if not under the layer's key.
+    And which version indexed them, where their postings lie if not under the layer's key, and whether any is guidance.
     """
 
     sealed_at: str = ""
@@ -157,6 +161,7 @@ class _Layer:
     is_said: bool = False
     version: str = ""
     postings_layer: int = 0
+    is_guiding: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,24 +216,25 @@ _remembered = _Remembered()
 
 
 @lru_cache(maxsize=256)
-def _statement(above_count: int, layer_count: int) -> str:
+def _statement(above_count: int, layer_count: int, guidance: str) -> str:
     above, all_layers = (", ".join(["%s"] * count) for count in (above_count, layer_count))
     # The unit's layer by a subquery, which is a look-up by key: a join may be planned as a walk through all units.
     hidden = f"""
         SELECT 'hidden', layer_id, change, unit_id,
-            (SELECT unit.layer_id FROM {_UNITS} unit WHERE unit.id = hidden.unit_id), 0, ''
+            (SELECT unit.layer_id FROM {_UNITS} unit WHERE unit.id = hidden.unit_id), 0, '', 0
         FROM {_HIDDEN} hidden WHERE layer_id IN ({above})
         UNION ALL
     """  # noqa: S608
     return f"""
         {hidden if above_count else ""}
-        SELECT 'packed', layer_id, version, id, unit_count, 0, '' FROM {_PACKED}
+        SELECT 'packed', layer_id, version, id, unit_count, 0, '', 0 FROM {_PACKED}
         WHERE layer_id IN ({all_layers}) AND is_complete
         UNION ALL
         SELECT 'layer', layer.id, COALESCE(CAST(layer.sealed_at AS text), ''), COALESCE(layer.postings_layer_id, 0),
             layer.own_unit_count,
             (SELECT 1 FROM {_UNITS} unit WHERE unit.layer_id = layer.id AND unit.stretch IS NOT NULL
              ORDER BY unit.stretch LIMIT 1),
-            layer.index_version
+            layer.index_version,
+            (SELECT 1 FROM {_UNITS} unit WHERE unit.layer_id = layer.id AND unit.is_guidance{guidance} LIMIT 1)
         FROM {_LAYERS} layer WHERE layer.id IN ({all_layers})
     """  # noqa: S608

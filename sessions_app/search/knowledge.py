@@ -35,7 +35,8 @@ class EffectiveView:
     layers that show units of their own: in the others there is nothing to find. `conversations` are those that hold
     utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
     `own_sources` are the rows of sources that stand for what the session itself saved [KB-11]. `moved` and
-    `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike [O-35].
+    `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike [O-35];
+    `guiding` are the layers that hold guidance.
     """
 
     chain: tuple[int, ...]
@@ -49,6 +50,7 @@ class EffectiveView:
     own_sources: frozenset[int] = frozenset()
     moved: Mapping[int, int] = field(default_factory=dict)
     is_outdated: bool = False
+    guiding: tuple[int, ...] = ()
 
     @property
     def session_layers(self) -> tuple[int, ...]:
@@ -69,6 +71,7 @@ class EffectiveView:
             found.packings,
             moved=found.moved,
             is_outdated=found.is_outdated,
+            guiding=found.guiding,
         )
 
     @classmethod
@@ -177,14 +180,14 @@ class SessionKnowledge:
         return PackedView.of(self.view.packings, self.view.hidden)
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give the newest visible units that instruct a phase, with score 0; two queries, none when asked before."""
+        """Give the newest visible units that instruct a phase, with score 0; two queries, none without any."""
         asked = ("guidance", limit)
         if asked not in self._found:
             self._found[asked] = tuple(self._newest_guidance(limit))
         return list(self._found[asked])
 
     def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
-        found = self._last(limit, self.view.shown, is_guidance=True)
+        found = self._last(limit, self.view.guiding, is_guidance=True)
         return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:

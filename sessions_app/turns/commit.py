@@ -21,7 +21,6 @@ from sessions_app.actions.context_units import (
     Promotion,
     announce_promotion,
     promote_units,
-    record_ledger,
 )
 from sessions_app.actions.conversation_points import mark_conversation
 from sessions_app.actions.memory import keep_memory
@@ -87,8 +86,8 @@ def commit_turn(
     _add_messages(session, turn, call, outcome)
     if call.chain is not None:
         mark_conversation(session, call.chain, call.message, outcome.answer_text)
-    trace.finish()
-    record_ledger(turn, promotion, trace.ledger)
+    trace.finish(with_ledger=True)
+    insert_rows(promotion.ledger)
     changed = set_preferences(session, _chosen(call, outcome.used, turn.deliberation_level))
     if call.system_prompt is not None:
         session.system_prompt = call.system_prompt

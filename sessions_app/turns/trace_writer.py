@@ -1,6 +1,7 @@
 """Writes a turn's machine events to the database, in batches with the payloads of the nodes that ended [O-20, O-22]."""
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +11,7 @@ from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, 
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
 from mrpvm.values import LedgerEntry
-from sessions_app.actions.payloads import batch, payload
+from sessions_app.actions.payloads import Judged, batch, judged_step, payload
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.models.payload_frames import Payload
@@ -28,7 +29,7 @@ class TraceWriter:
         self._partial: dict[str, dict[str, Any]] = {}
         self._whole: list[Payload] = []
         self.events: list[Event] = []
-        self.ledger: list[tuple[str, LedgerEntry]] = []
+        self._ledger: list[tuple[str, LedgerEntry]] = []
 
     def add(self, event: Event) -> None:
         """Take one event."""
@@ -36,7 +37,7 @@ class TraceWriter:
             return
         if isinstance(event.data, UnitsJudged):
             execution_id = event.data.execution_id
-            self.ledger.extend((execution_id, row) for row in event.data.rows)
+            self._ledger.extend((execution_id, row) for row in event.data.rows)
         else:
             self.events.append(event)
         if event.detail_ref is not None:
@@ -55,34 +56,33 @@ class TraceWriter:
 
     def flush(self) -> None:
         """Write what is new; must run inside a transaction, and is undone with it."""
-        self._write(self.events, self._written_count)
+        self._write(self.events, self.events[self._written_count :])
 
-    def finish(self) -> None:
+    def finish(self, *, with_ledger: bool = False) -> None:
         """Write what is new of an ended turn; must run inside a transaction, and is undone with it.
 
         The events of frames that ran side by side are put frame by frame, as a sequential run gives them, so that equal
         turns leave equal rows [K-17]. What was written in another order meanwhile is written again.
+
+        Args:
+            with_ledger: write what was judged of units too: the turn succeeded.
         """
         ordered = in_frame_order(self.events, lambda event: event.frame_id)
-        start = self._written_count
-        if ordered[:start] != self.events[:start]:
+        new = ordered[self._written_count :]
+        if ordered[: self._written_count] != self.events[: self._written_count]:
             self._turn.event_batches.update(events=[])  # their payloads stay where they are
-            self._insert(start, ordered)
-            start = len(ordered)
-        self.ledger.sort(key=lambda row: path_key(row[0]))
-        self._write(ordered, start)
+            new = ordered
+        ledger = sorted(self._ledger, key=lambda row: path_key(row[0])) if with_ledger else []
+        self._write(ordered, new, [judged_step(execution_id, row) for execution_id, row in ledger])
 
-    def _write(self, events: list[Event], start: int) -> None:
-        new = events[start:]
-        if new:
-            self._insert(start, new)
+    def _write(self, events: list[Event], new: list[Event], judged: Sequence[Judged] = ()) -> None:
+        """Write a batch; `events` are then all that there are."""
+        if new or judged:
+            records = [record_of(event) for event in new]
+            insert_rows([batch(self._turn, self._written_count, records, self._whole, judged)])
         payload_count = len(self._whole)
         self._flushed_at = time.monotonic()
-        transaction.on_commit(lambda: self._settle(events, start + len(new), payload_count))
-
-    def _insert(self, start: int, events: list[Event]) -> None:
-        records = [record_of(event) for event in events]
-        insert_rows([batch(self._turn, start, records, self._whole)])
+        transaction.on_commit(lambda: self._settle(events, len(events), payload_count))
 
     def _settle(self, events: list[Event], event_count: int, payload_count: int) -> None:
         self.events, self._written_count = events, event_count

@@ -24,7 +24,6 @@ from sessions_app.models import (
     LayerUnit,
     Project,
     Session,
-    UnitEvent,
 )
 from sessions_app.queries.base_pages import saved_conversations, uses_of
 from sessions_app.search.index import index_units
@@ -33,6 +32,7 @@ from sessions_app.search.layers import create_layer
 from sessions_app.search.words import asked_for, units_holding
 from tests.actions.knowledge_scene import base, held, project, seen, session, stage, tell
 from tests.actions.transactions import recorded
+from tests.payloads import judge
 from tests.search.units import make_unit
 
 __all__ = ["base", "project", "session"]
@@ -250,7 +250,7 @@ class TestLabels:
         load(session, "The pump is loud")
         (unit,) = session.context_units.all()
         turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="?", status="succeeded")
-        UnitEvent.objects.create(session=session, turn=turn, unit_id=unit.unit_id, step="cited")
+        judge(turn, (unit.unit_id, "cited"))
         save_session_kb(session)
         (row,) = LayerUnit.objects.filter(layer=now(base).head)
         assert [event.turn for event in uses_of(base, row.unit_id, 10)] == [turn]

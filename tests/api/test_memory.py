@@ -10,7 +10,8 @@ from django.utils import timezone
 from sessions_app.actions.knowledge import add_source, ensure_default_base
 from sessions_app.actions.projects import change_project
 from sessions_app.background.sweeper import sweep
-from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory, UnitEvent
+from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory
+from sessions_app.queries.turns import unit_events
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
 from tests.configured_model import acting, provider, unvalidated
@@ -50,8 +51,8 @@ def turn_of(answer: Any) -> ExplainabilityTurn:
 
 def boosts(answer: Any) -> dict[str, str]:
     """Give what the ledger says of the boost, by unit."""
-    rows = UnitEvent.objects.filter(turn=turn_of(answer), reason__contains="document in use")
-    return {row.unit_id: row.reason for row in rows}
+    steps = unit_events(turn_of(answer))
+    return {step.unit_id: step.reason for step in steps if "document in use" in step.reason}
 
 
 def test_what_turn_1_looked_at_ranks_higher_on_turn_2(editor: Caller, manuals: Project) -> None:
@@ -105,7 +106,7 @@ def test_bias_removes_nothing(editor: Caller, manuals: Project) -> None:
     for bias in ("off", "always"):
         first = editor.chat("What does the red pump need?", **PINS).json()
         second = editor.chat("When does the valve of a pump open?", first["session_id"], document_bias=bias, **PINS)
-        offered.append(set(UnitEvent.objects.filter(turn=turn_of(second)).values_list("unit_id", "store")))
+        offered.append({(step.unit_id, step.store) for step in unit_events(turn_of(second))})
     assert offered[0] == offered[1]
 
 
@@ -117,7 +118,7 @@ def test_a_follow_up_finds_what_it_does_not_name(editor: Caller, manuals: Projec
     told = second.json()["query_rewriting"]
     assert (told["original_query"], told["was_rewritten"]) == (asked, True)
     assert "blue" in {item["term"] for item in told["terms"]}
-    reasons = UnitEvent.objects.filter(turn=turn_of(second), unit_id="blue.pdf-0").values_list("reason", flat=True)
+    reasons = [step.reason for step in unit_events(turn_of(second)) if step.unit_id == "blue.pdf-0"]
     assert any("blue" in reason for reason in reasons)
     assert turn_of(second).context_report["rewriting"] == told
 

@@ -6,7 +6,8 @@ import pytest
 
 from mrpvm.contracts import SourceReply, SourceText
 from sessions_app.actions import drafts
-from sessions_app.models import ContextUnit, Session, UnitEvent
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
+from sessions_app.queries.turns import unit_events
 from tests.api.conftest import Caller
 from tests.documents.pdfs import pdf
 
@@ -131,6 +132,6 @@ def test_what_was_told_and_saved_is_cited_as_the_session_s_beside_a_source_that_
     editor.post(f"{address}/sources", {"name": "pumps.md", "content": "Pump P1 depends on valve V2."})
     asked = editor.chat("What does Pump P1 depend on?", session_id).json()
     assert "V2" in asked["choices"][0]["message"]["content"]
-    cited = UnitEvent.objects.filter(turn__request_id=asked["request_id"], step=UnitEvent.Step.CITED)
+    steps = unit_events(ExplainabilityTurn.objects.get(request_id=asked["request_id"]))
     known = ContextUnit.objects.get(session__session_id=session_id, claim="Pump P1 depends on valve V2.")
-    assert list(cited.values_list("unit_id", "store").distinct()) == [(known.unit_id, "session")]
+    assert {(step.unit_id, step.store) for step in steps if step.step == "cited"} == {(known.unit_id, "session")}

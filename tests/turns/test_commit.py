@@ -7,10 +7,9 @@ import pytest
 
 from mrpvm import registry
 from mrpvm.conversation.chain import chain_start
-from mrpvm.values import LedgerEntry
-from sessions_app.actions.context_units import Promotion, record_ledger
 from sessions_app.actions.sessions import Choices
-from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, Session, SessionEvent, UnitEvent
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, SessionEvent
+from sessions_app.queries.turns import unit_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import detection, plugin, retrieval, solution
@@ -77,7 +76,7 @@ def test_the_entry_tells_everything_of_the_turn(session, plugins, settings):
 def test_the_ledger_follows_a_unit_from_staging_to_citation(session, plugins):
     plugins()
     turn = say(session).turn
-    steps = list(UnitEvent.objects.filter(turn=turn).order_by("id").values_list("step", flat=True))
+    steps = [event.step for event in unit_events(turn)]
     assert steps[:2] == ["staged", "committed"]
     assert "cited" in steps
 
@@ -168,14 +167,6 @@ def test_history_reaches_the_next_turn_without_the_current_message(session, plug
     history = [(item.role, item.content.split(" [")[0]) for item in solver.asked[1].history]
     assert history == [("user", "First?"), ("assistant", "Because.")]
     assert registry.installed.has("gs-plugin", "gs-a")
-
-
-def test_a_long_reason_of_the_ledger_ends_with_a_mark(session: Session) -> None:
-    turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
-    rows = [LedgerEntry(unit_id=str(size), step="offered", store="kb", reason="x" * size) for size in (300, 301)]
-    record_ledger(turn, Promotion(), [("exec-0", row) for row in rows])
-    reasons = UnitEvent.objects.filter(turn=turn).order_by("pk").values_list("reason", flat=True)
-    assert list(reasons) == ["x" * 300, "x" * 299 + "…"]
 
 
 def test_a_command_is_stored_with_the_place_by_which_its_conversation_is_recognised(session, monkeypatch):

@@ -9,8 +9,8 @@ from mrpvm.trace.events import record_of
 from mrpvm.wire import to_wire
 from sessions_app import identifiers
 from sessions_app.actions.sessions import create_session
-from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
-from sessions_app.queries.turns import all_details, all_events, graph, traces
+from sessions_app.models import ExplainabilityTurn, Session
+from sessions_app.queries.turns import all_details, all_events, graph, traces, unit_events
 from sessions_app.turns import machine
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
@@ -37,7 +37,7 @@ def played(project, monkeypatch, plugins):
         [sorted((item.ref, item.text) for _, item in all_details([turn])) for turn in turns],
         [to_wire(graph(turn)) for turn in turns],
         list(traces(turns).values()),
-        list(UnitEvent.objects.order_by("pk").values_list("execution_id", "unit_id", "step", "reason")),
+        [(step.execution_id, step.unit_id, step.step, step.reason) for turn in turns for step in unit_events(turn)],
         [(turn.response_document, turn.unit_changes) for turn in turns],
     ]
     Session.objects.all().delete()

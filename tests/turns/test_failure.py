@@ -113,7 +113,7 @@ def test_a_failing_commit_ends_as_a_failed_turn(session, plugins, monkeypatch):
     def explode(*args, **kwargs):
         raise RuntimeError("disk full")
 
-    monkeypatch.setattr("sessions_app.turns.commit.record_ledger", explode)
+    monkeypatch.setattr("sessions_app.turns.commit.announce_promotion", explode)
     turn, error = fail(session)
     assert memory(session) == before
     assert error.code == "SERVER_INTERNAL_ERROR"

@@ -14,7 +14,7 @@ from django.db.models import Model
 from mrpvm.llm.roles import ModelConfig
 from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, KnowledgeSource, Posting, Session
 from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
-from sessions_app.queries.turns import details, records
+from sessions_app.queries.turns import details, unit_events
 
 FIRST = [("sessions_app", "0001_initial")]
 
@@ -56,12 +56,16 @@ def test_sessions_from_before_are_frozen(old: StateApps) -> None:
     )
     for first, events in ((0, [["turn.started", 0, {}]]), (1, [["turn.finished", 5, {}]])):
         turn.event_batches.create(first_sequence=first, events=events)
+    for step in ("staged", "cited"):
+        turn.unit_events.create(session=made, unit_id="u", step=step, reason="x" * 300)
     for ref, text in (("frame-0", b'{"input": 1}'), ("exec-0.1~1", b'{"input": "cut')):
         turn.details.create(ref=ref, size=len(text) + 3, cut_bytes=3, body=zlib.compress(text))
     to_the_newest()
     carried_turn = ExplainabilityTurn.objects.get()
     assert (carried_turn.response_document, carried_turn.context_report) == ({"groups": ["Größe"]}, None)
-    assert [name for name, _, _ in records(carried_turn)] == ["turn.started", "turn.finished"]
+    batches = carried_turn.event_batches.order_by("first_sequence")
+    assert [name for batch in batches for name, _, _ in batch.events] == ["turn.started", "turn.finished"]
+    assert [(step.unit_id, step.step) for step in unit_events(carried_turn)] == [("u", "staged"), ("u", "cited")]
     stored = details(carried_turn, ["frame-0", "exec-0.1~1"])
     assert {ref: (item.text, item.size, item.cut_bytes) for ref, item in stored.items()} == {
         "frame-0": ('{"input": 1}', 15, 3),

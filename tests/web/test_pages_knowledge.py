@@ -21,12 +21,12 @@ from sessions_app.models import (
     KnowledgeBase,
     Project,
     Session,
-    UnitEvent,
 )
 from sessions_app.queries import base_pages, knowledge
 from sessions_app.web.fragments import knowledge as knowledge_list
 from sessions_app.web.fragments import knowledge_base
 from tests.actions.knowledge_scene import tell
+from tests.payloads import judge
 from tests.search.units import make_unit
 from tests.web.page_scene import admin_of_another_project, check_html, member_client, project
 
@@ -191,7 +191,9 @@ def test_units_are_searched_and_shown_with_their_place_in_the_tree(admin: Client
     check_html(html)
     assert "The &lt;b&gt;pump&lt;/b&gt; hums." in html
     assert 'href="?unit=top"' in html
-    assert "None in the sessions that mounted this base; the latest 200 are looked at." in html
+    assert (
+        "None in the sessions that mounted this base; the latest 200 are looked at, in their newest 2000 turns." in html
+    )
     assert f'href="{address}?unit=b"' in admin.get(address, {"unit": "top"}).content.decode()
     for words in ('""', "%_", "?!"):
         assert "no word in that" in admin.get(address, {"q": words}).content.decode()
@@ -223,7 +225,7 @@ def test_a_unit_names_the_turns_that_used_it(admin: Client, project: Project) ->
     session = create_session(project, base=base, title="A talk")
     turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
     for step in ("offered", "cited"):
-        UnitEvent.objects.create(session=session, turn=turn, unit_id="a", step=step)
+        judge(turn, ("a", step))
     html = admin.get(reverse("knowledge-base", args=[base.kb_id]), {"unit": "a"}).content.decode()
     assert html.count("Turn 7 of A talk") == 1
     assert reverse("turn", args=[session.session_id, turn.request_id]) in html
@@ -237,7 +239,7 @@ def test_a_session_that_mounts_often_hides_no_other(
     add_source(base, "rules.md", "Text", (make_unit("a", "The pump hums."),))
     first, busy = (create_session(project, base=base, title=title) for title in ("A talk", "Another talk"))
     turn = ExplainabilityTurn.objects.create(session=first, turn_index=7, user_message="x", status="succeeded")
-    UnitEvent.objects.create(session=first, turn=turn, unit_id="a", step="cited")
+    judge(turn, ("a", "cited"))
     for _ in range(2):
         mount_base(busy, base, reason="test")
     assert "Turn 7 of A talk" in admin.get(address_of(base), {"unit": "a"}).content.decode()
@@ -253,7 +255,7 @@ def test_a_turn_counts_for_the_base_that_was_mounted_then(admin: Client, project
     session = create_session(project, base=winter, title="A talk")
     mount_base(session, summer, reason="test")
     turn = ExplainabilityTurn.objects.create(session=session, turn_index=7, user_message="x", status="succeeded")
-    UnitEvent.objects.create(session=session, turn=turn, unit_id="a", step="cited")
+    judge(turn, ("a", "cited"))
     mount_base(session, winter, reason="test")
     html = {base.name: admin.get(address_of(base), {"unit": "a"}).content.decode() for base in (winter, summer)}
     assert "Turn 7 of A talk" in html["Summer"]
@@ -278,7 +280,7 @@ def test_everything_that_is_cut_says_so(admin: Client, project: Project, monkeyp
     session = Session.objects.latest("pk")
     for number in range(3):
         turn = ExplainabilityTurn.objects.create(session=session, turn_index=number, status="succeeded")
-        UnitEvent.objects.create(session=session, turn=turn, unit_id="u1", step="cited")
+        judge(turn, ("u1", "cited"))
     html = admin.get(address_of(base), {"unit": "u1"}).content.decode()
     check_html(html)
     assert "Only the 2 that were active last are shown." in html

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from mrpvm.contracts import ScoredUnit
 from sessions_app.queries.base_pages import (
     SESSIONS_LOOKED_AT,
+    TURNS_LOOKED_AT,
     asked_terms,
     family_of,
     forks_of,
@@ -187,11 +188,12 @@ def _looked_at(base: "KnowledgeBase", unit_id: str) -> dict[str, Any]:
     if not unit_id:
         return {"unit": None}
     parts = tree_context(base, unit_id, 0)
-    uses = list(uses_of(base, unit_id, USES_SHOWN + 1))
+    uses = uses_of(base, unit_id, USES_SHOWN + 1)
     return {
         "unit": parts["unit"],
         "unit_parts": parts,
         "uses": uses[:USES_SHOWN],
         "uses_left_out": len(uses) > USES_SHOWN,
         "sessions_looked_at": SESSIONS_LOOKED_AT,
+        "turns_looked_at": TURNS_LOOKED_AT,
     }

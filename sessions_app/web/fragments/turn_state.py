@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.pages import known_units
 from sessions_app.queries.turn_state import StateAround, StateAt, state_around
-from sessions_app.queries.turns import unit_events
+from sessions_app.queries.turns import own_unit_events
 from sessions_app.web.fragments.turn_context import GONE
 from sessions_app.web.graph.status import Tone
 from sessions_app.web.words import why
@@ -68,7 +68,7 @@ class StateRow:
 
 def state_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Give the units that the turn brought and took, and the rest of the state before and after [T-20 to T-28]."""
-    changes = _changes(turn, unit_events(turn))
+    changes = _changes(turn, own_unit_events(turn))
     shown = changes[:CHANGES_SHOWN]
     known = known_units(turn, {unit_id for unit_id, _, _ in shown})
     around = state_around(turn)
