@@ -1,5 +1,6 @@
 """API keys: made once, shown once, kept as a digest [O-25]."""
 
+import logging
 import secrets
 import time
 from dataclasses import dataclass
@@ -7,12 +8,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import OperationalError, transaction
 from django.db.models import Q
 from django.db.models.signals import post_delete, post_save
 from django.utils import timezone
 
 from mrpvm.errors import InvalidInput
+from sessions_app.database import as_unavailable
 from sessions_app.models import ApiKey, Project, Role
 from sessions_app.models.project import digest
 
@@ -23,6 +25,8 @@ NAME_CHARS = 120
 KNOWN_SECONDS = 1.0
 USE_NOTED_EVERY = timedelta(minutes=1)
 """How exact `last_used_at` is: a write for every request would cost more than it tells."""
+
+logger = logging.getLogger(__name__)
 
 
 def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User | None = None) -> tuple[ApiKey, str]:
@@ -100,7 +104,11 @@ def _note_use(key: ApiKey) -> None:
     now = timezone.now()
     if key.last_used_at is None or now - key.last_used_at >= USE_NOTED_EVERY:
         unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
-        ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
+        try:
+            ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
+        except OperationalError as error:  # reads go on when the disk is full
+            logger.warning("the use of key %s was not noted: %s", key.prefix, as_unavailable(error))
+            return
         key.last_used_at = now
 
 

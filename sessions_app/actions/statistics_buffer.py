@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import connections
 
+from mrpvm.errors import StorageUnavailable
 from mrpvm.values import StageRecord
 from sessions_app.actions.plugin_statistics import record_turns
+from sessions_app.database import outages_told
 from sessions_app.models import ExplainabilityTurn
 
 logger = logging.getLogger(__name__)
@@ -45,7 +47,10 @@ class StatisticsBuffer:
             timer.cancel()
         for project_pk, turns in turns_of.items():
             try:
-                record_turns(project_pk, turns)
+                with outages_told():
+                    record_turns(project_pk, turns)
+            except StorageUnavailable as error:
+                logger.warning("the plugin statistics of %d turns were dropped: %s", len(turns), error)
             except Exception:
                 logger.exception("the plugin statistics of %d turns could not be stored", len(turns))
 

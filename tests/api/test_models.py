@@ -36,11 +36,16 @@ def told(editor: Caller) -> str:
 
 def requests_of(editor: Caller, answer: Any, plugin_id: str) -> list[dict[str, Any]]:
     """Give what the turn's page shows as requests of a plugin's call."""
+    return list(meta_of(editor, answer, plugin_id)["requests"])
+
+
+def meta_of(editor: Caller, answer: Any, plugin_id: str) -> dict[str, Any]:
+    """Return what the turn's page shows beside input and output of a plugin's call."""
     body = answer.json()
     executions = body["execution_trace"]["graph"]["pluginExecutions"]
     ref = next(item["detailRef"] for item in executions if item["pluginId"] == plugin_id)
     path = f"/api/sessions/{body['session_id']}/turns/{body['request_id']}/details/{ref}"
-    return list(editor.get(path).json()["meta"]["requests"])
+    return dict(editor.get(path).json()["meta"])
 
 
 # --- A turn ------------------------------------------------------------------------------------------------------
@@ -57,6 +62,16 @@ def test_a_model_answers_from_what_the_session_knows(provider: Provider, editor:
     assert body["usage"]["total_tokens"] > 0
     assert body["usage"]["estimated"] is True
     assert Session.objects.get(session_id=session_id).preferred_goal_solver_plugin == "gs-llm-fast"
+
+
+def test_what_cannot_be_stored_of_an_answer_is_replaced(provider: Provider, editor: Caller) -> None:
+    """Half of a surrogate pair, and NUL, which PostgreSQL does not store; the trace says so."""
+    session_id = told(editor)
+    provider.otherwise = acting(say("It is Rex\ud83d\0 [1]."))
+    answer = editor.chat(QUESTION, session_id, goal_solver_plugin="gs-llm-fast")
+    assert answer.json()["choices"][0]["message"]["content"] == "It is Rex\ufffd\ufffd [1]."
+    warnings = meta_of(editor, answer, "gs-llm-fast")["warnings"]
+    assert [warning for warning in warnings if "replaced by U+FFFD" in warning]
 
 
 def test_what_was_really_sent_is_kept_with_the_turn_without_the_key(provider: Provider, editor: Caller) -> None:

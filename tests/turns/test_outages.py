@@ -1,0 +1,140 @@
+"""The database goes away under a turn: whatever meets that, the turn ends with 503, and is closed when it can be."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from django.db import OperationalError, connection
+
+from sessions_app.models import ExplainabilityTurn
+from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.turns import close, pipeline
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.close import TurnError
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.recovery import recover_abandoned
+from sessions_app.turns.trace_writer import TraceWriter
+from sessions_app.turns.unclosed import TurnEnd, unclosed
+from tests.kernel.scripted import detection, plugin, retrieval
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ASKED = TurnCall(message="Why?")
+
+
+class _ConnectionLost(Exception):
+    sqlstate = None
+
+
+class _DiskFull(Exception):
+    sqlstate = "53100"
+
+
+def lose_connection(*args: object, **kwargs: object) -> None:
+    """Raise what Django raises when the server has gone."""
+    raise OperationalError("server closed the connection unexpectedly at /var/lib") from _ConnectionLost()
+
+
+def fill_disk(*args: object, **kwargs: object) -> None:
+    """Raise what Django raises when there is no room."""
+    raise OperationalError("could not extend file at /var/lib") from _DiskFull()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_unclosed() -> Iterator[None]:
+    unclosed.forget(unclosed.ends())
+    yield
+    assert not unclosed.ends()
+
+
+def ended(session, call: TurnCall = ASKED) -> TurnError:
+    with pytest.raises(TurnError) as caught:
+        run_turn(session, call)
+    assert "/var/lib" not in caught.value.message
+    return caught.value
+
+
+def reading_kb(**changes):
+    """Give a KB plugin that searches what is stored, on a thread of its own unless it is quick."""
+    return plugin("kb-plugin", "kb-a", lambda request, context: context.knowledge.search({"rex": 1.0}, 3), **changes)
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_a_plugin_that_cannot_read_ends_the_turn(session, plugins, monkeypatch, is_quick: bool):
+    other = plugin("kb-plugin", "kb-b", retrieval("Rex is a dog."))
+    plugins(reading_kb(is_quick=is_quick), other)
+    with monkeypatch.context() as patch:
+        patch.setattr(SessionKnowledge, "search", lose_connection)
+        error = ended(session)
+    assert (error.code, error.details["retry_after_seconds"]) == ("UNAVAILABLE", 1)
+    assert error.turn.status == "failed"
+    assert other.asked == []
+
+
+def test_an_outage_in_one_of_several_frames_ends_the_turn(session, plugins, monkeypatch):
+    plugins(plugin("sd-plugin", "sd-a", detection("why", "how")))
+    add = TraceWriter.add
+
+    def lose_in_a_child(self, event):
+        if event.name == "plugin.started" and event.data["frameId"].count("."):
+            lose_connection()
+        add(self, event)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TraceWriter, "add", lose_in_a_child)
+        assert ended(session).code == "UNAVAILABLE"
+    assert run_turn(session, ASKED).turn.status == "succeeded"
+
+
+@pytest.mark.parametrize(("fail", "code"), [(lose_connection, "UNAVAILABLE"), (fill_disk, "INSUFFICIENT_STORAGE")])
+def test_a_turn_whose_end_cannot_be_stored_is_closed_later(
+    session, plugins, monkeypatch, fail: Callable[..., None], code: str
+):
+    plugins()
+    with monkeypatch.context() as patch:
+        for place, name in ((pipeline, "commit_turn"), (pipeline, "fail_turn"), (close, "close_turn")):
+            patch.setattr(place, name, fail)
+        turn = ended(session).turn
+    assert ExplainabilityTurn.objects.get(pk=turn.pk).status == "running"
+    assert recover_abandoned() == 1
+    turn.refresh_from_db()
+    assert (turn.status, turn.error["code"]) == ("failed", code)
+
+
+def test_the_next_turn_closes_the_one_whose_end_was_not_stored(session, plugins, monkeypatch):
+    plugins()
+    with monkeypatch.context() as patch:
+        for place, name in ((pipeline, "commit_turn"), (pipeline, "fail_turn"), (close, "close_turn")):
+            patch.setattr(place, name, lose_connection)
+        turn = ended(session).turn
+    assert run_turn(session, ASKED).turn.status == "succeeded"
+    turn.refresh_from_db()
+    assert turn.status == "failed"
+
+
+def test_a_turn_whose_begin_was_stored_unheard_is_closed(session, plugins, monkeypatch):
+    """The commit was carried out, and the connection went before its answer came."""
+    plugins()
+    commit_transaction = connection.commit
+
+    def commit_and_lose() -> None:
+        commit_transaction()
+        monkeypatch.undo()
+        lose_connection()
+
+    monkeypatch.setattr(connection, "commit", commit_and_lose)
+    with pytest.raises(OperationalError):
+        run_turn(session, ASKED)
+    turn = ExplainabilityTurn.objects.get()
+    assert turn.status == "running"
+    plugins()
+    assert run_turn(session, ASKED).turn.status == "succeeded"
+    turn.refresh_from_db()
+    assert turn.status == "interrupted"
+
+
+def test_turns_that_the_database_never_heard_of_are_forgotten(session):
+    unclosed.note("req-unheard", TurnEnd({"code": "UNAVAILABLE", "message": "", "details": {}}))
+    assert recover_abandoned(session) == 0
+    assert set(unclosed.ends()) == {"req-unheard"}
+    assert recover_abandoned() == 0
+    assert unclosed.ends() == {}
