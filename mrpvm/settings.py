@@ -250,6 +250,11 @@ else:
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": 10,
         "options": "-c lock_timeout=20s",
+        # A host that is gone without a word: what was sent waits so many ms, a connection that listens a minute.
+        "tcp_user_timeout": 10_000,
+        "keepalives_idle": 30,
+        "keepalives_interval": 10,
+        "keepalives_count": 3,
         **DATABASES["default"].get("OPTIONS", {}),
         "server_side_binding": True,
         "prepare_threshold": 5,

@@ -32,6 +32,10 @@ _FULL = (
     "The disk that holds the database is full, so this was not stored. Make room on it; until then what is stored can"
     " be read."
 )
+_NO_ROOM_FOR_FILES = (
+    "The server's disk is full, so this was not stored. Make room where it keeps data and temporary files; until"
+    " then what is stored can be read."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -50,14 +54,14 @@ def as_unavailable(error: Exception) -> Exception:
     if message is None:
         return error
     logger.warning("%s (%s)", message.partition(".")[0], " ".join(str(error).split()))
-    if message == _FULL:
+    if message in (_FULL, _NO_ROOM_FOR_FILES):
         return StorageFull(message)
     return StorageUnavailable(message, details={"retry_after_seconds": 1})
 
 
 def _meaning(error: Exception) -> str | None:
     if isinstance(error, OSError):
-        return _FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+        return _NO_ROOM_FOR_FILES if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
     if not isinstance(error, OperationalError | InterfaceError):
         return None
     cause: Any = error.__cause__

@@ -1,10 +1,15 @@
-"""An ASGI wrapper that refuses a request body over the limit before anything is kept of it [API-1, O-33]."""
+"""An ASGI wrapper that refuses a request body over the limit before anything is kept of it [API-1, O-33].
+
+A body for which the disk has no room is refused too: it is read before Django sees the request.
+"""
 
 import json
 from collections.abc import Callable
 from typing import Any
 
-from sessions_app.api.errors import error_body
+from mrpvm.errors import MRPError, StorageFull, TooLarge
+from sessions_app.api.errors import error_body, status_of
+from sessions_app.database import as_unavailable
 from sessions_app.identifiers import new_request_id
 
 ASGIApplication = Callable[[dict[str, Any], Callable[..., Any], Callable[..., Any]], Any]
@@ -43,12 +48,17 @@ class BodyLimit:
 
         if stated > limit:
             await _discard_rest(receive, limit * DISCARDED_BODIES_MAX)
-            await _answer_too_large(send, limit)
+            await _refuse(send, _too_large(limit))
             return
         try:
             await self.application(scope, limited_receive, send)
         except BodyTooLarge:
-            await _answer_too_large(send, limit)
+            await _refuse(send, _too_large(limit))
+        except OSError as error:
+            told = as_unavailable(error)
+            if not isinstance(told, StorageFull):
+                raise
+            await _refuse(send, told)
 
     def _limit_and_length(self, scope: dict[str, Any]) -> tuple[int, int]:
         headers = {name: value for name, value in scope["headers"] if name in {b"content-type", b"content-length"}}
@@ -65,11 +75,14 @@ async def _discard_rest(receive: Callable[..., Any], allowance: int) -> None:
             return
 
 
-async def _answer_too_large(send: Callable[..., Any], limit: int) -> None:
+def _too_large(limit: int) -> TooLarge:
+    return TooLarge(f"The request body is larger than {limit} bytes.", details={"max_bytes": limit})
+
+
+async def _refuse(send: Callable[..., Any], error: MRPError) -> None:
     request_id = new_request_id()
-    message = f"The request body is larger than {limit} bytes."
-    error = error_body("BODY_TOO_LARGE", message, details={"max_bytes": limit}, request_id=request_id)
-    body = json.dumps(error).encode()
+    answer = error_body(error.code, error.message, details=error.details, request_id=request_id)
+    body = json.dumps(answer).encode()
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
@@ -77,5 +90,5 @@ async def _answer_too_large(send: Callable[..., Any], limit: int) -> None:
         (b"x-request-id", request_id.encode()),
         (b"x-content-type-options", b"nosniff"),
     ]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.start", "status": status_of(error.code), "headers": headers})
     await send({"type": "http.response.body", "body": body})

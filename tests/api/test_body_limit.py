@@ -1,6 +1,7 @@
 """The body limit: 413 with a readable answer, whether the length was stated or not."""
 
 import asyncio
+import errno
 import json
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.api.body_limit import BodyLimit
+from sessions_app.api.body_limit import ASGIApplication, BodyLimit
 
 LIMIT = 100
 UPLOAD_LIMIT = 400
@@ -25,7 +26,9 @@ async def echo_length(scope: dict[str, Any], receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": str(length).encode()})
 
 
-def post(chunks: list[bytes], headers: dict[str, str]) -> tuple[int, bytes, int]:
+def post(
+    chunks: list[bytes], headers: dict[str, str], application: ASGIApplication = echo_length
+) -> tuple[int, bytes, int]:
     """Send the chunks; give status, body and how many chunks were read."""
     sent: list[dict[str, Any]] = []
     read = 0
@@ -40,7 +43,7 @@ def post(chunks: list[bytes], headers: dict[str, str]) -> tuple[int, bytes, int]
         sent.append(message)
 
     scope = {"type": "http", "headers": [(k.encode(), v.encode()) for k, v in headers.items()]}
-    limited = BodyLimit(echo_length, max_bytes=LIMIT, max_upload_bytes=UPLOAD_LIMIT)
+    limited = BodyLimit(application, max_bytes=LIMIT, max_upload_bytes=UPLOAD_LIMIT)
     asyncio.run(limited(scope, receive, send))
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     return sent[0]["status"], sent[1]["body"], read
@@ -74,3 +77,24 @@ def test_a_client_that_never_ends_is_cut_off() -> None:
 
 def test_a_length_that_is_not_a_number_is_not_believed() -> None:
     assert post([b"x" * 101], {"content-length": "few"})[0] == 413
+
+
+async def keep_body(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Fail as a disk without room does."""
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_body_without_room_on_the_disk_is_refused() -> None:
+    status, body, _ = post([b"x"], {}, keep_body)
+    error = json.loads(body)["error"]
+    assert (status, error["code"], error["type"]) == (507, "INSUFFICIENT_STORAGE", "processing_error")
+
+
+async def lose_client(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Fail as a client that has gone."""
+    raise ConnectionResetError
+
+
+def test_other_failures_of_a_connection_are_passed_on() -> None:
+    with pytest.raises(ConnectionResetError):
+        post([b"x"], {}, lose_client)

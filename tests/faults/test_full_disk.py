@@ -95,6 +95,11 @@ class Client:
         body = {"session_id": self.session_id, "messages": [{"role": "user", "content": text}]}
         return self.http.post("/api/chat/completions", json=body)
 
+    def upload(self) -> httpx.Response:
+        """Send a file that is too large for memory, and no text."""
+        files = {"file": ("noise.pdf", os.urandom(3_000_000))}
+        return self.http.post("/api/kbs/default/sources", files=files)
+
     def get(self, path: str) -> httpx.Response:
         """Get a resource."""
         return self.http.get(f"/api{path}")
@@ -114,9 +119,11 @@ def test_writes_are_refused_until_there_is_room(
     """With a little room left, turns begin that cannot end; they too are over once there is room."""
     data = tmp_path if variables else disk.place / "data"
     data.mkdir(exist_ok=True)
+    variables |= {"TMPDIR": str(disk.place)}
     with ServerProcess(data, **variables, MRPVM_API_KEY=KEY, MRPVM_CHATS_PER_MINUTE="0") as server:
         client = Client(server)
         assert client.say().status_code == 200
+        assert client.upload().json()["error"]["code"] == "SOURCE_UNREADABLE"
         with disk.full(room_bytes):
             answers = [client.say()]
             while answers[-1].status_code == 200:
@@ -125,7 +132,7 @@ def test_writes_are_refused_until_there_is_room(
             refused = answers[-1]
             assert (refused.status_code, refused.json()["error"]["code"]) == (507, "INSUFFICIENT_STORAGE"), refused.text
             assert "Make room" in refused.json()["error"]["message"]
-            assert client.say().status_code == 507
+            assert (client.say().status_code, client.upload().status_code) == (507, 507)
             messages = client.get(f"/sessions/{client.session_id}/messages?limit=100")
             assert len(messages.json()["messages"]) == 2 * len(answers)
             reads = ("/sessions", f"/sessions/{client.session_id}", f"/sessions/{client.session_id}/explainability")

@@ -179,6 +179,7 @@ def test_redis_and_postgresql_are_taken_from_their_addresses(tmp_path: Path) -> 
     assert (database["ENGINE"], database["CONN_HEALTH_CHECKS"]) == ("django.db.backends.postgresql", True)
     options = database["OPTIONS"]
     assert (options["connect_timeout"], options["options"]) == (10, "-c lock_timeout=20s")
+    assert options["tcp_user_timeout"] == 10_000
     address = "postgresql://me:secret@127.0.0.1:5433/mrpvm?options=-c%20lock_timeout%3D5s&connect_timeout=3"
     own = loaded(tmp_path, DATABASE_URL=address)["DATABASES"]["default"]["OPTIONS"]
     assert (int(own["connect_timeout"]), own["options"]) == (3, "-c lock_timeout=5s")
