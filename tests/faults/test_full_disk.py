@@ -36,10 +36,16 @@ class SmallDisk:
     @contextmanager
     def full(self, room_bytes: int) -> Iterator[None]:
         """Leave only so much room in the block."""
-        with self._filler.open("wb") as filler:
-            os.posix_fallocate(filler.fileno(), 0, shutil.disk_usage(self.place).free - room_bytes)
+        self.fill(room_bytes)
         yield
         self._filler.unlink()
+
+    def fill(self, room_bytes: int) -> None:
+        """Leave only so much room from now on: what the database gives back meanwhile is taken again."""
+        more_bytes = shutil.disk_usage(self.place).free - room_bytes
+        with self._filler.open("ab") as filler:
+            if more_bytes > 0:
+                os.posix_fallocate(filler.fileno(), filler.tell(), more_bytes)
 
     def remove(self) -> None:
         """Take it away."""
@@ -123,7 +129,7 @@ def test_writes_are_refused_until_there_is_room(
     with ServerProcess(data, **variables, MRPVM_API_KEY=KEY, MRPVM_CHATS_PER_MINUTE="0") as server:
         client = Client(server)
         assert client.say().status_code == 200
-        assert client.upload().json()["error"]["code"] == "SOURCE_UNREADABLE"
+        assert client.upload().json()["error"]["code"] == "UNSUPPORTED_MEDIA_TYPE"
         with disk.full(room_bytes):
             answers = [client.say()]
             while answers[-1].status_code == 200:
@@ -137,6 +143,7 @@ def test_writes_are_refused_until_there_is_room(
             assert len(messages.json()["messages"]) == 2 * len(answers)
             reads = ("/sessions", f"/sessions/{client.session_id}", f"/sessions/{client.session_id}/explainability")
             assert [client.get(path).status_code for path in reads] == [200] * 3
+            disk.fill(0)
             ready = client.get("/ready")
             assert (ready.status_code, ready.json()["checks"]["disk"]) == (503, False)
         within(RECOVERY_SECONDS, lambda: client.get("/ready").status_code == 200)
