@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.db import OperationalError, connection
 
+from mrpvm.trace.events import PluginStarted
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns import close, pipeline
@@ -75,7 +76,7 @@ def test_an_outage_in_one_of_several_frames_ends_the_turn(session, plugins, monk
     add = TraceWriter.add
 
     def lose_in_a_child(self, event):
-        if event.name == "plugin.started" and event.data["frameId"].count("."):
+        if isinstance(event.data, PluginStarted) and event.frame_id.count("."):
             lose_connection()
         add(self, event)
 
