@@ -321,7 +321,8 @@ class KBRetriever(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolveInput:
-    """The resolved intents to answer [PL-13]; `grounding` tells whether an answer may go beyond evidence [O-12].
+    """The resolved intents to answer [PL-13]; `grounding` tells whether an answer may go beyond evidence [O-12],
+    `quotes` whether the closest passage is shown where there is no answer.
 
     `helpers` is what external programs said about the intents, failures included; `with_helper` shows it in a group.
     """
@@ -333,6 +334,7 @@ class SolveInput:
     requested_model: str | None = None
     session_model: str | None = None
     grounding: Literal["strict", "open"] = "strict"
+    quotes: bool = True
     helpers: tuple[HelperOutput, ...] = ()
 
 

@@ -54,6 +54,7 @@ MRPVM_MAX_MESSAGE_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_MESSAGE_CHARS", 8_
 MRPVM_HISTORY_MAX_TURNS = ENVIRONMENT.whole_number("MRPVM_HISTORY_MAX_TURNS", 10, lowest=1, highest=500)  # [S-29]
 MRPVM_MAX_HISTORY_CHARS = ENVIRONMENT.whole_number("MRPVM_MAX_HISTORY_CHARS", 16_000)  # [S-29, O-17]
 MRPVM_HISTORY_SUMMARIZATION = ENVIRONMENT.flag("MRPVM_HISTORY_SUMMARIZATION", default=True)  # [K40, K50]
+MRPVM_QUOTES = ENVIRONMENT.flag("MRPVM_QUOTES", default=True)
 MRPVM_SKILL_SELECTION = ENVIRONMENT.flag("MRPVM_SKILL_SELECTION", default=False)  # [L-114]
 MRPVM_QUERY_REWRITING = ENVIRONMENT.flag("MRPVM_QUERY_REWRITING", default=True)  # [K20, K50]
 MRPVM_SESSION_MEMORY = ENVIRONMENT.flag("MRPVM_SESSION_MEMORY", default=True)  # [K30, K50]
@@ -306,6 +307,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "SessionStatusEnum": ["active", "running", "failed", "expired"],
         "SourceStatusEnum": ["ready", "dirty"],
+        "AnswerBasisEnum": ["stated", "composed", "quoted", "none"],
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -272,9 +272,19 @@ class Plan:
     notes: tuple[str, ...] = ()
 
 
+Basis = Literal["stated", "composed", "quoted", "none"]
+"""What an answer rests on: a cited sentence that states it, several that belong together, a passage that is only about
+it, or nothing. The strongest is first."""
+BASES: tuple[Basis, ...] = ("stated", "composed", "quoted", "none")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerGroup:
-    """The result for one intent of the root frame [R-2]; `cited_unit_ids` is a subset of the listed units."""
+    """The result for one intent of the root frame [R-2]; `cited_unit_ids` is a subset of the listed units.
+
+    `basis` of an answered group that cites something is `stated` unless it says otherwise. `confidence` is how likely
+    the shown text answers, None where nothing tells; `reason` says what decided.
+    """
 
     intent_ref: int
     act: str
@@ -286,6 +296,13 @@ class AnswerGroup:
     plugin_output: Mapping[str, Any] | None = None
     warnings: tuple[str, ...] = ()
     grounded: bool = True
+    basis: Basis = "none"
+    confidence: float | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.status == "answered" and self.basis == "none" and self.cited_unit_ids:
+            object.__setattr__(self, "basis", "stated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,6 +315,11 @@ class Answer:
     def status(self) -> Literal["answered", "no-context"]:
         """Give `answered` if at least one group is, else `no-context` [R-8]."""
         return "answered" if any(group.status == "answered" for group in self.groups) else "no-context"
+
+    @property
+    def basis(self) -> Basis:
+        """Return the strongest basis of the groups."""
+        return min((group.basis for group in self.groups), key=BASES.index, default="none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,6 +398,8 @@ class TurnRequest:
     """Everything a turn may look at, frozen by preparation [T-2]; `is_streamed`: somebody reads along [O-1].
 
     `resolves_references` is false for a message that is read as it stands: detectors then see no `history`.
+    `quotes`: what cannot be answered shows the closest passage.
+
     `skill` is the one that guides the turn, `skill_choice` what a model was offered and chose; both for the record.
     `spent_ms` and `spent_llm_calls` are what preparing the turn has taken of its limits already.
     """
@@ -393,6 +417,7 @@ class TurnRequest:
     requested_model: str | None = None
     session_model: str | None = None
     grounding: Literal["strict", "open"] = "strict"
+    quotes: bool = True
     is_streamed: bool = False
     skill: Mapping[str, str] | None = None
     skill_choice: Mapping[str, Any] | None = None

@@ -52,7 +52,7 @@ class Reply:
 
 def basis_of(group: AnswerGroup) -> str:
     """Return the basis of a group."""
-    return "stated" if group.status == "answered" else "none"
+    return group.basis
 
 
 @dataclass(slots=True)

@@ -14,6 +14,10 @@ from mrpvm.wire import to_wire
 
 NO_CONTEXT_TEXT = "The session context and persistent KB do not contain enough evidence to answer this intent."
 """What a group says when nothing was found [R-7]."""
+UNKNOWN_TEXT = "I don't know: nothing I was told or given answers this."
+"""What a person reads in its place."""
+QUOTED_OPENING = "I found no direct answer. The closest passage says:"
+"""How a group begins that answers nothing, but shows a passage."""
 PREVIEW_CHARS = 220
 """Length of the registry's preview [R-12]."""
 _HEADING_CHARS = 80
@@ -62,6 +66,9 @@ def _group_document(group: AnswerGroup) -> dict[str, Any]:
         "act": group.act,
         "intent": group.intent,
         "status": group.status,
+        "basis": group.basis,
+        "confidence": group.confidence,
+        "reason": group.reason,
         "currentTurnContext": [to_wire(entry.unit) for entry in _of(group, "current-turn")],
         "sessionSources": [_source(entry) for entry in _of(group, "session")],
         "kbSources": [{"sourceId": entry.unit.source_id, **_source(entry)} for entry in _of(group, "draft", "kb")],
@@ -87,7 +94,7 @@ def answer_text(answer: Answer) -> str:
     One group has no heading. Marks of later groups go on from the earlier ones; a unit keeps its number.
     """
     if len(answer.groups) == 1:
-        return answer.groups[0].answer_markdown
+        return _in_plain_words(answer.groups[0].answer_markdown)
     numbers: dict[str, int] = {}
     return "\n\n".join(f"**{heading(group.intent)}**\n\n{_renumbered(group, numbers)}" for group in answer.groups)
 
@@ -105,7 +112,17 @@ def _renumbered(group: AnswerGroup, numbers: dict[str, int]) -> str:
             return match[0]
         return f"[{numbers.setdefault(group.cited_unit_ids[place - 1], len(numbers) + 1)}]"
 
-    return _MARK.sub(mark, group.answer_markdown)
+    return _MARK.sub(mark, _in_plain_words(group.answer_markdown))
+
+
+def _in_plain_words(text: str) -> str:
+    return UNKNOWN_TEXT if text == NO_CONTEXT_TEXT else text
+
+
+def answers_nothing(text: str) -> bool:
+    """Return whether an assistant's message says that nothing is known, or only shows a passage."""
+    said = text.strip()
+    return said in (NO_CONTEXT_TEXT, UNKNOWN_TEXT) or said.startswith(QUOTED_OPENING)
 
 
 def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:
@@ -146,6 +163,7 @@ def join_parts(intent_ref: int, act: str, intent: str, parts: Sequence[tuple[str
         answer_markdown=answer_text(joined) if answered else NO_CONTEXT_TEXT,
         evidence=tuple({entry.unit.id: entry for group in groups for entry in group.evidence}.values()),
         cited_unit_ids=tuple(cited_units(joined)),
+        basis="composed" if len(answered) > 1 else joined.basis,
         warnings=(*(warning for group in groups for warning in group.warnings), *open_ones),
         grounded=all(group.grounded for group in answered),
     )

@@ -13,6 +13,7 @@ ALIASES: Mapping[str, str] = {
     "session_memory_enabled": "enable_session_memory",
     "history_summarization_enabled": "enable_history_summarization",
     "skill_selection_enabled": "enable_skill_selection",
+    "quotes_enabled": "enable_quotes",
 }
 """Names of the same switches elsewhere."""
 LIMITS: Mapping[str, tuple[float, float]] = {"history_max_turns": (1, 500), "session_memory_ttl_hours": (0.0, 24 * 365)}
@@ -24,13 +25,15 @@ class Flags:
     """The policies of one turn. A policy that is off leaves no trace: the turn is the one without the feature.
 
     `history_max_turns` counts exchanges of two messages each [K12]; memory lives `session_memory_ttl_hours` after its
-    last use [K32]. Only a turn with `enable_skill_selection` asks a model which skill fits, if any [L-114].
+    last use [K32]. With `enable_quotes`, what cannot be answered shows the closest passage. Only a turn with
+    `enable_skill_selection` asks a model which skill fits, if any [L-114].
     """
 
     enable_query_rewriting: bool = True
     enable_session_memory: bool = True
     enable_history_summarization: bool = True
     enable_skill_selection: bool = False
+    enable_quotes: bool = True
     history_max_turns: int = 10
     session_memory_ttl_hours: float = 4.0
     document_bias: DocumentBias = "follow-ups"

@@ -149,6 +149,7 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         requested_model=asked.model,
         session_model=state.preferred_model,
         grounding=asked.grounding,
+        quotes=asked.flags.enable_quotes,
         is_streamed=asked.is_streamed,
         session=state.session,
         limits=asked.limits,

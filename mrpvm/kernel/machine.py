@@ -131,7 +131,8 @@ class Machine:
 
 
 def _succeeded(run: TurnRun, detected: Execution, frame: Frame, result: FrameResult) -> TurnOutcome:
-    run.emit(TurnFinished(status="succeeded", answer_status=result.answer.status))
+    answer = result.answer
+    run.emit(TurnFinished(status="succeeded", answer_status=answer.status, answer_basis=answer.basis))
     return TurnOutcome(
         status="succeeded",
         answer_status=result.answer.status,

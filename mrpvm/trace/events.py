@@ -329,6 +329,7 @@ class TurnFinished:
 
     status: str
     answer_status: str | None
+    answer_basis: str | None = field(default=None, metadata=OPTIONAL)
     error: ErrorRecord | None = None
 
 

@@ -61,6 +61,7 @@ def execution_trace(events: Sequence[Event]) -> dict[str, Any]:
         "graph": graph,
         "finalStatus": None if finished is None else "success" if succeeded else "failure",
         "finalAnswerStatus": finished.answer_status if finished and succeeded else None,
+        "finalAnswerBasis": finished.answer_basis if finished and succeeded else None,
         "frameTransitions": len(said(FrameOpened, events)) + len(said(FrameClosed, events)),
         "error": finished.error if finished else None,
     }

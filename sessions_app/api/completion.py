@@ -40,6 +40,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
             }
         ],
         "usage": usage_of(result.events),
+        "answer_basis": turn.answer_basis or None,
         "response_document": turn.response_document,
         "command": turn.command_result,
         "execution_trace": trace,

@@ -123,6 +123,7 @@ def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
         "turn_index": row.turn_index,
         "status": row.status,
         "answer_status": row.answer_status,
+        "answer_basis": row.answer_basis or None,
         "created_at": row.created_at,
         "finished_at": row.finished_at,
         "duration_ms": row.duration_ms,

@@ -2,6 +2,7 @@
 
 from rest_framework import serializers
 
+from mrpvm.values import BASES
 from sessions_app.api.responses import (
     Anything,
     AnyValue,
@@ -56,6 +57,7 @@ class ExecutionTrace(serializers.Serializer):
     graph = GraphObject()
     finalStatus = serializers.ChoiceField(("success", "failure"), allow_null=True)
     finalAnswerStatus = serializers.ChoiceField(("answered", "no-context"), allow_null=True)
+    finalAnswerBasis = serializers.ChoiceField(BASES, allow_null=True)
     frameTransitions = Int()
     error = nullable(Anything)
 
@@ -67,6 +69,9 @@ class ResponseGroup(serializers.Serializer):
     act = Str()
     intent = Str()
     status = serializers.ChoiceField(("answered", "no-context", "plugin-error"))
+    basis = serializers.ChoiceField(BASES)
+    confidence = serializers.FloatField(allow_null=True, help_text="How likely the shown text answers, if it is known.")
+    reason = Str(help_text="What decided.")
     currentTurnContext = serializers.ListField(child=Anything())
     sessionSources = serializers.ListField(child=Anything())
     kbSources = serializers.ListField(child=Anything())
@@ -208,6 +213,7 @@ class ChatCompletion(serializers.Serializer):
     expires_at = nullable(Time)
     choices = CompletionChoice(many=True)
     usage = Usage()
+    answer_basis = serializers.ChoiceField(BASES, allow_null=True)
     response_document = ResponseDocument(allow_null=True)
     command = CommandEnvelope(allow_null=True)
     execution_trace = ExecutionTrace()
@@ -235,6 +241,7 @@ class TurnEntry(serializers.Serializer):
     userMessage = Str()
     assistantPreview = Str(allow_blank=True)
     answerStatus = serializers.ChoiceField(("answered", "no-context", "failed"), allow_null=True)
+    answerBasis = serializers.ChoiceField(BASES, allow_null=True)
     plannerPlugin = nullable(Str)
     seedDetectorPlugin = nullable(Str)
     kbPlugin = nullable(Str)

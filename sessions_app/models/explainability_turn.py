@@ -43,12 +43,21 @@ class ExplainabilityTurn(models.Model):
         NO_CONTEXT = "no-context"
         FAILED = "failed"
 
+    class AnswerBasis(models.TextChoices):
+        """What the answer rests on, the strongest of its groups; empty without an answer."""
+
+        STATED = "stated"
+        COMPOSED = "composed"
+        QUOTED = "quoted"
+        NONE = "none"
+
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
     turn_index = models.PositiveIntegerField()
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.CHAT)
     status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
     answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
+    answer_basis = models.CharField(max_length=8, choices=AnswerBasis, default="", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)

@@ -22,6 +22,7 @@ def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any]) -> dict[s
         "userMessage": turn.user_message,
         "assistantPreview": turn.assistant_preview,
         "answerStatus": turn.answer_status,
+        "answerBasis": turn.answer_basis or None,
         "plannerPlugin": turn.planner_plugin,
         "seedDetectorPlugin": turn.seed_detector_plugin,
         "kbPlugin": turn.kb_plugin,

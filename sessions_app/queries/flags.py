@@ -16,6 +16,7 @@ def server_flags() -> Flags:
         enable_session_memory=settings.MRPVM_SESSION_MEMORY,
         enable_history_summarization=settings.MRPVM_HISTORY_SUMMARIZATION,
         enable_skill_selection=settings.MRPVM_SKILL_SELECTION,
+        enable_quotes=settings.MRPVM_QUOTES,
         history_max_turns=settings.MRPVM_HISTORY_MAX_TURNS,
         session_memory_ttl_hours=settings.MRPVM_SESSION_MEMORY_TTL_HOURS,
         document_bias=cast(DocumentBias, settings.MRPVM_DOCUMENT_BIAS),

@@ -8,7 +8,7 @@ _Status = ExplainabilityTurn.AnswerStatus
 
 
 def outcome(turn: ExplainabilityTurn) -> str | None:
-    """Give the status of the turn's answer, with other words for small talk and instructions.
+    """Give the status of the turn's answer, with other words for small talk, instructions and quotations.
 
     Stored are both as `no-context`: nothing was found, and a civil reply stands in the place of an answer [R-7].
     """
@@ -16,5 +16,7 @@ def outcome(turn: ExplainabilityTurn) -> str | None:
         return turn.answer_status
     if is_phatic(turn.user_message) or turn.assistant_preview == UNDERSTOOD_REPLY:
         return NOTHING_ASKED
+    if turn.answer_basis == ExplainabilityTurn.AnswerBasis.QUOTED:
+        return ExplainabilityTurn.AnswerBasis.QUOTED
     is_about_server = small_talk_reply(turn.user_message) is not None
     return _Status.ANSWERED if is_about_server else _Status.NO_CONTEXT

@@ -281,6 +281,11 @@ def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
     )
 
 
+def deciding_reasons(document: Mapping[str, Any] | None) -> list[str]:
+    """Return what decided in each group of a response document, where the solver said it."""
+    return [group["reason"] for group in (document or {}).get("groups", ()) if group.get("reason")]
+
+
 def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Give the units that a response document's groups without an answer found, the best score first [R-2, R-7].
 

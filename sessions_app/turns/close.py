@@ -166,10 +166,12 @@ def end_failed(
     session.save(update_fields=["failed_turn_count", "event_sequence", *ACTIVITY_FIELDS])
 
 
-def fill_end(turn: ExplainabilityTurn, status: str, answer_status: str | None, used: Selection) -> None:
+def fill_end(
+    turn: ExplainabilityTurn, status: str, answer_status: str | None, used: Selection, basis: str = ""
+) -> None:
     """Fill in the end of the unsaved entry."""
     now = timezone.now()
-    turn.status, turn.answer_status = status, answer_status
+    turn.status, turn.answer_status, turn.answer_basis = status, answer_status, basis
     turn.planner_plugin, turn.seed_detector_plugin = used.planner, used.seed_detector
     turn.kb_plugin, turn.goal_solver_plugin = used.kb, used.goal_solver
     turn.finished_at, turn.lease_until = now, None

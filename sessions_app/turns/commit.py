@@ -81,7 +81,7 @@ def commit_turn(
     turn.context_report = _remember(prepared, outcome.answer, report).as_record()
     if finish_reason != "stop" and turn.client_request is not None:
         turn.client_request = {**turn.client_request, "finish_reason": finish_reason}
-    fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used)
+    fill_end(turn, Status.SUCCEEDED, outcome.answer_status, outcome.used, outcome.answer.basis)
     _store_success(turn)
     _add_messages(session, turn, call, outcome)
     if call.chain is not None:
@@ -185,7 +185,8 @@ def _store_success(turn: ExplainabilityTurn) -> None:
 
 
 _ENTRY_FIELDS = (
-    "status", "answer_status", "finished_at", "duration_ms", "lease_until", "assistant_preview", "planner_plugin",
+    "status", "answer_status", "answer_basis", "finished_at", "duration_ms", "lease_until", "assistant_preview",
+    "planner_plugin",
     "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "command_result", "unit_changes",
     "is_grounded", "client_request", "context_report",
 )  # fmt: skip

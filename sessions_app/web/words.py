@@ -57,7 +57,18 @@ def why(reason: str) -> str:
     return CODES.get(reason, reason)
 
 
-OUTCOME_WORDS: Mapping[str | None, str] = {"no-context": "No answer found", "nothing-asked": "Nothing was asked"}
+OUTCOME_WORDS: Mapping[str | None, str] = {
+    "no-context": "No answer found",
+    "quoted": "Closest passage",
+    "nothing-asked": "Nothing was asked",
+}
+BASIS_WORDS: Mapping[str, tuple[str, str]] = {
+    "stated": ("Stated", "A cited sentence states it."),
+    "composed": ("Composed", "Put together from the cited sentences."),
+    "quoted": ("Quoted", "No sentence states it; the closest passage is shown."),
+    "none": ("No basis", "Nothing that was told or given answers it."),
+}
+"""What an answer rests on: a word, and what it means."""
 
 
 def ending(status: str, outcome: str | None, kind: str) -> str:

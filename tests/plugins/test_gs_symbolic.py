@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mrpvm.conversation.answers import NO_CONTEXT_TEXT, answer_text
+from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING, UNKNOWN_TEXT, answer_text
 from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
 from mrpvm.testing import call_context, unit
 from mrpvm.testing.conformance import solve_input
@@ -36,7 +36,8 @@ def test_nothing_known_is_no_context() -> None:
     talk = Conversation(*PETS)
     answer = talk.say("Where do penguins nest?")
     assert answer.status == "no-context"
-    assert answer_text(answer) == NO_CONTEXT_TEXT
+    assert answer.groups[0].answer_markdown == NO_CONTEXT_TEXT
+    assert answer_text(answer) == UNKNOWN_TEXT
 
 
 STORY = (
@@ -181,7 +182,7 @@ def test_several_questions_have_an_answer_each() -> None:
     assert answer_text(answer) == (
         "**What is my dog called?**\n\nMy dog is called Rex. [1]\n\n"
         "**What is my cat called?**\n\nMy cat is called Tom. [2]\n\n"
-        f"**Where do penguins nest?**\n\n{NO_CONTEXT_TEXT}"
+        f"**Where do penguins nest?**\n\n{UNKNOWN_TEXT}"
     )
 
 
@@ -205,8 +206,9 @@ def test_questions_among_the_evidence_state_nothing() -> None:
         ("Tom works as a cook.", "What does Tom do?", "Tom works as a cook. [1]"),
         ("You must file a claim within two weeks.", "How long do I have to file a claim?",
          "You must file a claim within two weeks. [1]"),
-        ("You must file a claim at noon.", "How long do I have to file a claim?", NO_CONTEXT_TEXT),
-        ("Tom has an exam on 5 May.", "When is my exam?", NO_CONTEXT_TEXT),
+        ("You must file a claim at noon.", "How long do I have to file a claim?",
+         f"{QUOTED_OPENING} You must file a claim at noon. [1]"),
+        ("Tom has an exam on 5 May.", "When is my exam?", f"{QUOTED_OPENING} Tom has an exam on 5 May. [1]"),
     ],
 )  # fmt: skip
 def test_a_question_is_tried_in_other_words(told: str, question: str, answer: str) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mrpvm.conversation.answers import NO_CONTEXT_TEXT
+from mrpvm.conversation.answers import answers_nothing
 from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import stem
 from mrpvm.text_cache import TextCache
@@ -99,7 +99,7 @@ def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
             continue
         if message.role != "assistant":
             pairs.append((message.content, []))
-        elif message.content.strip() == NO_CONTEXT_TEXT:
+        elif answers_nothing(message.content):
             continue  # what tells that nothing is known names nothing that could be meant
         elif pairs:
             pairs[-1][1].append(message.content)

@@ -53,6 +53,7 @@ def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...
         requested_model=run.request.requested_model,
         session_model=run.request.session_model,
         grounding=run.request.grounding,
+        quotes=run.request.quotes,
         helpers=attempt.helpers,
     )
     branch_id = frame.control_id("branch")

@@ -91,6 +91,7 @@ def _completion(result: TurnResult, asked: Asked) -> dict[str, Any]:
         "service_tier": None,
         "system_fingerprint": None,
         **_beside(turn.session.session_id, turn.request_id, asked),
+        "answer_basis": turn.answer_basis or None,
     }
 
 
@@ -122,7 +123,7 @@ class Chunks:
             yield self._first(result.turn.request_id, result.turn.session.session_id)
         for piece in unsent(text, self._sent):
             yield "chunk", self._chunk({"content": piece})
-        yield "chunk", self._chunk({}, result.finish_reason)
+        yield "chunk", {**self._chunk({}, result.finish_reason), "answer_basis": result.turn.answer_basis or None}
         if self._with_usage:
             usage = usage_of_turn(result.events, result.turn.user_message, text)
             yield "chunk", {**self._chunk({}), "choices": [], "usage": usage}

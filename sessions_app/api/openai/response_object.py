@@ -99,5 +99,6 @@ def response_of(turn: "ExplainabilityTurn", text: str | None, events: "list[Even
         "metadata": asked.get("metadata") or {},
         "session_id": turn.session.session_id,
         "request_id": turn.request_id,
+        "answer_basis": turn.answer_basis or None,
         "warnings": list(asked.get("warnings", ())),
     }  # fmt: skip

@@ -12,7 +12,7 @@ from sessions_app.queries.pages import conversation
 from sessions_app.web.fragments.closest import Statement, closest
 from sessions_app.web.graph.status import Tone, tone_of
 from sessions_app.web.prose import prose
-from sessions_app.web.words import ending, why
+from sessions_app.web.words import BASIS_WORDS, ending, why
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, Message, Session, TurnRating
@@ -39,6 +39,7 @@ class Exchange:
     rating: "TurnRating | None"
     closest: tuple[Statement, ...]
     asked_model: bool
+    basis: tuple[str, str] | None
 
 
 def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
@@ -71,7 +72,7 @@ def turn_tone(turn: "ExplainabilityTurn") -> Tone:
     found = outcome(turn)
     if found == NOTHING_ASKED:
         return Tone.IDLE
-    return tone_of("no-context" if found == "no-context" else turn.status)
+    return tone_of("no-context" if found in ("no-context", "quoted") else turn.status)
 
 
 def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
@@ -91,6 +92,7 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn", unanswered: dict[s
         rating=rating_of(turn),
         closest=tuple(closest(session.session_id, unanswered)),
         asked_model=_asked_model(turn),
+        basis=BASIS_WORDS.get(turn.answer_basis) if turn.answer_basis in ("stated", "composed") else None,
     )
 
 

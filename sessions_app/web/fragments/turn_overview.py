@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
-from sessions_app.queries.outcomes import outcome
-from sessions_app.queries.turns import answer_of
+from sessions_app.queries.outcomes import NOTHING_ASKED, outcome
+from sessions_app.queries.turns import answer_of, deciding_reasons
 from sessions_app.web.fragments.closest import closest
 from sessions_app.web.prose import prose
+from sessions_app.web.words import BASIS_WORDS
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn
@@ -30,6 +31,8 @@ def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
             ("KB plugin", turn.kb_plugin),
             ("Goal solver", turn.goal_solver_plugin),
         ],
+        "basis": BASIS_WORDS.get(turn.answer_basis) if outcome(turn) != NOTHING_ASKED else None,
+        "reasons": deciding_reasons(turn.response_document),
         "answer": prose(answer, f"{turn_url}/sources/") if answer else "",
         "closest": closest(turn.session.session_id, turn.response_document) if is_open else [],
     }

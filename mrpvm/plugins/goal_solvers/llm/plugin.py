@@ -142,6 +142,7 @@ def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, request
         evidence=evidence.entries,
         cited_unit_ids=tuple(entries[place - 1].unit.id for place in reading.places) if text and reading else (),
         warnings=tuple(warnings),
+        basis="composed" if text and reading and reading.places else "none",
         grounded=not (is_answered and is_uncited),
     )
 

@@ -2,6 +2,7 @@
 
 from mrpvm.contracts import CallContext, Descriptor, PlannerHints, Solution, SolveInput, with_helper
 from mrpvm.plugins.goal_solvers.symbolic.answering import answer_intent
+from mrpvm.plugins.goal_solvers.symbolic.quoting import answered_or_quoted
 from mrpvm.values import Answer
 
 ABOUT = """\
@@ -48,6 +49,9 @@ class SymbolicGoalSolver:
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
         """Give one group per intent; `no-context` when none could be answered [PL-14]."""
-        groups = (with_helper(answer_intent(evidence), request.helpers) for evidence in request.evidence)
+        groups = (
+            with_helper(answered_or_quoted(answer_intent(evidence), evidence, quotes=request.quotes), request.helpers)
+            for evidence in request.evidence
+        )
         answer = Answer(groups=tuple(groups))
         return Solution(status="success" if answer.status == "answered" else "no-context", answer=answer)

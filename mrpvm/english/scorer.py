@@ -1,0 +1,530 @@
+"""How likely a sentence answers a question: signs of both, weighed by logistic models that were learned.
+
+A first model ranks the sentences, a second says how sure the best of them is, given how far the others fall behind.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+from math import log
+from typing import Protocol
+
+from mrpvm.english.weights import Weights, probability
+from mrpvm.knowledge.lexicon import STOP_WORDS
+from mrpvm.knowledge.text import stem, terms
+
+_TOKEN = re.compile(r"\d[\d.,]*\d|\w+(?:['\u2019]\w+)?|[%$\u20ac\u00a3]")
+_YEAR = re.compile(r"^(?:1\d{3}|20\d{2})s?$")
+_K1, _B = 1.2, 0.5
+_LEAST_WEIGHT = 0.05
+_NEGATIONS = frozenset(
+    [
+        "not",
+        "no",
+        "never",
+        "none",
+        "neither",
+        "nor",
+        "without",
+        "n't",
+        "cannot",
+        "unable",
+        "hardly",
+        "nobody",
+        "nothing",
+        "fail",
+        "failed",
+        "except",
+        "unlike",
+    ]
+)
+_MODALS = frozenset(
+    [
+        "may",
+        "might",
+        "could",
+        "would",
+        "should",
+        "can",
+        "possibly",
+        "perhaps",
+        "probably",
+        "likely",
+        "if",
+        "unless",
+        "suppose",
+    ]
+)
+_MONTHS = frozenset(
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "spring",
+        "summer",
+        "autumn",
+        "winter",
+    ]
+)
+_TIMES = _MONTHS | frozenset(
+    [
+        "century",
+        "centuries",
+        "decade",
+        "decades",
+        "year",
+        "years",
+        "day",
+        "days",
+        "month",
+        "months",
+        "week",
+        "weeks",
+        "today",
+        "yesterday",
+        "tomorrow",
+        "ago",
+        "morning",
+        "noon",
+        "evening",
+        "night",
+    ]
+)
+_NUMBERS = frozenset(
+    [
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
+        "thirty",
+        "forty",
+        "fifty",
+        "sixty",
+        "seventy",
+        "eighty",
+        "ninety",
+        "hundred",
+        "thousand",
+        "million",
+        "billion",
+        "dozen",
+        "half",
+        "third",
+        "quarter",
+        "percent",
+        "%",
+        "once",
+        "twice",
+        "first",
+        "second",
+    ]
+)
+_PLACES = frozenset(
+    ["in", "at", "from", "near", "to", "on", "into", "outside", "inside", "across", "through", "between"]
+)
+_REASONS = frozenset(
+    [
+        "because",
+        "since",
+        "due",
+        "so",
+        "therefore",
+        "thus",
+        "result",
+        "cause",
+        "caused",
+        "led",
+        "reason",
+        "as",
+        "for",
+        "to",
+    ]
+)
+_WAYS = frozenset(["by", "through", "using", "with", "via", "means"])
+_EXTREMES = frozenset(
+    [
+        "first",
+        "last",
+        "only",
+        "most",
+        "least",
+        "best",
+        "worst",
+        "largest",
+        "smallest",
+        "highest",
+        "lowest",
+        "oldest",
+        "youngest",
+        "main",
+        "primary",
+    ]
+)
+_KINDS = ("who", "whose", "when", "where", "why", "many", "long", "how", "which", "yes", "what", "other")
+_AUXILIARIES = frozenset(
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "do",
+        "does",
+        "did",
+        "has",
+        "have",
+        "had",
+        "can",
+        "could",
+        "will",
+        "would",
+        "should",
+        "may",
+        "might",
+        "must",
+        "am",
+    ]
+)
+_PERSONS = frozenset(
+    [
+        "person",
+        "people",
+        "man",
+        "woman",
+        "king",
+        "queen",
+        "president",
+        "author",
+        "scientist",
+        "leader",
+        "engineer",
+        "general",
+        "group",
+        "company",
+    ]
+)
+_YEARS_ASKED = frozenset(["year", "date", "century", "decade", "month", "day", "time"])
+_AMOUNTS_ASKED = frozenset(
+    ["number", "percentage", "percent", "amount", "population", "rate", "cost", "price", "size", "height", "length"]
+)
+
+
+class Likeness(Protocol):
+    """What an embedding model says of a question and one sentence."""
+
+    cosine: float
+    """Of the question and the sentence."""
+
+    def of_word(self, word: str) -> float:
+        """Return how like the sentence's most similar word is to a word of the question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A sentence that may answer, with what stands around it.
+
+    `around` is what the sentences before and after it say, `heading` what stands above it, `score` what the retriever
+    gave its unit.
+    """
+
+    text: str
+    around: str = ""
+    heading: str = ""
+    score: float = 0.0
+    age: float = 0.0
+    likeness: Likeness | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A passage, its place among those given, and how likely it answers."""
+
+    place: int
+    probability: float
+    signs: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A text's tokens, their stems, and which of them are names and numbers."""
+
+    tokens: tuple[str, ...]
+    stems: tuple[str, ...]
+    content: frozenset[str]
+    names: frozenset[str]
+    numbers: frozenset[str]
+    lowered: frozenset[str]
+
+
+@lru_cache(maxsize=4_096)
+def _read(text: str) -> _Read:
+    found = _TOKEN.findall(text)
+    lowered = [word.lower().replace("\u2019", "'").removesuffix("'s") for word in found]
+    stems = tuple(stem(word) for word in lowered)
+    names = frozenset(
+        stems[place]
+        for place, word in enumerate(found)
+        if word[0].isupper() and (place > 0 or word[1:].lower() != word[1:]) and lowered[place] not in STOP_WORDS
+    )
+    numbers = frozenset(word for word in lowered if word[0].isdigit() or word in _NUMBERS)
+    content = frozenset(
+        found_stem for word, found_stem in zip(lowered, stems, strict=True) if word not in STOP_WORDS and word.isalnum()
+    )
+    return _Read(tuple(lowered), stems, content | frozenset(terms(text)), names, numbers, frozenset(lowered))
+
+
+def kind_of(question: str) -> str:
+    """Return what a question asks for: one of a dozen kinds."""
+    tokens = _read(question).tokens
+    for place, word in enumerate(tokens):
+        following = tokens[place + 1] if place + 1 < len(tokens) else ""
+        if word in ("who", "whom"):
+            return "who"
+        if word == "whose":
+            return "whose"
+        if word in ("when", "where", "why"):
+            return word
+        if word == "how":
+            if following in ("many", "much"):
+                return "many"
+            return (
+                "long"
+                if following in ("long", "far", "old", "often", "high", "large", "big", "tall", "fast")
+                else "how"
+            )
+        if word in ("what", "which"):
+            if following in _YEARS_ASKED:
+                return "when"
+            if following in _AMOUNTS_ASKED:
+                return "many"
+            return "which" if word == "which" or following not in _AUXILIARIES else "what"
+    return "yes" if tokens and tokens[0] in _AUXILIARIES else "other"
+
+
+def score(question: str, passages: Sequence[Passage], weights: Weights) -> list[Scored]:
+    """Return the passages, best first; the first one's probability is how sure the answer is."""
+    rows = signs_of(question, passages, weights)
+    ranked = sorted(
+        (Scored(place, probability(weights.rank, row), row) for place, row in enumerate(rows)),
+        key=lambda item: (-item.probability, item.place),
+    )
+    if not ranked:
+        return []
+    sure = probability(weights.sure, sure_signs(ranked))
+    return [Scored(ranked[0].place, sure, ranked[0].signs), *ranked[1:]]
+
+
+def sure_signs(ranked: Sequence[Scored]) -> dict[str, float]:
+    """Return what tells how sure the best passage is: its own signs, and how near the others come."""
+    best = ranked[0]
+    second = ranked[1].probability if len(ranked) > 1 else 0.0
+    found = dict(best.signs)
+    found["rank"] = _odds(best.probability)
+    found["lead"] = _odds(best.probability) - _odds(second)
+    found["others"] = sum(item.probability for item in ranked[1:])
+    return found
+
+
+def _odds(value: float) -> float:
+    bounded = min(max(value, 1e-3), 1 - 1e-3)
+    return log(bounded / (1 - bounded))
+
+
+def signs_of(question: str, passages: Sequence[Passage], weights: Weights) -> list[dict[str, float]]:
+    """Return what speaks for and against each passage, by name; a sign that is missing is 0."""
+    asked = _read(question)
+    kind = kind_of(question)
+    reads = [_read(passage.text) for passage in passages]
+    arounds = [_read(passage.around).content if passage.around else frozenset() for passage in passages]
+    headings = [_read(passage.heading).content if passage.heading else frozenset() for passage in passages]
+    wanted = _wanted(asked, weights, reads)
+    total = sum(wanted.values()) or 1.0
+    bm25 = _bm25(wanted, reads)
+    best = max(bm25, default=0.0) or 1.0
+    top = max((passage.score for passage in passages), default=0.0) or 1.0
+    held = Counter(name for read in reads for name in wanted.keys() & read.content)
+    rows = []
+    for passage, read, around, heading, own in zip(passages, reads, arounds, headings, bm25, strict=True):
+        lacking = {name: weight for name, weight in wanted.items() if name not in read.content}
+        nearby = {name: weight for name, weight in lacking.items() if name not in around and name not in heading}
+        row = {
+            "always": 1.0,
+            f"asks {kind}": 1.0,
+            "bm25": own / best,
+            "bm25 whole": own / total,
+            "retrieved": passage.score / top,
+            "coverage": 1 - sum(lacking.values()) / total,
+            "coverage around": 1 - sum(nearby.values()) / total,
+            "rarest lacking": max(lacking.values(), default=0.0),
+            "rarest lacking around": max(nearby.values(), default=0.0),
+            "lacking": min(len(lacking), 6) / 6,
+            "lacking around": min(len(nearby), 6) / 6,
+            "nothing lacking": float(not lacking),
+            "alone": sum(wanted[name] for name in wanted.keys() & read.content if held[name] == 1) / total,
+            "age": passage.age,
+            "wanted": min(len(wanted), 12) / 12,
+        }
+        row |= _named_signs(asked, read, around | heading)
+        row |= _answer_signs(kind, asked, read)
+        row |= _order_signs(asked, read, wanted)
+        row |= _mood_signs(asked, read)
+        if passage.likeness is not None:
+            row |= _likeness_signs(asked, lacking, wanted, passage.likeness)
+        rows.append(row)
+    return rows
+
+
+def _wanted(asked: _Read, weights: Weights, reads: Sequence[_Read]) -> dict[str, float]:
+    """Return what each content stem of the question counts: rare ones, and ones of few passages, count more."""
+    count = len(reads) or 1
+    found = {}
+    for name in asked.content:
+        among = sum(name in read.content for read in reads)
+        found[name] = max(
+            _LEAST_WEIGHT, weights.rarity(name) * (0.6 + 0.4 * log((count + 1) / (among + 0.5)) / log(2 * count + 2))
+        )
+    return found
+
+
+def _bm25(wanted: Mapping[str, float], reads: Sequence[_Read]) -> list[float]:
+    mean = (sum(len(read.stems) for read in reads) / len(reads) if reads else 0.0) or 1.0
+    found = []
+    for read in reads:
+        counts = Counter(read.stems)
+        shrunk = _K1 * (1 - _B + _B * len(read.stems) / mean)
+        found.append(
+            sum(
+                weight
+                * max(counts[name], name in read.content)
+                * (_K1 + 1)
+                / (max(counts[name], name in read.content) + shrunk)
+                for name, weight in wanted.items()
+            )
+        )
+    return found
+
+
+def _named_signs(asked: _Read, read: _Read, near: frozenset[str]) -> dict[str, float]:
+    lacking_names = asked.names - read.content
+    lacking_numbers = asked.numbers - read.numbers
+    return {
+        "names": min(len(asked.names), 4) / 4,
+        "lacks a name": float(bool(lacking_names)),
+        "lacks a name around": float(bool(lacking_names - near)),
+        "names lacking": len(lacking_names) / len(asked.names) if asked.names else 0.0,
+        "lacks a number": float(bool(lacking_numbers)),
+        "lacks a year": float(any(_YEAR.match(number) for number in lacking_numbers)),
+        "holds a year asked": float(any(_YEAR.match(number) for number in asked.numbers & read.numbers)),
+        "lacks an extreme": float(bool((_EXTREMES & asked.lowered) - read.lowered)),
+    }
+
+
+def _answer_signs(kind: str, asked: _Read, read: _Read) -> dict[str, float]:
+    """Return whether the sentence holds something new of the kind that is asked for."""
+    new_names = read.names - asked.content
+    new_numbers = read.numbers - asked.numbers
+    new = read.content - asked.content
+    found = {
+        "new": min(len(new), 20) / 20,
+        "new names": min(len(new_names), 4) / 4,
+        "length": min(len(read.tokens), 60) / 60,
+    }
+    fits = {
+        "who": bool(new_names) or bool(_PERSONS & read.lowered),
+        "whose": bool(new_names),
+        "when": any(number[0].isdigit() for number in new_numbers) or bool((_TIMES - asked.lowered) & read.lowered),
+        "where": bool(new_names) and bool(_PLACES & read.lowered),
+        "why": bool(_REASONS & read.lowered),
+        "many": bool(new_numbers),
+        "long": bool(new_numbers),
+        "how": bool(_WAYS & read.lowered),
+    }
+    if kind in fits:
+        found[f"fits {kind}" if fits[kind] else f"does not fit {kind}"] = 1.0
+        found["fits" if fits[kind] else "does not fit"] = 1.0
+    if kind == "when" and any(_YEAR.match(number) for number in new_numbers):
+        found["new year"] = 1.0
+    return found
+
+
+def _order_signs(asked: _Read, read: _Read, wanted: Mapping[str, float]) -> dict[str, float]:
+    """Return how near and in which order the sentence has the question's words."""
+    first: dict[str, int] = {}
+    for place, found_stem in enumerate(read.stems):
+        if found_stem in wanted:
+            first.setdefault(found_stem, place)
+    places = [first[found_stem] for found_stem in asked.stems if found_stem in first]
+    pairs = list(pairwise(asked.stems))
+    said = set(pairwise(read.stems))
+    content_pairs = [pair for pair in pairs if pair[0] in wanted and pair[1] in wanted]
+    found = {
+        "pairs": sum(pair in said for pair in pairs) / len(pairs) if pairs else 0.0,
+        "content pairs": sum(pair in said for pair in content_pairs) / len(content_pairs) if content_pairs else 0.0,
+        "broken pairs": float(sum(pair not in said and {*pair} <= read.content for pair in content_pairs) > 0),
+    }
+    if len(places) > 1:
+        found["in order"] = sum(one < two for one, two in pairwise(places)) / (len(places) - 1)
+        found["dense"] = len(places) / (max(places) - min(places) + 1)
+    triples = list(zip(asked.stems, asked.stems[1:], asked.stems[2:], strict=False))
+    told = set(zip(read.stems, read.stems[1:], read.stems[2:], strict=False))
+    found["triples"] = sum(triple in told for triple in triples) / len(triples) if triples else 0.0
+    return found
+
+
+def _mood_signs(asked: _Read, read: _Read) -> dict[str, float]:
+    asks_not, says_not = bool(_NEGATIONS & asked.lowered), bool(_NEGATIONS & read.lowered)
+    return {
+        "negated otherwise": float(asks_not != says_not),
+        "asks negated": float(asks_not),
+        "only possible": float(bool(_MODALS & read.lowered) and not _MODALS & asked.lowered),
+    }
+
+
+def _likeness_signs(
+    asked: _Read, lacking: Mapping[str, float], wanted: Mapping[str, float], likeness: Likeness
+) -> dict[str, float]:
+    """Return what the embedding model adds: the whole sentence's likeness, and that of words it puts otherwise."""
+    by_stem = {found_stem: word for word, found_stem in zip(asked.tokens, asked.stems, strict=True)}
+    like = {name: likeness.of_word(by_stem.get(name, name)) for name in lacking}
+    total = sum(wanted.values()) or 1.0
+    covered = total - sum(weight * (1 - max(0.0, like[name])) for name, weight in lacking.items())
+    return {
+        "embedded": 1.0,
+        "cosine": likeness.cosine,
+        "soft coverage": covered / total,
+        "least like": max((weight * (1 - like[name]) for name, weight in lacking.items()), default=0.0),
+    }

@@ -1,0 +1,134 @@
+"""Behind the grammar: the sentence that most likely answers, stated where that is sure, else quoted.
+
+The grammar's refusal of a plain sentence that it can read counts; of the long sentences of other people's prose it
+reads too little for that, and the scorer decides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from mrpvm.conversation.answers import NO_CONTEXT_TEXT, QUOTED_OPENING
+from mrpvm.english.scorer import Passage, Scored, kind_of, score
+from mrpvm.english.weights import Weights, learned
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.knowledge.text import QUESTION_MARKS, sentences
+from mrpvm.values import AnswerGroup, Evidence, EvidenceEntry
+
+_CANDIDATES_MAX = 16
+_PLAIN_WORDS = 15
+"""The grammar reads sentences up to so many words whole."""
+_QUOTED_MAX = 2
+"""Sentences of a quotation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence of the evidence as the scorer sees it, and where it stands."""
+
+    passage: Passage
+    entry: EvidenceEntry
+    position: int
+
+    @property
+    def order(self) -> tuple[str, int, int, int]:
+        """Return the place in its source."""
+        unit = self.entry.unit
+        return (unit.source_id, unit.chunk_index or 0, unit.unit_index or 0, self.position)
+
+
+def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) -> AnswerGroup:
+    """Return the group of a refused intent with the sentence that answers it, or the passage that is closest.
+
+    Args:
+        group: as the grammar gave it; one that is answered, or says something else than that nothing is known, stays.
+    """
+    if group.status == "answered":
+        return replace(group, reason=group.reason or "the grammar found the statement")
+    if group.answer_markdown != NO_CONTEXT_TEXT:
+        return group
+    found = candidates_of(evidence.entries)
+    if not found:
+        return replace(group, reason="no sentence was found that shares a word with it")
+    weights = learned()
+    ranked = score(evidence.intent.target, [item.passage for item in found], weights)
+    best = found[ranked[0].place]
+    sure = ranked[0].probability
+    reason = _against_stating(evidence, best, sure, weights)
+    if reason is None:
+        return replace(
+            group,
+            status="answered",
+            basis="stated",
+            answer_markdown=f"{best.passage.text} [1]",
+            cited_unit_ids=(best.entry.unit.id,),
+            confidence=round(sure, 2),
+            reason=f"the scorer is sure ({sure:.2f}, needed {weights.stated:.2f}): {_signs(ranked[0], weights)}",
+        )
+    if not quotes or ranked[0].signs["bm25 whole"] < weights.quoted:
+        return replace(group, reason=reason, confidence=round(sure, 2))
+    return _quoted(group, [found[item.place] for item in ranked[:_QUOTED_MAX]], sure, reason)
+
+
+def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
+    """Return the sentences of the best units, each with its neighbours; summaries only repeat their parts."""
+    units = [entry for entry in entries if not (entry.unit.unit_type or "").endswith("-aggregate")] or entries
+    found: list[Candidate] = []
+    for entry in sorted(units, key=lambda entry: -entry.score)[:_CANDIDATES_MAX]:
+        unit = entry.unit
+        said = sentences(unit.text)
+        for place, text in enumerate(said):
+            if text.endswith(QUESTION_MARKS) and unit.unit_type != UTTERANCE:
+                continue  # a question states nothing
+            around = " ".join((*said[max(0, place - 1) : place], *said[place + 1 : place + 2]))
+            passage = Passage(text=text, around=around, heading=unit.section_title or "", score=entry.score)
+            found.append(Candidate(passage, entry, place))
+    at = {(item.entry.unit.chunk_id, item.entry.unit.unit_index, item.position): item.passage.text for item in found}
+    return [_beside(item, at) for item in found[:_CANDIDATES_MAX]]
+
+
+def _beside(item: Candidate, at: dict[tuple[str, int | None, int], str]) -> Candidate:
+    """Return the candidate with the sentences of the units before and after it."""
+    unit = item.entry.unit
+    if unit.unit_index is None:
+        return item
+    near = [at.get((unit.chunk_id, unit.unit_index + step, 0), "") for step in (-1, 1)]
+    around = " ".join(filter(None, (item.passage.around, *near)))
+    return replace(item, passage=replace(item.passage, around=around))
+
+
+def may_be_stated(question: str, candidate: Candidate) -> bool:
+    """Return whether the scorer may state a sentence: one that is long, for a question that asks for a fact."""
+    is_plain = len(candidate.passage.text.split()) <= _PLAIN_WORDS
+    return not is_plain and kind_of(question) not in ("yes", "other")
+
+
+def _against_stating(evidence: Evidence, best: Candidate, sure: float, weights: Weights) -> str | None:
+    """Return why the best sentence is not stated as the answer, None if it is."""
+    if best.entry.unit.unit_type == UTTERANCE:
+        return "refused: no rule fits, and the scorer does not judge conversations"
+    if not may_be_stated(evidence.intent.target, best):
+        return "refused: no rule fits, and the closest sentence is one that the grammar reads"
+    if sure < weights.stated:
+        return f"refused: no rule fits, and the scorer is not sure ({sure:.2f}, needed {weights.stated:.2f})"
+    return None
+
+
+def _quoted(group: AnswerGroup, found: Sequence[Candidate], sure: float, reason: str) -> AnswerGroup:
+    """Return the group with the closest passage and its source, the sentences in the order of their source."""
+    shown = sorted(found, key=lambda item: item.order)
+    unit_ids = tuple(dict.fromkeys(item.entry.unit.id for item in shown))
+    said = " ".join(f"{item.passage.text} [{unit_ids.index(item.entry.unit.id) + 1}]" for item in shown)
+    return replace(
+        group,
+        basis="quoted",
+        answer_markdown=f"{QUOTED_OPENING} {said}",
+        cited_unit_ids=unit_ids,
+        confidence=round(sure, 2),
+        reason=reason,
+    )
+
+
+def _signs(best: Scored, weights: Weights) -> str:
+    """Return the signs that spoke most for the best sentence, in words."""
+    shares = sorted(((weights.sure.get(name, 0.0) * value, name) for name, value in best.signs.items()), reverse=True)
+    return ", ".join(name for share, name in shares[:3] if share > 0 and name != "always")
