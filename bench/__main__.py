@@ -103,7 +103,7 @@ def _turn_and_floor_servers(sizes: Sizes) -> Iterator[tuple[Database, float, Mea
 
 
 def _rows_a_turn(database: Database) -> float:
-    """Give how many rows a turn of the newest session left, and leave the database unused for its copy."""
+    """Return how many rows a turn of the newest session left, and leave the database unused for its copy."""
     os.environ |= {"DJANGO_SETTINGS_MODULE": "mrpvm.settings", "DATABASE_URL": database.url}
     os.environ["MRPVM_DATA_DIR"] = str(database.directory)
     django.setup()

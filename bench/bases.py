@@ -39,7 +39,7 @@ class Base:
 
 
 def turns_on_bases(server: MeasuredServer, sizes: Sequence[int], turn_count: int) -> list[Base]:
-    """Give bases of these numbers of statements, the smallest first, with the turns on them.
+    """Return bases of these numbers of statements, the smallest first, with the turns on them.
 
     One more is as large as the largest, after its source was replaced some times.
     Every base holds what the smaller ones hold, and only that is asked for, so that each question has its answer in

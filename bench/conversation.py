@@ -26,7 +26,7 @@ class Said:
 
 
 def conversation(seed: int) -> Iterator[Said]:
-    """Give a conversation's messages: of five, two tell a fact, two ask for one, and one does both.
+    """Return a conversation's messages: of five, two tell a fact, two ask for one, and one does both.
 
     No subject is told of twice, and what is asked for was told before, so each question has one right answer. The
     same seed gives the same conversation.
@@ -49,7 +49,7 @@ def conversation(seed: int) -> Iterator[Said]:
 
 
 def facts(chance: random.Random) -> Iterator[tuple[str, str, str]]:
-    """Give each fact as it is told, as it is asked for, and its value, in random order."""
+    """Return each fact as it is told, as it is asked for, and its value, in random order."""
     found = [
         (fact, " ".join(words)) for fact in _FACTS for words in product(*(WORDS[word_kind] for word_kind in fact[2]))
     ]

@@ -23,7 +23,7 @@ class Database:
 
     @property
     def product(self) -> str:
-        """Give the database system's name."""
+        """Return the database system's name."""
         return "SQLite" if self.url.startswith("sqlite") else "PostgreSQL"
 
 
@@ -34,7 +34,7 @@ def product_of_new_databases() -> str:
 
 @contextmanager
 def new_database(directory: Path) -> Iterator[Database]:
-    """Give an empty database, on PostgreSQL where `DATABASE_URL` names one; it is gone afterwards."""
+    """Return an empty database, on PostgreSQL where `DATABASE_URL` names one; it is gone afterwards."""
     address = os.environ.get("DATABASE_URL", "")
     if not address.startswith("postgres"):
         yield _sqlite(directory)
@@ -56,7 +56,7 @@ def django_on_new_database() -> Iterator[None]:
 
 @contextmanager
 def copied(database: Database, directory: Path) -> Iterator[Database]:
-    """Give a copy of a database that nobody has open; it is gone afterwards."""
+    """Return a copy of a database that nobody has open; it is gone afterwards."""
     if database.product == "SQLite":
         copy = _sqlite(directory)
         for file in database.directory.glob("db.sqlite3*"):

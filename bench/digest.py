@@ -58,7 +58,7 @@ WAYS: Mapping[str, Callable[[Lines, int], str]] = {
 
 
 def report(directory: Path) -> Iterator[str]:
-    """Give the lines of the report."""
+    """Return the lines of the report."""
     found = [
         (lines, asked)
         for path in sorted(directory.glob("locomo*.json"))
@@ -86,7 +86,7 @@ def _lines(conversation: Mapping[str, Any]) -> Lines:
 
 
 def _asked(conversation: Mapping[str, Any]) -> list[set[str]]:
-    """Give the content words of each answer that counts."""
+    """Return the content words of each answer that counts."""
     of_kind = (item for item in conversation["questions"] if str(item.get("category", "1")) in _CATEGORIES)
     return [words for item in of_kind if (words := content(str(item.get("answer", ""))))]
 

@@ -42,7 +42,7 @@ def counted_statements(counted: list[str]) -> Iterator[None]:
 
 
 def stored_bytes() -> Counter[str]:
-    """Give the bytes of the pages of each table and index of a SQLite database."""
+    """Return the bytes of the pages of each table and index of a SQLite database."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -74,7 +74,9 @@ def sessions_of_mixed_talk(turn_count: int) -> Iterator[Iterator[str]]:
 
 
 def statements_of_a_turn() -> dict[str, list[str]]:
-    """Give the statements of whole requests, of a question and of a fact told, in a session that has had some turns."""
+    """Return the statements of whole requests, of a question and of a fact told, in a session that has had some
+    turns.
+    """
     from django.test import Client
 
     from sessions_app.actions.api_keys import create_key

@@ -30,7 +30,7 @@ class TakenIn:
 
     @property
     def units_a_second(self) -> float:
-        """Give their rate."""
+        """Return their rate."""
         return sum(self.unit_counts) / self.seconds
 
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def chat_beside_ingest(server: MeasuredServer, rounds: int, paragraph_count: int) -> Beside:
-    """Give rounds: turns with nothing beside them before and after those while a source is taken in, and one alone.
+    """Return rounds: turns with nothing beside them before and after those while a source is taken in, and one alone.
 
     The sources go into bases that the talking sessions have not mounted, so that all turns find the same.
     """
@@ -94,7 +94,7 @@ def _chat_alone(server: MeasuredServer, said: Iterator[Talk], measured: Beside) 
 
 
 def _sessions(client: Client, number: int) -> Iterator[Talk]:
-    """Give for each turn the session to hold it in: as long ones are slower, no session becomes long."""
+    """Return for each turn the session to hold it in: as long ones are slower, no session becomes long."""
     for seed in itertools.count(2_000_000 + 1_000 * number):
         yield from itertools.repeat(Talk(client, seed), _TURNS_A_SESSION)
 
@@ -110,7 +110,7 @@ def _take_in(server: MeasuredServer, number: int, paragraph_count: int, taken: T
 
 
 def _text(seed: int, paragraph_count: int) -> str:
-    """Give paragraphs of plain statements, each one of its own, equal for equal seeds."""
+    """Return paragraphs of plain statements, each one of its own, equal for equal seeds."""
     chosen = random.Random(seed)
 
     def statement(number: int) -> str:

@@ -92,7 +92,7 @@ def _packed() -> str:
 
 
 def _base(project: "Project", name: str, unit_count: int) -> "KnowledgeBase":
-    """Give a base whose one layer holds so many units, written as an ingest writes them but without its limits."""
+    """Return a base whose one layer holds so many units, written as an ingest writes them but without its limits."""
     from sessions_app.actions.knowledge import create_base, lock_base, move_head
     from sessions_app.models import KnowledgeLayer
     from sessions_app.search.index import index_units
@@ -125,7 +125,7 @@ def _units(name: str, count: int) -> "Iterator[KnowledgeUnit]":
 
 
 def _weights() -> list[float]:
-    """Give how often each word of the vocabulary comes, summed up: as in texts, few come often and most seldom."""
+    """Return how often each word of the vocabulary comes, summed up: as in texts, few come often and most seldom."""
     return list(accumulate(1 / (place + 10) for place in range(_VOCABULARY)))
 
 
@@ -134,7 +134,7 @@ def _words(chance: random.Random, weights: list[float], count: int) -> list[str]
 
 
 def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], float]:
-    """Give the times of resolving each view and of searching it, and the processor's of both in the mean; in ms."""
+    """Return the times of resolving each view and of searching it, and the processor's of both in the mean; in ms."""
     from mrpvm.knowledge.text import terms
     from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 
@@ -150,7 +150,7 @@ def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], floa
 
 
 def _mebibytes_of_sessions(project: "Project", base: "KnowledgeBase") -> float:
-    """Give what sessions with the base mounted add to the memory in use when each has searched it and is held."""
+    """Return what sessions with the base mounted add to the memory in use when each has searched it and is held."""
     from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 
     def in_use() -> float:
@@ -172,7 +172,7 @@ def _alternately(
     begin: Callable[["Project", "KnowledgeBase"], "Session"], action: Callable[["Session", "KnowledgeBase"], object],
     project: "Project", small: "KnowledgeBase", large: "KnowledgeBase",
 ) -> tuple[list[float], list[float]]:  # fmt: skip
-    """Give the times of an action on both bases, each in a session of its own, by turns."""
+    """Return the times of an action on both bases, each in a session of its own, by turns."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(ROUNDS):
         for base, spent in zip((small, large), times, strict=True):
@@ -189,7 +189,7 @@ def _opened(project: "Project", base: "KnowledgeBase") -> "Session":
 
 
 def _told(project: "Project", base: "KnowledgeBase") -> "Session":
-    """Give a session with news to save."""
+    """Return a session with news to save."""
     from sessions_app.actions.context_loads import Material, add_context
 
     session = _opened(project, base)

@@ -57,7 +57,7 @@ def _ask_at_every_level(seed: int, levels: dict[int, LevelCost]) -> None:
 
 
 def _admission_rate(rounds: int) -> float:
-    """Give how many statements of a document of units are admitted in a second of CPU."""
+    """Return how many statements of a document of units are admitted in a second of CPU."""
     writer = ControlWriter()
     for number, (statement, _, _) in enumerate(islice(facts(random.Random(0)), _DOCUMENT_UNITS)):
         writer.ku(

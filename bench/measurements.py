@@ -51,11 +51,11 @@ class Requests:
 
     @property
     def median_cpu_ms(self) -> float:
-        """Give the CPU time of a request: its mean in each round, and of these the median."""
+        """Return the CPU time of a request: its mean in each round, and of these the median."""
         return median(self.block_cpu_ms)
 
     def percentile_ms(self, percent: int) -> float:
-        """Give the time that so many requests did not take longer than."""
+        """Return the time that so many requests did not take longer than."""
         ordered = sorted(self.wall_ms)
         return ordered[min(len(ordered) - 1, len(ordered) * percent // 100)]
 
@@ -95,7 +95,7 @@ def touch_floor(floor: MeasuredServer, turns: int, requests: Requests) -> None:
 
 
 def turn_and_floor(server: MeasuredServer, floor: MeasuredServer, sizes: Sizes) -> tuple[Requests, Requests]:
-    """Give the requests of all rounds: turns, and the floor's; one round of each warms both servers up."""
+    """Return the requests of all rounds: turns, and the floor's; one round of each warms both servers up."""
     talk(server, sizes.turns_a_round, seed=0, requests=Requests())
     touch_floor(floor, sizes.turns_a_round, Requests())
     turns, written = Requests(), Requests()
@@ -114,12 +114,12 @@ class Stored:
 
     @property
     def total_row_bytes(self) -> float:
-        """Give the bytes of all rows together."""
+        """Return the bytes of all rows together."""
         return sum(self.row_bytes.values())
 
 
 def deep_session(server: MeasuredServer, sizes: Sizes) -> tuple[Requests, Requests, list[Stored]]:
-    """Give turns around the deep end of one long session, turns around the tenth of new ones, and bytes a window.
+    """Return turns around the deep end of one long session, turns around the tenth of new ones, and bytes a window.
 
     The two kinds of turns alternate, so that whatever else the machine does meets both alike.
     """

@@ -40,7 +40,7 @@ class PolicyCosts:
     requests: Mapping[str, Requests] = field(default_factory=dict)
 
     def lines(self) -> Iterator[str]:
-        """Give the figures, line by line."""
+        """Return the figures, line by line."""
         yield f"{'tokens of a context after exchanges':42}" + "".join(f"{count:>9,}" for count in self.sizes)
         for name, read in (
             ("  summary and 8 messages", lambda size: size.summarised),
@@ -59,7 +59,7 @@ class PolicyCosts:
 
 
 def _added(with_it: Sequence[float], without: Sequence[float]) -> float:
-    """Give the median of the differences at each message, which a busy machine moves least."""
+    """Return the median of the differences at each message, which a busy machine moves least."""
     return median(one - other for one, other in zip(with_it, without, strict=True))
 
 
@@ -82,7 +82,8 @@ def policy_requests(server: MeasuredServer, rounds: int, turns: int) -> Mapping[
 
 
 def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
-    """Give the size of the next turn's context after so many exchanges of one conversation that grows in the database.
+    """Return the size of the next turn's context after so many exchanges of one conversation that grows in the
+    database.
 
     Without a model the summary is made by rules; a model's is held to the same length.
     """

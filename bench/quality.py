@@ -11,7 +11,7 @@ from bench.rewriting.__main__ import OWN_DATA as REWRITING_DATA
 
 
 def quality_lines() -> Iterator[str]:
-    """Give the figures as they are measured, of the collections in `MRPVM_BENCH_DATA`, else of our own small ones.
+    """Return the figures as they are measured, of the collections in `MRPVM_BENCH_DATA`, else of our own small ones.
 
     Effects: knowledge bases in the database that Django is set up for.
     """

@@ -39,7 +39,7 @@ class Report:
     bases: Sequence[Base]
 
     def lines(self) -> Iterator[str]:
-        """Give the report, line by line."""
+        """Return the report, line by line."""
         count = len(self.turns.wall_ms)
         yield f"mrpvm bench: {count} turns, one client, {self.product}, Python {platform.python_version()}"
         yield ""
@@ -120,7 +120,7 @@ def floor_ratio(turns: Requests, floor: Requests) -> float:
 
 
 def ingest_lines(beside: Beside, product: str) -> Iterator[str]:
-    """Give what was measured of turns beside the ingest of a source."""
+    """Return what was measured of turns beside the ingest of a source."""
     quiet, busy = beside.quiet, beside.busy
     count = median(beside.taken_beside.unit_counts)
     yield _figures("turn with nothing beside it", quiet, median(quiet.cpu_ms))

@@ -95,7 +95,7 @@ class Client:
         self._connection = HTTPConnection("127.0.0.1", port, timeout=timeout_seconds)
 
     def __enter__(self) -> Self:
-        """Give itself; the connection is opened by the first request."""
+        """Return itself; the connection is opened by the first request."""
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -134,7 +134,7 @@ class Client:
         return answer
 
     def new_session(self, kb_id: str | None = None) -> str:
-        """Give the id of a new session, with this base mounted."""
+        """Return the id of a new session, with this base mounted."""
         body = {} if kb_id is None else {"kb_id": kb_id}
         return str(json.loads(self.post("/api/sessions", body))["session_id"])
 

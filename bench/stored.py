@@ -5,7 +5,7 @@ from django.db import connection
 
 
 def database_bytes() -> int:
-    """Give the size of the whole database, pages of indexes included and free ones not."""
+    """Return the size of the whole database, pages of indexes included and free ones not."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             pages, free, page_bytes = (int(cursor.execute(f"PRAGMA {name}").fetchone()[0]) for name in _SQLITE_PAGES)
@@ -18,7 +18,7 @@ _SQLITE_PAGES = ("page_count", "freelist_count", "page_size")
 
 
 def row_bytes() -> dict[str, int]:
-    """Give the bytes of the values in each table of the product, without indexes and free space."""
+    """Return the bytes of the values in each table of the product, without indexes and free space."""
     models = apps.get_app_config("sessions_app").get_models()
     return {model.__name__: _bytes_of(model._meta.db_table) for model in models}
 

@@ -91,10 +91,10 @@ class Clock(Protocol):
     """Time, handed in so that runs can be repeated."""
 
     def now(self) -> datetime:
-        """Give the current time in UTC."""
+        """Return the current time in UTC."""
 
     def monotonic_ms(self) -> float:
-        """Give milliseconds from an arbitrary start, never going back."""
+        """Return milliseconds from an arbitrary start, never going back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +185,7 @@ class Planner(Protocol):
     descriptor: Descriptor
 
     def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
-        """Give a plan, or None to keep the earlier one [K-52]."""
+        """Return a plan, or None to keep the earlier one [K-52]."""
 
 
 # -- seed detector ---------------------------------------------------------------------------------------
@@ -244,10 +244,10 @@ class SeedDetector(Protocol):
     descriptor: Descriptor
 
     def detect(self, request: DetectInput, context: CallContext) -> Detection:
-        """Give intents and units of the message as control text; `unsupported` if no intent can be found [BP-4]."""
+        """Return intents and units of the message as control text; `unsupported` if no intent can be found [BP-4]."""
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Give the units a chunk of a source states, as control text [IN-1]."""
+        """Return the units a chunk of a source states, as control text [IN-1]."""
 
 
 # -- KB retriever ----------------------------------------------------------------------------------------
@@ -307,7 +307,7 @@ class KBRetriever(Protocol):
     descriptor: Descriptor
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Give evidence per intent; `insufficient` when another plugin should look too [BP-31]."""
+        """Return evidence per intent; `insufficient` when another plugin should look too [BP-31]."""
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped", "error"] | PluginError:
         """Take notice of a change; whatever is derived from it is the plugin's own affair [PL-44].
@@ -358,7 +358,7 @@ class GoalSolver(Protocol):
     descriptor: Descriptor
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Give one group per intent; nothing is asserted that the evidence does not say [BP-37, R-9]."""
+        """Return one group per intent; nothing is asserted that the evidence does not say [BP-37, R-9]."""
 
 
 # -- response validator ----------------------------------------------------------------------------------
@@ -390,7 +390,7 @@ class ResponseValidator(Protocol):
     descriptor: Descriptor
 
     def validate(self, request: ValidateInput, context: CallContext) -> Validation:
-        """Give a verdict with its reason."""
+        """Return a verdict with its reason."""
 
 
 Plugin = Planner | SeedDetector | KBRetriever | GoalSolver | ResponseValidator

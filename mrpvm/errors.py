@@ -43,7 +43,7 @@ class MRPError(Exception):
         self.details = dict(details or {})
 
     def as_record(self) -> dict[str, Any]:
-        """Give the error as stored data: `{code, message, details}` [T-25]."""
+        """Return the error as stored data: `{code, message, details}` [T-25]."""
         return {"code": self.code, "message": self.message, "details": self.details}
 
 

@@ -49,12 +49,12 @@ UNTRIED_PLANNER = Experience(sufficiency=0.9, latency_ms=400.0)
 
 
 def untried(plugin_type: str) -> Experience:
-    """Give what is assumed of a plugin before its first attempt [K-55]."""
+    """Return what is assumed of a plugin before its first attempt [K-55]."""
     return UNTRIED_PLANNER if plugin_type == PLANNER else Experience()
 
 
 def utility(plugin_type: str, seen: Experience) -> float:
-    """Give how useful a plugin has been, for ranking it among its like [K-54]."""
+    """Return how useful a plugin has been, for ranking it among its like [K-54]."""
     if plugin_type == PLANNER:
         return seen.success - _clamped(seen.latency_ms / 8_000, 0.4) - _clamped(0.25 * (1 - seen.sufficiency), 0.25)
     costs = _clamped(seen.latency_ms / 5_000, 0.5) + _clamped(0.05 * seen.llm_calls, 0.3)
@@ -78,7 +78,7 @@ class Attempt:
 
 
 def learn(seen: Experience, attempt: Attempt) -> Experience:
-    """Give the experience after one more attempt; a refusal leaves the average of success alone [K-55, K-56]."""
+    """Return the experience after one more attempt; a refusal leaves the average of success alone [K-55, K-56]."""
     refused = not (attempt.succeeded or attempt.failed)
     sufficient = False if refused else attempt.sufficient
     return Experience(
@@ -98,7 +98,7 @@ def _moved(average: float, value: float) -> float:
 
 
 def attempts_of(stages: Iterable[StageRecord], *, turn_failed: bool = False) -> list[Attempt]:
-    """Give a turn's attempts, those of planners last; calls that were skipped for want of budget are none [K-56].
+    """Return a turn's attempts, those of planners last; calls that were skipped for want of budget are none [K-56].
 
     A solver whose answer was rejected in its frame has failed, whatever it said of itself, and so has every planner
     of a turn that failed [T-35].
@@ -169,7 +169,7 @@ def _planner_attempts(records: Sequence[StageRecord], turn_failed: bool) -> list
 def learn_turn(
     stages: Iterable[StageRecord], seen: Callable[[PluginKey], Experience], *, turn_failed: bool = False
 ) -> dict[PluginKey, Experience]:
-    """Give the new experience of every plugin that a turn tried.
+    """Return the new experience of every plugin that a turn tried.
 
     Args:
         seen: gives a plugin's experience before the turn.

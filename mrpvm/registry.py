@@ -80,15 +80,15 @@ class Registry:
             self.register(offered() if isinstance(offered, type) or not hasattr(offered, "descriptor") else offered)
 
     def get(self, plugin_type: str, plugin_id: str) -> Plugin | None:
-        """Give the plugin, or None."""
+        """Return the plugin, or None."""
         return self._plugins.get((plugin_type, plugin_id))
 
     def has(self, plugin_type: str, plugin_id: str) -> bool:
-        """Tell whether such a plugin is registered."""
+        """Return whether such a plugin is registered."""
         return (plugin_type, plugin_id) in self._plugins
 
     def descriptors(self, plugin_type: str | None = None) -> list[Descriptor]:
-        """Give descriptors sorted by type, then id; an unknown type gives an empty list [PL-29]."""
+        """Return descriptors sorted by type, then id; an unknown type gives an empty list [PL-29]."""
         return [
             plugin.descriptor
             for (kind, _), plugin in sorted(self._plugins.items(), key=lambda item: item[0])
@@ -96,27 +96,27 @@ class Registry:
         ]
 
     def seed_detector(self, plugin_id: str) -> SeedDetector:
-        """Give a seed detector by id; `KeyError` if there is none."""
+        """Return a seed detector by id; `KeyError` if there is none."""
         return cast(SeedDetector, self._plugins["sd-plugin", plugin_id])
 
     def kb_retrievers(self) -> list[KBRetriever]:
-        """Give all KB retrievers in id order: the order in which lifecycle events reach them [PL-43]."""
+        """Return all KB retrievers in id order: the order in which lifecycle events reach them [PL-43]."""
         return [cast(KBRetriever, self._plugins["kb-plugin", item.id]) for item in self.descriptors("kb-plugin")]
 
     def kb_retriever(self, plugin_id: str) -> KBRetriever:
-        """Give a KB retriever by id; `KeyError` if there is none."""
+        """Return a KB retriever by id; `KeyError` if there is none."""
         return cast(KBRetriever, self._plugins["kb-plugin", plugin_id])
 
     def goal_solver(self, plugin_id: str) -> GoalSolver:
-        """Give a goal solver by id; `KeyError` if there is none."""
+        """Return a goal solver by id; `KeyError` if there is none."""
         return cast(GoalSolver, self._plugins["gs-plugin", plugin_id])
 
     def response_validator(self, plugin_id: str) -> ResponseValidator:
-        """Give a response validator by id; `KeyError` if there is none."""
+        """Return a response validator by id; `KeyError` if there is none."""
         return cast(ResponseValidator, self._plugins["val-plugin", plugin_id])
 
     def planner(self, plugin_id: str) -> Planner:
-        """Give a planner by id; `KeyError` if there is none."""
+        """Return a planner by id; `KeyError` if there is none."""
         return cast(Planner, self._plugins["mrp-plan-plugin", plugin_id])
 
 

@@ -101,17 +101,17 @@ class KnowledgeUnit:
 
     @property
     def text(self) -> str:
-        """Give what the unit says: its claim, else its procedure, else its topic."""
+        """Return what the unit says: its claim, else its procedure, else its topic."""
         return self.claim or self.procedure or self.topic
 
     @property
     def is_evidence(self) -> bool:
-        """Tell whether retrieval may offer the unit as evidence [BP-27]."""
+        """Return whether retrieval may offer the unit as evidence [BP-27]."""
         return "kb-plugin" in self.phase_scopes
 
     @property
     def is_guidance(self) -> bool:
-        """Tell whether the unit instructs a phase other than retrieval [V-9]."""
+        """Return whether the unit instructs a phase other than retrieval [V-9]."""
         return any(scope != "kb-plugin" for scope in self.phase_scopes)
 
 
@@ -194,7 +194,9 @@ class GuidanceUnits:
 
     @property
     def strategy(self) -> tuple[EvidenceEntry, ...]:
-        """Give what says how to go about the task: planning, decomposition and validation, without doubles [PL-11]."""
+        """Return what says how to go about the task: planning, decomposition and validation, without doubles
+        [PL-11].
+        """
         found = (*self.planner, *self.decomposition, *self.validation)
         return tuple({entry.unit.id: entry for entry in found}.values())
 
@@ -214,7 +216,7 @@ class Evidence:
 
     @property
     def entries(self) -> tuple[EvidenceEntry, ...]:
-        """Give all evidence, current turn first, then session, then knowledge base."""
+        """Return all evidence, current turn first, then session, then knowledge base."""
         return self.current_turn_units + self.session_units + self.kb_units
 
 
@@ -313,7 +315,7 @@ class Answer:
 
     @property
     def status(self) -> Literal["answered", "no-context"]:
-        """Give `answered` if at least one group is, else `no-context` [R-8]."""
+        """Return `answered` if at least one group is, else `no-context` [R-8]."""
         return "answered" if any(group.status == "answered" for group in self.groups) else "no-context"
 
     @property

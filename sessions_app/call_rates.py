@@ -29,5 +29,5 @@ def is_allowed(name: str, per_minute: int) -> bool:
 
 
 def seconds_to_wait() -> int:
-    """Give the whole seconds until the next minute begins to count."""
+    """Return the whole seconds until the next minute begins to count."""
     return int(WINDOW_SECONDS - time.time() % WINDOW_SECONDS) + 1

@@ -14,7 +14,7 @@ ENVIRONMENT_TAG = "environment"
 
 @register(ENVIRONMENT_TAG)
 def check_environment(app_configs: Sequence[AppConfig] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Give one error for each environment variable that cannot be used."""
+    """Return one error for each environment variable that cannot be used."""
     return [Error(str(problem), id="mrpvm.E001") for problem in settings.ENVIRONMENT_PROBLEMS]
 
 

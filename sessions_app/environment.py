@@ -33,7 +33,7 @@ class Problem:
     expected: str
 
     def __str__(self) -> str:
-        """Give the line that an operator reads."""
+        """Return the line that an operator reads."""
         return f"{self.variable} is {self.shown}: expected {self.expected}."
 
 
@@ -45,7 +45,7 @@ class Environment:
     problems: list[Problem] = field(default_factory=list)
 
     def text(self, name: str) -> str:
-        """Give the trimmed value, empty when unset: a set but empty variable counts as unset."""
+        """Return the trimmed value, empty when unset: a set but empty variable counts as unset."""
         return self.variables.get(name, "").strip()
 
     def refuse(self, name: str, expected: str, *, secret: bool = False) -> None:
@@ -55,7 +55,7 @@ class Environment:
         self.problems.append(Problem(name, shown, expected))
 
     def whole_number(self, name: str, default: int, *, lowest: int = 0, highest: int | None = None) -> int:
-        """Give a whole number within the bounds."""
+        """Return a whole number within the bounds."""
         value = self.text(name)
         if not value:
             return default
@@ -67,11 +67,11 @@ class Environment:
         return default
 
     def limit_or_none(self, name: str) -> int | None:
-        """Give a limit that is off (None) unless set; 0 is off too."""
+        """Return a limit that is off (None) unless set; 0 is off too."""
         return self.whole_number(name, 0) or None
 
     def flag(self, name: str, *, default: bool) -> bool:
-        """Give a switch: 1 or 0 (also true/false, yes/no, on/off)."""
+        """Return a switch: 1 or 0 (also true/false, yes/no, on/off)."""
         value = self.text(name).lower()
         if not value:
             return default
@@ -83,18 +83,18 @@ class Environment:
         return False
 
     def choice(self, name: str, choices: tuple[str, ...]) -> str:
-        """Give one of the choices; the first is the default."""
+        """Return one of the choices; the first is the default."""
         value = self.text(name)
         if value and value not in choices:
             self.refuse(name, " or ".join(choices))
         return value if value in choices else choices[0]
 
     def name_list(self, name: str) -> list[str]:
-        """Give the parts of a comma-separated list."""
+        """Return the parts of a comma-separated list."""
         return [part.strip() for part in self.text(name).split(",") if part.strip()]
 
     def web_address(self, name: str) -> str:
-        """Give an http(s) address, empty when unset."""
+        """Return an http(s) address, empty when unset."""
         value = self.text(name)
         if value and not _is_address(value, {"http", "https"}):
             self.refuse(name, "an address that starts with http:// or https://", secret="@" in value)
@@ -102,7 +102,7 @@ class Environment:
         return value.rstrip("/")
 
     def origins(self, name: str) -> list[str]:
-        """Give a list of web origins: scheme and host, without a path."""
+        """Return a list of web origins: scheme and host, without a path."""
         values = self.name_list(name)
         for value in values:
             if not _is_address(value, {"http", "https"}) or urlsplit(value)._replace(scheme="", netloc="").geturl():
@@ -111,7 +111,7 @@ class Environment:
         return values
 
     def host_names(self, name: str) -> list[str]:
-        """Give a list of host names as Django takes them: without scheme, port or path, IPv6 in brackets."""
+        """Return a list of host names as Django takes them: without scheme, port or path, IPv6 in brackets."""
         values = self.name_list(name)
         if not all(re.fullmatch(r"\*|\.?[\w.-]+|\[[0-9A-Fa-f:.]+\]", value) for value in values):
             self.refuse(name, "host names such as mrpvm.example, separated by commas")
@@ -119,7 +119,7 @@ class Environment:
         return values
 
     def service(self, name: str, schemes: tuple[str, ...], package: str) -> str:
-        """Give the address of a Redis server, empty when unset; its driver must be installed."""
+        """Return the address of a Redis server, empty when unset; its driver must be installed."""
         value = self.text(name)
         if not value:
             return ""
@@ -129,7 +129,7 @@ class Environment:
         return value if self._installed(name, package) else ""
 
     def database(self, name: str, default_path: Path) -> dict[str, Any]:
-        """Give Django's description of the database; SQLite at `default_path` when unset."""
+        """Return Django's description of the database; SQLite at `default_path` when unset."""
         fallback = dj_database_url.parse(f"sqlite:///{default_path}")
         value = self.text(name)
         if not value:
@@ -148,11 +148,11 @@ class Environment:
         return parsed
 
     def path(self, name: str, default: Path) -> Path:
-        """Give a path that need not exist."""
+        """Return a path that need not exist."""
         return Path(self.text(name) or default).expanduser().resolve()
 
     def data_directory(self, name: str, default: Path) -> Path:
-        """Give the directory of the server's own files; it is made, for its owner alone, if it is missing."""
+        """Return the directory of the server's own files; it is made, for its owner alone, if it is missing."""
         directory = Path(self.text(name) or default).expanduser().resolve()
         with suppress(OSError):
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -161,7 +161,7 @@ class Environment:
         return directory
 
     def secret_key(self, name: str, directory: Path, *, required: bool) -> str:
-        """Give the signing key: the variable, else one that is made once and kept in the data directory [O-26]."""
+        """Return the signing key: the variable, else one that is made once and kept in the data directory [O-26]."""
         value = self.text(name)
         if required and len(value) < SECRET_CHARS:
             self.refuse(name, f"{SECRET_CHARS} or more random characters, the same at every start", secret=True)
@@ -195,7 +195,7 @@ def _can_be_written_to(directory: Path) -> bool:
 
 
 def _kept_secret(path: Path) -> str:
-    """Give the file's secret, made on first use; two processes that start together agree on one.
+    """Return the file's secret, made on first use; two processes that start together agree on one.
 
     Raises:
         OSError: the file can be neither read nor made.

@@ -176,12 +176,12 @@ def use_server_loop(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def group_of(session_pk: int) -> str:
-    """Give the channel group of a session."""
+    """Return the channel group of a session."""
     return f"session.{session_pk}"
 
 
 def group_of_base(base_pk: int) -> str:
-    """Give the channel group of the sessions that have a base mounted."""
+    """Return the channel group of the sessions that have a base mounted."""
     return f"base.{base_pk}"
 
 
@@ -220,7 +220,7 @@ def _insert(session: Session, first: int, news: Sequence[News]) -> None:
 
 
 def message_of(event: SessionEvent) -> EventMessage:
-    """Give the event as browsers get it."""
+    """Return the event as browsers get it."""
     return {
         "sequence": event.sequence,
         "kind": event.kind,
@@ -252,7 +252,7 @@ def announce_loading(session_pk: int, source_name: str, done_chunks: int, chunk_
 
 
 def base_revised(kb_id: str, revision: int) -> EventMessage:
-    """Give what a page is told whose session has a base mounted that is at another revision now."""
+    """Return what a page is told whose session has a base mounted that is at another revision now."""
     payload = {"kb_id": kb_id, "revision": revision}
     return {"sequence": None, "kind": "kb.revised", "payload": payload, "created_at": None}
 
@@ -308,7 +308,7 @@ def _kinds(messages: Sequence[EventMessage]) -> str:
 
 
 def layer_answers() -> bool:
-    """Tell whether a message that goes into the layer comes out again; for readiness checks.
+    """Return whether a message that goes into the layer comes out again; for readiness checks.
 
     Raises:
         Exception: whatever keeps the layer from answering.

@@ -4,20 +4,20 @@ import secrets
 
 
 def new_id(prefix: str) -> str:
-    """Give `<prefix>-` and 32 hex digits: 128 random bits, so that knowing an id may grant access to it [N-6]."""
+    """Return `<prefix>-` and 32 hex digits: 128 random bits, so that knowing an id may grant access to it [N-6]."""
     return f"{prefix}-{secrets.token_hex(16)}"
 
 
 def new_session_id() -> str:
-    """Give a session id [S-1]."""
+    """Return a session id [S-1]."""
     return new_id("sess")
 
 
 def new_kb_id() -> str:
-    """Give a knowledge-base id [KB-1]."""
+    """Return a knowledge-base id [KB-1]."""
     return new_id("kb")
 
 
 def new_request_id() -> str:
-    """Give the id of a turn or of another request [API-4]."""
+    """Return the id of a turn or of another request [API-4]."""
     return new_id("req")

@@ -18,12 +18,12 @@ NO_MODEL = "No language model is configured."
 
 
 def is_configured() -> bool:
-    """Tell whether base URL and model are set [O-28]."""
+    """Return whether base URL and model are set [O-28]."""
     return bool(settings.MRPVM_LLM_BASE_URL and settings.MRPVM_LLM_MODEL)
 
 
 def endpoint() -> Endpoint | None:
-    """Give the process's provider, None when none is configured."""
+    """Return the process's provider, None when none is configured."""
     if not is_configured():
         return None
     return _endpoint(
@@ -50,7 +50,7 @@ def model_source(
     chain: Chain | None = None,
     wish: str | None = None,
 ) -> ModelSource:
-    """Give the models under one snapshot of the roles [L-5].
+    """Return the models under one snapshot of the roles [L-5].
 
     Args:
         config: the stored table; the shipped defaults when None or empty.
@@ -66,7 +66,7 @@ def model_source(
 
 
 def grounding_of(session: Session, requested: str | None) -> Literal["strict", "open"]:
-    """Give whether answers may go beyond evidence: as the request, the session, the project or the server say [O-12].
+    """Return whether answers may go beyond evidence: as the request, the session, the project or the server say [O-12].
 
     Without a model there is nobody to go beyond it.
     """
@@ -77,7 +77,7 @@ def grounding_of(session: Session, requested: str | None) -> Literal["strict", "
 
 
 def model_names() -> tuple[str, ...]:
-    """Give the configured model and those the provider lists; none without a provider [O-29]."""
+    """Return the configured model and those the provider lists; none without a provider [O-29]."""
     provider = endpoint()
     return () if provider is None else provider.model_names()
 

@@ -10,7 +10,7 @@ from mrpvm.llm.redaction import without_secrets
 
 
 def configured_secrets() -> list[str]:
-    """Give the secrets that the settings hold, the empty ones too; a log line or a plugin's error may repeat them."""
+    """Return the secrets that the settings hold, the empty ones too; a log line or a plugin's error may repeat them."""
     redis_password = urlsplit(settings.REDIS_URL).password or ""
     database_passwords = [str(database.get("PASSWORD") or "") for database in settings.DATABASES.values()]
     return [
@@ -27,7 +27,7 @@ class PlainFormatter(logging.Formatter):
     """Writes `time level logger message`, secrets left out, also of tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Give the finished line."""
+        """Return the finished line."""
         return without_secrets(super().format(record))
 
 
@@ -35,5 +35,5 @@ class NotCutOff(logging.Filter):
     """Leaves out the traceback of a request that was cut off: the server, or a client going away, ended it."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Give False for a cancelled request."""
+        """Return False for a cancelled request."""
         return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))

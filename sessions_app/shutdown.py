@@ -47,5 +47,5 @@ def interrupt_if_over() -> None:
 
 
 def remaining_seconds() -> float | None:
-    """Give how long running turns still have, 0 or less when their time is over; None while no end has begun."""
+    """Return how long running turns still have, 0 or less when their time is over; None while no end has begun."""
     return None if _deadline is None else _deadline - time.monotonic()

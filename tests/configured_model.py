@@ -13,7 +13,7 @@ ACCEPTED = '{"verdict": "accepted", "reason": ""}'
 
 
 def acting(solver: Behaviour) -> Behaviour:
-    """Give a provider's behaviour: what a test says to solvers, acceptance to the validator."""
+    """Return a provider's behaviour: what a test says to solvers, acceptance to the validator."""
 
     def answer(asked: Asked) -> None:
         told = asked.body.get("instructions") or asked.body["messages"][0]["content"]
@@ -25,7 +25,7 @@ def acting(solver: Behaviour) -> Behaviour:
 
 @pytest.fixture
 def provider(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    """Give the configured provider; waits between attempts take no time."""
+    """Return the configured provider; waits between attempts take no time."""
     with Provider(otherwise=acting(say("It is Rex [1]."))) as made:
         settings.MRPVM_LLM_BASE_URL, settings.MRPVM_LLM_MODEL = made.url, "some-model"
         settings.MRPVM_LLM_API_KEY = KEY

@@ -31,7 +31,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(scope="session", autouse=True)
 def data_directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the run's own data directory: no test touches the developer's."""
+    """Return the run's own data directory: no test touches the developer's."""
     settings.MRPVM_DATA_DIR = tmp_path_factory.mktemp("data")
     return settings.MRPVM_DATA_DIR
 
@@ -125,7 +125,7 @@ def fresh_counters() -> None:
 
 @pytest.fixture
 def own_services() -> Iterator[dict[str, str]]:
-    """Give the variables for server processes of the test's own: a new database where the run has PostgreSQL.
+    """Return the variables for server processes of the test's own: a new database where the run has PostgreSQL.
 
     Empty on SQLite, where the database lies in the data directory.
     """
@@ -145,7 +145,7 @@ def own_services() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def live_asgi(transactional_db: None, settings: Settings) -> Iterator[LiveServer]:
-    """Give the whole application behind a real socket; `live_asgi.url` is its address.
+    """Return the whole application behind a real socket; `live_asgi.url` is its address.
 
     Without limits on logins and calls: tests share an address and come fast.
     """

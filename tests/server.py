@@ -69,19 +69,19 @@ class ServerProcess:
 
     @property
     def login_link(self) -> str:
-        """Give the printed one-time link."""
+        """Return the printed one-time link."""
         found = re.search(r"Log in +(\S+)", self.output)
         assert found, self.output
         return found[1]
 
     @property
     def api_key(self) -> str | None:
-        """Give the printed API key, if one was printed."""
+        """Return the printed API key, if one was printed."""
         found = re.search(r"mrp_[A-Za-z0-9_-]{32,}", self.output)
         return found[0] if found else None
 
     def stop(self, sent: signal.Signals = signal.SIGINT) -> tuple[int, float, str]:
-        """Give exit code, seconds until the end, and what was printed last."""
+        """Return exit code, seconds until the end, and what was printed last."""
         began, said = time.monotonic(), len(self.output)
         self.process.send_signal(sent)
         code = self.process.wait(timeout=START_SECONDS)

@@ -32,18 +32,18 @@ class Judgement:
 
     @property
     def f1(self) -> float:
-        """Give the harmonic mean of recall and precision [E-12]."""
+        """Return the harmonic mean of recall and precision [E-12]."""
         total = self.recall + self.precision
         return 2 * self.recall * self.precision / total if total else 0.0
 
 
 def mentions(text: str, phrase: str) -> bool:
-    """Tell whether `text` holds `phrase` as whole words, in any case [E-10]."""
+    """Return whether `text` holds `phrase` as whole words, in any case [E-10]."""
     return re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def judge(question: Question, outcome: TurnOutcome) -> Judgement:
-    """Give the judgement of one answered message."""
+    """Return the judgement of one answered message."""
     if outcome.status != "succeeded" or outcome.answer is None:
         reason = str(outcome.error or outcome.status)
         return Judgement(
@@ -86,7 +86,7 @@ def _share(hits: Sequence[bool]) -> float:
 
 
 def _faults(expected: Expected, text: str) -> Iterable[str]:
-    """Give what is wrong with a given answer."""
+    """Return what is wrong with a given answer."""
     if expected.answerable == "no":
         yield "the story does not tell this"
         return

@@ -33,7 +33,7 @@ class Tally:
 
     @property
     def pass_rate(self) -> float:
-        """Give the share of right answers."""
+        """Return the share of right answers."""
         return self.right / self.count if self.count else 0.0
 
 
@@ -52,7 +52,7 @@ def run_all(suites: Iterable[Suite]) -> tuple[SuiteRun, ...]:
 
 
 def tally(judgements: Iterable[Judgement]) -> Tally:
-    """Give the counts of some judgements."""
+    """Return the counts of some judgements."""
     found = list(judgements)
     return Tally(
         count=len(found),
@@ -67,7 +67,7 @@ def tally(judgements: Iterable[Judgement]) -> Tally:
 
 
 def by_variant(runs: Iterable[SuiteRun]) -> dict[Variant, Tally]:
-    """Give one tally for each variant, over all suites."""
+    """Return one tally for each variant, over all suites."""
     every = list(runs)
     return {
         variant: tally(item for run in every if run.variant == variant for item in run.judgements)

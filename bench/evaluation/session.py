@@ -27,11 +27,11 @@ class Clock:
     """The machine's time."""
 
     def now(self) -> datetime:
-        """Give the current time in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic_ms(self) -> float:
-        """Give milliseconds that never go back."""
+        """Return milliseconds that never go back."""
         return time.monotonic() * 1000
 
 
@@ -84,7 +84,7 @@ class EvaluatedSession:
         self._keep(units_of_text(self._detector, story, name))
 
     def say(self, message: str, level: int = 0) -> TurnOutcome:
-        """Give the outcome of one turn and keep what it told, as a commit does."""
+        """Return the outcome of one turn and keep what it told, as a commit does."""
         self._turn_count += 1
         request = TurnRequest(
             request_id=f"req-{self._turn_count}",

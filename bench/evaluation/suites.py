@@ -63,7 +63,7 @@ class Suite:
     renames: Mapping[str, str] = field(default_factory=dict)
 
     def variant(self, variant: Variant) -> "Suite":
-        """Give the suite with the questions of one variant; renaming changes the story as well."""
+        """Return the suite with the questions of one variant; renaming changes the story as well."""
         if variant == "original":
             return self
         if variant == "inverted":
@@ -73,7 +73,7 @@ class Suite:
 
 
 def load_suites(directory: Path) -> tuple[Suite, ...]:
-    """Give the suites of a directory, one folder with an `eval.json` each, by name."""
+    """Return the suites of a directory, one folder with an `eval.json` each, by name."""
     return tuple(_suite(path) for path in sorted(directory.glob("*/eval.json")))
 
 
@@ -131,7 +131,7 @@ def _renamed(question: Question, table: Mapping[str, str]) -> Question:
 
 
 def renamed(text: str, table: Mapping[str, str]) -> str:
-    """Give `text` with the whole words of the table replaced, all at once, a capital first letter kept."""
+    """Return `text` with the whole words of the table replaced, all at once, a capital first letter kept."""
     if not table:
         return text
     lowered = {old.lower(): new for old, new in table.items()}

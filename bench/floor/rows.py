@@ -58,7 +58,7 @@ class RecordedTurn:
 
     @property
     def row_count(self) -> int:
-        """Give the number of rows."""
+        """Return the number of rows."""
         listed = (
             self.messages, self.context_units, self.unit_events, self.trace, self.session_events,
             self.layer_units, *self.postings,
@@ -67,7 +67,7 @@ class RecordedTurn:
 
 
 def _rows(found: "models.QuerySet[Any] | models.Manager[Any]", *replaced: str) -> list[Row]:
-    """Give the rows as columns, without the primary key and the columns that get new values."""
+    """Return the rows as columns, without the primary key and the columns that get new values."""
     left_out = {"id", "pk", *replaced}
     return [
         {name: value for name, value in row.items() if name not in left_out} for row in found.order_by("pk").values()
@@ -84,7 +84,7 @@ class RecordedConversation:
 
     @classmethod
     def newest(cls) -> Self:
-        """Give the conversation of the newest session."""
+        """Return the conversation of the newest session."""
         return cls(Session.objects.latest("pk"))
 
     @transaction.atomic
@@ -123,6 +123,6 @@ class RecordedConversation:
 
 
 def _renamed(row: Row) -> Row:
-    """Give a unit's columns under an id and a hash of the same lengths that no other unit has."""
+    """Return a unit's columns under an id and a hash of the same lengths that no other unit has."""
     length = len(row["unit_id"])
     return row | {"unit_id": (secrets.token_hex(16) + row["unit_id"])[:length], "hash": secrets.token_hex(32)}

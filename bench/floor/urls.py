@@ -13,7 +13,7 @@ from bench.floor.rows import RecordedConversation
 
 @cache
 def recorded() -> RecordedConversation:
-    """Give the newest conversation of the database, read once."""
+    """Return the newest conversation of the database, read once."""
     return RecordedConversation.newest()
 
 

@@ -28,7 +28,7 @@ def set_up(own: Database) -> None:
 
 
 def member() -> Any:
-    """Give a client in which an admin of the default project is logged in."""
+    """Return a client in which an admin of the default project is logged in."""
     from django.test import Client
 
     from sessions_app.actions.projects import ensure_default_project, ensure_first_admin

@@ -51,7 +51,7 @@ class Collection:
 
 
 def read_collections(directory: Path) -> Iterator[Collection]:
-    """Give the collections whose files the directory holds, in a fixed order."""
+    """Return the collections whose files the directory holds, in a fixed order."""
     for name, (pattern, read) in _READERS.items():
         corpora = [corpus for path in sorted(directory.glob(pattern)) for corpus in read(json.loads(path.read_text()))]
         if corpora:

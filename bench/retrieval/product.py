@@ -31,7 +31,7 @@ class Ranking:
 
 
 def stored(corpus: Corpus) -> KnowledgeLayer:
-    """Give the head of a new base that holds the corpus."""
+    """Return the head of a new base that holds the corpus."""
     base = create_base(ensure_default_project(), f"bench {next(_numbers)}")
     add_source(base, "bench", "", corpus.units)
     base.refresh_from_db()
@@ -39,12 +39,12 @@ def stored(corpus: Corpus) -> KnowledgeLayer:
 
 
 def opened(head: KnowledgeLayer, plugin_id: str) -> CallContext:
-    """Give what a call of the plugin over the base gets."""
+    """Return what a call of the plugin over the base gets."""
     return call_context(SessionKnowledge(EffectiveView.of_layer(head), keep_artifacts).for_plugin(plugin_id))
 
 
 def asked(plugin: KBRetriever, question: Question, context: CallContext) -> Ranking:
-    """Give what the plugin found for a question."""
+    """Return what the plugin found for a question."""
     intent = Intent(id="i1", group_number=1, act="identify", target=question.text, output="answer")
     decomposed = decompose(intent)
     request = RetrieveInput(
@@ -63,7 +63,7 @@ def asked(plugin: KBRetriever, question: Question, context: CallContext) -> Rank
 
 
 def _recall(question: Question) -> Recall | None:
-    """Give what a turn's preparation takes from the conversation before the question."""
+    """Return what a turn's preparation takes from the conversation before the question."""
     rewriting = rewrite(question.text, question.history)
     texts = meant_texts(rewriting, question.history) if rewriting.weights else ()
     return Recall(terms=rewriting.weights, texts=texts) if question.history else None

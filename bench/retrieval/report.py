@@ -77,7 +77,7 @@ class Tallies:
             self.returned[name].add(question.group, found.returned, question.gold)
 
     def rows(self, figure: Figure, collection: Collection) -> Iterator[str]:
-        """Give the report's lines of a figure, goals beside what was ranked."""
+        """Return the report's lines of a figure, goals beside what was ranked."""
         row = f"  {figure.name:38}{figure.read(self.plain, collection):8.3f}"
         for name, tally in self.ranked.items():
             value = figure.read(tally, collection)
@@ -91,7 +91,7 @@ class Tallies:
 
 
 def report(directory: Path, only: str | None = None) -> Iterator[str]:
-    """Give the lines of the report as they are measured."""
+    """Return the lines of the report as they are measured."""
     yield f"retrieval over {directory.name}: plain BM25 and the product's plugins"
     yield "beside a figure: what must be reached, and what would be excellent"
     encoder = installed_encoder()

@@ -10,17 +10,17 @@ from mrpvm.knowledge.text import terms
 
 
 def recall(ranked: Sequence[str], gold: Collection[str], depth: int) -> float:
-    """Give the share of the right names among the first `depth`."""
+    """Return the share of the right names among the first `depth`."""
     return len(set(ranked[:depth]) & set(gold)) / len(gold)
 
 
 def reciprocal_rank(ranked: Sequence[str], gold: Collection[str]) -> float:
-    """Give one over the rank of the first right name, 0 if there is none."""
+    """Return one over the rank of the first right name, 0 if there is none."""
     return next((1 / rank for rank, name in enumerate(ranked, 1) if name in gold), 0.0)
 
 
 def discounted_gain(ranked: Sequence[str], gold: Collection[str], depth: int) -> float:
-    """Give nDCG at `depth`: every right name counts 1, discounted by the logarithm of its rank."""
+    """Return nDCG at `depth`: every right name counts 1, discounted by the logarithm of its rank."""
     found = sum(1 / log2(place + 2) for place, name in enumerate(ranked[:depth]) if name in gold)
     return found / sum(1 / log2(place + 2) for place in range(min(depth, len(gold))))
 
@@ -43,13 +43,13 @@ class Tally:
         )
 
     def mean(self, figure: str, groups: Collection[str] = ()) -> float:
-        """Give a figure's mean over the questions of these groups, of all when none is named."""
+        """Return a figure's mean over the questions of these groups, of all when none is named."""
         return mean(
             row[figure] for group, rows in self.by_group.items() if not groups or group in groups for row in rows
         )
 
     def macro(self, figure: str) -> float:
-        """Give the mean over groups of a figure's mean."""
+        """Return the mean over groups of a figure's mean."""
         return mean(mean(row[figure] for row in rows) for rows in self.by_group.values())
 
 
@@ -67,7 +67,7 @@ class PlainBM25:
         self._average = mean(self._lengths.values())
 
     def ranked(self, question: str) -> list[str]:
-        """Give the names of all texts that share a term, best first."""
+        """Return the names of all texts that share a term, best first."""
         scores: dict[str, float] = defaultdict(float)
         for term in dict.fromkeys(terms(question)):
             holders = self._postings.get(term, {})

@@ -17,7 +17,9 @@ PARTS: dict[str, Callable[[FollowUp], object]] = {
 
 
 def crossed(turns: Sequence[FollowUp], part_of: Callable[[FollowUp], object]) -> Iterator[tuple[FollowUp, Weights]]:
-    """Give each turn with weights that never saw its part; a data set that is never learned from has the product's."""
+    """Return each turn with weights that never saw its part; a data set that is never learned from has the
+    product's.
+    """
     for part in dict.fromkeys(part_of(turn) for turn in turns if turn.dataset in PERMISSIVE):
         others = [turn for turn in turns if turn.dataset in PERMISSIVE and part_of(turn) != part]
         weights = learn(others)
@@ -26,6 +28,6 @@ def crossed(turns: Sequence[FollowUp], part_of: Callable[[FollowUp], object]) ->
 
 
 def can_be_crossed(turns: Sequence[FollowUp]) -> bool:
-    """Tell whether there is something to learn from in more than one part, whichever way it is parted."""
+    """Return whether there is something to learn from in more than one part, whichever way it is parted."""
     known = [turn for turn in turns if turn.dataset in PERMISSIVE]
     return all(len({part_of(turn) for turn in known}) > 1 for part_of in PARTS.values())

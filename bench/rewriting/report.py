@@ -64,7 +64,7 @@ REWRITERS = (
 
 
 def report(directory: Path) -> Iterator[str]:
-    """Give the lines of the report as they are measured."""
+    """Return the lines of the report as they are measured."""
     turns = list(follow_ups(directory))
     if not turns:
         yield f"rewriting over {directory.name}: skipped, the directory holds no rewrite*.json"
@@ -84,7 +84,7 @@ def report(directory: Path) -> Iterator[str]:
 
 
 def _crossed_rows(turns: list[FollowUp]) -> Iterator[str]:
-    """Give what is expected of conversations that nothing was learned from."""
+    """Return what is expected of conversations that nothing was learned from."""
     if not can_be_crossed(turns):
         yield "  learned from others: skipped, the directory holds too little that may be learned from"
         return

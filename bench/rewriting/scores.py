@@ -18,7 +18,7 @@ _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
 
 
 def content(text: str) -> set[str]:
-    """Give the stems of a text's content words."""
+    """Return the stems of a text's content words."""
     found = (word.partition("'")[0] for word in _WORD.findall(text.lower().replace("\u2019", "'")))
     return {stem(word) for word in found if word and word not in _STOP}
 
@@ -44,7 +44,7 @@ class Rewrites:
 
     @property
     def figures(self) -> tuple[float, float, float]:
-        """Give F1 of content words, recall of missing ones, precision of added ones (0 without any)."""
+        """Return F1 of content words, recall of missing ones, precision of added ones (0 without any)."""
         return mean(self.f1s), mean(self.recalls), self.right / max(1, self.added)
 
 
@@ -60,13 +60,13 @@ class Judgements:
 
     @property
     def balanced_accuracy(self) -> float:
-        """Give the mean of the shares that are right among those that need it and those that do not."""
+        """Return the mean of the shares that are right among those that need it and those that do not."""
         by_need = [[verdict is needed for needed, _, verdict in self.rows if needed is kind] for kind in (True, False)]
         return mean(mean(right) for right in by_need if right)
 
     @property
     def area(self) -> float:
-        """Give how often one that needs it is held likelier than one that does not; ties count half."""
+        """Return how often one that needs it is held likelier than one that does not; ties count half."""
         needing = [probability for needed, probability, _ in self.rows if needed]
         others = [probability for needed, probability, _ in self.rows if not needed]
         pairs = [(one > other) + 0.5 * (one == other) for one in needing for other in others]
@@ -74,5 +74,5 @@ class Judgements:
 
 
 def by_dataset[Figure](kind: type[Figure]) -> defaultdict[str, Figure]:
-    """Give an empty tally a data set."""
+    """Return an empty tally a data set."""
     return defaultdict(kind)

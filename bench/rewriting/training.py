@@ -47,7 +47,7 @@ type Model = dict[str, float]
 
 
 def fit(rows: Sequence[Row], targets: Any, weights: Any, penalty: float) -> Model:
-    """Give the weights of a logistic model with an L2 penalty, by Newton's method."""
+    """Return the weights of a logistic model with an L2 penalty, by Newton's method."""
     names = sorted({name for row in rows for name in row})
     place = {name: number for number, name in enumerate(names)}
     table = np.zeros((len(rows), len(names)))
@@ -67,25 +67,25 @@ def fit(rows: Sequence[Row], targets: Any, weights: Any, penalty: float) -> Mode
 
 
 def probabilities(model: Model, rows: Sequence[Row]) -> Any:
-    """Give what the model expects of each row."""
+    """Return what the model expects of each row."""
     scores = [sum(model.get(name, 0.0) * value for name, value in row.items()) for row in rows]
     return 1 / (1 + np.exp(-np.array(scores)))
 
 
 def fold_of(turn: FollowUp, salt: str = "") -> int:
-    """Give the part of the data that a conversation belongs to."""
+    """Return the part of the data that a conversation belongs to."""
     return blake2b((salt + turn.conversation).encode(), digest_size=1).digest()[0] % FOLDS
 
 
 def balanced(datasets: Sequence[str], *, noisy: Mapping[str, float]) -> Any:
-    """Give each row the weight by which a large data set counts more than a small one, but not as much more."""
+    """Return each row the weight by which a large data set counts more than a small one, but not as much more."""
     counts = Counter(datasets)
     found = np.array([noisy.get(name, 1.0) / counts[name] ** 0.5 for name in datasets])
     return found * len(found) / found.sum()
 
 
 def learn_need(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]], counted: Weights) -> Model:
-    """Give the weights of the need, learned from messages, and from what people made of those that needed it."""
+    """Return the weights of the need, learned from messages, and from what people made of those that needed it."""
     pairs = list(zip(turns, exchanges, strict=True))
     own = [signs(turn.message, said, counted.rarity) for turn, said in pairs]
     needed = [bool(content(turn.manual) - content(turn.message)) for turn in turns]
@@ -146,7 +146,7 @@ def opening_of(turn: FollowUp) -> str:
 
 
 def learn(turns: Sequence[FollowUp]) -> Weights:
-    """Give what is learned; each stage learns from what the one before says of conversations that it did not see."""
+    """Return what is learned; each stage learns from what the one before says of conversations that it did not see."""
     counts, conversation_count = conversation_counts(turns)
     counted = Weights(follows={}, need={}, first={}, second={}, counts=counts, conversation_count=conversation_count)
     exchanges = [exchanges_of(turn.history) for turn in turns]
@@ -166,7 +166,7 @@ def learn(turns: Sequence[FollowUp]) -> Weights:
 
 
 def _parts(folds: Any) -> Iterator[tuple[Any, Any]]:
-    """Give for each fold the places outside of it, to learn from, and those in it."""
+    """Return for each fold the places outside of it, to learn from, and those in it."""
     for fold in range(FOLDS):
         inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         if len(inside) and len(outside):
@@ -177,7 +177,7 @@ def _learn_terms(
     turns: Sequence[FollowUp], folds: Any, found: Sequence[dict[str, Candidate]],
     rows: Sequence[Sequence[tuple[str, dict[str, float]]]],
 ) -> tuple[Model, Model]:  # fmt: skip
-    """Give the weights of both stages."""
+    """Return the weights of both stages."""
     places = [at for at, own in enumerate(rows) for _ in own]
     flat = [row for own in rows for _, row in own]
     wanted = [content(turn.manual) for turn in turns]
@@ -203,7 +203,7 @@ def _learn_terms(
 
 
 def conversation_counts(turns: Sequence[FollowUp]) -> tuple[dict[str, int], int]:
-    """Give in how many conversations each stem was said, and how many conversations there are."""
+    """Return in how many conversations each stem was said, and how many conversations there are."""
     said: defaultdict[str, set[str]] = defaultdict(set)
     for turn in turns:
         for message in turn.history:

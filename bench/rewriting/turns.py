@@ -26,7 +26,7 @@ class FollowUp:
 
 
 def follow_ups(directory: Path) -> Iterator[FollowUp]:
-    """Give all follow-ups of the directory's `rewrite*.json` files, in their order."""
+    """Return all follow-ups of the directory's `rewrite*.json` files, in their order."""
     for path in sorted(directory.glob("rewrite*.json")):
         for item in json.loads(path.read_text())["conversations"]:
             for place, manual in sorted((int(place), text) for place, text in item["manual"].items()):

@@ -108,7 +108,7 @@ def _poll(page: Any, condition: str) -> None:
 
 
 def _payload(address: str, cookies: str) -> tuple[int, int]:
-    """Give the bytes of the page and of its compressed form."""
+    """Return the bytes of the page and of its compressed form."""
     request = Request(address, headers={"Cookie": cookies})  # noqa: S310 - loopback
     with urlopen(request, timeout=60) as response:  # noqa: S310 - as above
         body = response.read()

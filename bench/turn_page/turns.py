@@ -36,7 +36,7 @@ class _Writer:
 
 
 def large_turn(execution_count: int, seed: int = 0) -> list[Record]:
-    """Give the events of a finished turn with exactly so many executions."""
+    """Return the events of a finished turn with exactly so many executions."""
     writer = _Writer(execution_count, random.Random(seed))
     writer.emit(
         "turn.started", requestId="req-large", sessionId="sess-large", inputMessage="Everything at once?",
@@ -125,6 +125,6 @@ def _run(
 
 
 def stored_batches(records: list[Record], size: int = 500) -> Iterator[tuple[int, list[Record]]]:
-    """Give the events in batches as a running turn would have flushed them, each with its first number."""
+    """Return the events in batches as a running turn would have flushed them, each with its first number."""
     for start in range(0, len(records), size):
         yield start, records[start : start + size]

@@ -24,7 +24,7 @@ class Agent:
     source: str
 
     def may_run(self, provider: str, tool: str) -> bool:
-        """Tell whether the agent may run a tool."""
+        """Return whether the agent may run a tool."""
         return not self.declared_tools or bool({tool, f"{provider}:{tool}"} & set(self.declared_tools))
 
 
@@ -36,16 +36,16 @@ class AgentCatalogue:
     diagnostics: tuple[FileDiagnostic, ...] = ()
 
     def get(self, agent_id: str) -> Agent | None:
-        """Give the agent of an id."""
+        """Return the agent of an id."""
         return next((item for item in self.agents if item.id == agent_id), None)
 
     @cached_property
     def content_hash(self) -> str:
-        """Give the hash by which the content is known."""
+        """Return the hash by which the content is known."""
         return content_hash(self.as_record())
 
     def as_record(self) -> dict[str, Any]:
-        """Give the catalogue as stored data."""
+        """Return the catalogue as stored data."""
         return {
             "agents": [asdict(item) | {"declared_tools": list(item.declared_tools)} for item in self.agents],
             "diagnostics": [asdict(item) for item in self.diagnostics],
@@ -53,7 +53,7 @@ class AgentCatalogue:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """Give the catalogue of a stored record; fields that agents no longer have are passed over."""
+        """Return the catalogue of a stored record; fields that agents no longer have are passed over."""
         names = {field.name for field in fields(Agent)}
         known = [{name: value for name, value in item.items() if name in names} for item in record["agents"]]
         return cls(
@@ -63,7 +63,7 @@ class AgentCatalogue:
 
 
 def load_agents(roots: Sequence[FileRoot]) -> AgentCatalogue:
-    """Give the catalogue of the roots, the lowest precedence first; a bad file costs itself alone."""
+    """Return the catalogue of the roots, the lowest precedence first; a bad file costs itself alone."""
     by_id, diagnostics = read_files(roots, _FORM)
     return AgentCatalogue(tuple(by_id.values()), tuple(diagnostics))
 

@@ -34,12 +34,12 @@ def words_told(text: str) -> str:
 
 
 def no_context_text(*, as_json: bool = False, text: str = NO_CONTEXT_TEXT) -> str:
-    """Give the text of a group without evidence, wrapped when a JSON form was asked for [R-7]."""
+    """Return the text of a group without evidence, wrapped when a JSON form was asked for [R-7]."""
     return json.dumps({"status": "no-context", "answer": text}, ensure_ascii=False) if as_json else text
 
 
 def no_context(evidence: Sequence[Evidence]) -> Answer:
-    """Give the answer that no intent could be answered, with what was found for each [R-7]."""
+    """Return the answer that no intent could be answered, with what was found for each [R-7]."""
     return Answer(
         groups=tuple(
             AnswerGroup(
@@ -56,7 +56,7 @@ def no_context(evidence: Sequence[Evidence]) -> Answer:
 
 
 def response_document(answer: Answer, session_id: str) -> dict[str, Any]:
-    """Give the structured result: one group per admitted intent, in intent order [R-1, R-2]."""
+    """Return the structured result: one group per admitted intent, in intent order [R-1, R-2]."""
     return {"sessionId": session_id, "groups": [_group_document(group) for group in answer.groups]}
 
 
@@ -89,7 +89,7 @@ def _source(entry: EvidenceEntry) -> dict[str, Any]:
 
 
 def answer_text(answer: Answer) -> str:
-    """Give what a person reads: the groups' answers under short headings, source marks counted through [O-13].
+    """Return what a person reads: the groups' answers under short headings, source marks counted through [O-13].
 
     One group has no heading. Marks of later groups go on from the earlier ones; a unit keeps its number.
     """
@@ -100,7 +100,7 @@ def answer_text(answer: Answer) -> str:
 
 
 def heading(intent: str) -> str:
-    """Give an intent's text as a short heading on one line."""
+    """Return an intent's text as a short heading on one line."""
     line = " ".join(intent.split()).replace("*", "")
     return line if len(line) <= _HEADING_CHARS else line[: _HEADING_CHARS - 1].rsplit(" ", 1)[0] + "\u2026"
 
@@ -126,7 +126,9 @@ def answers_nothing(text: str) -> bool:
 
 
 def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:
-    """Give the answer with a group for every intent [R-1]: those that nothing was done for were deactivated [K-14]."""
+    """Return the answer with a group for every intent [R-1]: those that nothing was done for were deactivated
+    [K-14].
+    """
     groups = {group.intent_ref: group for group in answer.groups}
     idle = (
         AnswerGroup(
@@ -144,7 +146,7 @@ def with_idle_intents(answer: Answer, intents: Sequence[Intent]) -> Answer:
 
 
 def join_parts(intent_ref: int, act: str, intent: str, parts: Sequence[tuple[str, AnswerGroup | str]]) -> AnswerGroup:
-    """Give the group of a task from the groups of its sub-tasks, in their order; what is not answered is warned of.
+    """Return the group of a task from the groups of its sub-tasks, in their order; what is not answered is warned of.
 
     Args:
         parts: each sub-task's text with its group, or with the reason why there is none.
@@ -170,7 +172,7 @@ def join_parts(intent_ref: int, act: str, intent: str, parts: Sequence[tuple[str
 
 
 def cited_units(answer: Answer) -> list[str]:
-    """Give the cited unit ids in the order in which `answer_text` numbers them."""
+    """Return the cited unit ids in the order in which `answer_text` numbers them."""
     return list(
         dict.fromkeys(unit_id for group in answer.groups for unit_id in _marked(group, len(answer.groups) == 1))
     )
@@ -184,7 +186,7 @@ def _marked(group: AnswerGroup, alone: bool) -> Iterable[str]:
 
 
 def response_markdown(answer: Answer, session_id: str) -> str:
-    """Give the full rendering with all sources; it agrees with the document in every status [R-4, R-5]."""
+    """Return the full rendering with all sources; it agrees with the document in every status [R-4, R-5]."""
     lines = ["# MRP Response", "", f"Session: {session_id}"]
     for group in answer.groups:
         lines += ["", *_group_lines(group)]
@@ -231,7 +233,7 @@ def _plugin_lines(output: Mapping[str, Any]) -> list[str]:
 
 
 def preview(text: str, limit_chars: int = PREVIEW_CHARS) -> str:
-    """Give the answer text on one line, cut on a word boundary [R-12]."""
+    """Return the answer text on one line, cut on a word boundary [R-12]."""
     line = " ".join(text.split())
     if len(line) <= limit_chars:
         return line
@@ -240,7 +242,9 @@ def preview(text: str, limit_chars: int = PREVIEW_CHARS) -> str:
 
 
 def cut_answer(text: str, max_tokens: int | None, stop: Iterable[str]) -> tuple[str, str]:
-    """Give an answer that no model wrote within what the client allows, and why it ends: `stop` or `length` [O-30]."""
+    """Return an answer that no model wrote within what the client allows, and why it ends: `stop` or `length`
+    [O-30].
+    """
     end = min((place for item in stop if (place := text.find(item)) >= 0), default=len(text))
     limit = end if max_tokens is None else max_tokens * CHARS_PER_TOKEN
     return (text[:end], "stop") if end <= limit else (text[:limit], "length")

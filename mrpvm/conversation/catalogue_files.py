@@ -49,14 +49,14 @@ class FileForm[Thing: _Identified]:
     other_names: frozenset[str] = frozenset()
 
     def takes(self, name: str) -> bool:
-        """Tell whether a file of this name is one of them."""
+        """Return whether a file of this name is one of them."""
         return name.endswith(self.endings) and name not in self.other_names
 
 
 def read_files[Thing: _Identified](
     roots: Sequence[FileRoot], form: FileForm[Thing]
 ) -> tuple[dict[str, Thing], list[FileDiagnostic]]:
-    """Give the things by id and what was found about files.
+    """Return the things by id and what was found about files.
 
     Args:
         roots: the lowest precedence first.

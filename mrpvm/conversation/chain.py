@@ -14,12 +14,12 @@ from mrpvm.values import HistoryMessage
 
 
 def chain_start(project: str, caller: str, user: str | None) -> str:
-    """Give the hash before anything was said."""
+    """Return the hash before anything was said."""
     return _digest(json.dumps([project, caller, user], ensure_ascii=True))
 
 
 def extend_chain(chain: str, messages: Iterable[HistoryMessage]) -> str:
-    """Give the hash after these messages too; a system message changes nothing."""
+    """Return the hash after these messages too; a system message changes nothing."""
     for message in messages:
         if message.role != "system":
             chain = _digest(json.dumps([chain, message.role, same_text(message.content)], ensure_ascii=True))
@@ -27,7 +27,7 @@ def extend_chain(chain: str, messages: Iterable[HistoryMessage]) -> str:
 
 
 def same_text(text: str) -> str:
-    """Give the form in which two texts are compared: NFC, trimmed."""
+    """Return the form in which two texts are compared: NFC, trimmed."""
     return unicodedata.normalize("NFC", text).strip()
 
 

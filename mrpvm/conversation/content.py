@@ -7,6 +7,6 @@ from typing import Any
 
 
 def content_hash(record: Mapping[str, Any]) -> str:
-    """Give the SHA-256 of a JSON-ready record, as hex; the order of keys does not count."""
+    """Return the SHA-256 of a JSON-ready record, as hex; the order of keys does not count."""
     text = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -34,11 +34,11 @@ class Section:
 
     @property
     def tokens(self) -> int:
-        """Give the estimate [O-32]."""
+        """Return the estimate [O-32]."""
         return -(-self.chars // CHARS_PER_TOKEN)
 
     def as_record(self) -> dict[str, Any]:
-        """Give the section as stored data, without what says nothing."""
+        """Return the section as stored data, without what says nothing."""
         record: dict[str, Any] = {"name": self.name, "source": self.source, "chars": self.chars, "tokens": self.tokens}
         for name in ("text", "kept_count", "omitted_count", "rule", "note", "places", "unit_ids"):
             value = getattr(self, name)
@@ -157,7 +157,7 @@ def build_context(
 
 
 def conversation_text(messages: Iterable[HistoryMessage]) -> str:
-    """Give messages as a person reads them [H20]."""
+    """Return messages as a person reads them [H20]."""
     return "\n\n".join(f"**{item.role}**: {item.content}" for item in messages)
 
 

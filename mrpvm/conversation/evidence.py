@@ -4,7 +4,7 @@ CHUNK_CHARS, OVERLAP_CHARS = 360, 40
 
 
 def chunks_of(text: str) -> tuple[str, ...]:
-    """Give the chunks of a text, each beginning with the last characters of the one before; none for blanks."""
+    """Return the chunks of a text, each beginning with the last characters of the one before; none for blanks."""
     whole = text.strip()
     step = CHUNK_CHARS - OVERLAP_CHARS
     starts = range(0, max(1, len(whole) - OVERLAP_CHARS), step) if whole else ()
@@ -12,10 +12,10 @@ def chunks_of(text: str) -> tuple[str, ...]:
 
 
 def citation_of(file: str, number: int) -> str:
-    """Give what a chunk is called; the first has the number 1."""
+    """Return what a chunk is called; the first has the number 1."""
     return f"{file}#chunk-{number}"
 
 
 def file_of(citation: str) -> str:
-    """Give the file that a citation names."""
+    """Return the file that a citation names."""
     return citation.rpartition("#chunk-")[0]

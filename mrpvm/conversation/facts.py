@@ -22,7 +22,7 @@ _NO_NAME = frozenset(
 
 
 def facts_in(text: str) -> list[str]:
-    """Give the facts in the order in which they come, each once.
+    """Return the facts in the order in which they come, each once.
 
     A capital letter at the beginning of a sentence makes a name only where more than one word has one, or where it is
     written so elsewhere in the text too.
@@ -37,7 +37,7 @@ def facts_in(text: str) -> list[str]:
 
 
 def _without_opening(fact: str) -> str:
-    """Give a name without the words that only begin its sentence; a date keeps its month."""
+    """Return a name without the words that only begin its sentence; a date keeps its month."""
     if any(char.isdigit() for char in fact):
         return fact
     words = fact.split()

@@ -15,7 +15,7 @@ class UnreadableFile(InvalidInput):
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Tell whether the path, every link followed, lies below the root."""
+    """Return whether the path, every link followed, lies below the root."""
     try:
         return path.resolve(strict=True).is_relative_to(root.resolve(strict=True))
     except (OSError, RuntimeError, ValueError):  # ValueError: the path holds a null character
@@ -23,7 +23,7 @@ def is_inside(path: Path, root: Path) -> bool:
 
 
 def read_text(path: Path, root: Path) -> str:
-    """Give the file's text.
+    """Return the file's text.
 
     Raises:
         UnreadableFile: `path_outside_root`, `file_unreadable`, `file_too_large`, or `malformed_frontmatter` for

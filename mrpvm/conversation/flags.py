@@ -43,7 +43,7 @@ NAMES = tuple(item.name for item in fields(Flags))
 
 
 def resolve_flags(default: Flags, *levels: Mapping[str, Any] | None) -> Flags:
-    """Give the flags of a turn: each as the last of the levels that names it says [L-19, X7]."""
+    """Return the flags of a turn: each as the last of the levels that names it says [L-19, X7]."""
     for level in levels:
         if level:
             default = replace(default, **level)
@@ -51,7 +51,7 @@ def resolve_flags(default: Flags, *levels: Mapping[str, Any] | None) -> Flags:
 
 
 def flags_in(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the flags that a body names; null is no choice, other keys are not looked at.
+    """Return the flags that a body names; null is no choice, other keys are not looked at.
 
     Raises:
         InvalidInput: a value is not one of the flag's.
@@ -61,7 +61,7 @@ def flags_in(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_changes(chosen: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a level's choices after those of a body; null takes a choice back.
+    """Return a level's choices after those of a body; null takes a choice back.
 
     Raises:
         InvalidInput: a value is not one of the flag's.

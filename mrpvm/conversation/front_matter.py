@@ -23,7 +23,7 @@ class MalformedText(InvalidInput):
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Give the mapping of the front matter and the trimmed body; without front matter the whole text is the body.
+    """Return the mapping of the front matter and the trimmed body; without front matter the whole text is the body.
 
     Raises:
         MalformedText: no closing line, invalid YAML, or YAML that is no mapping.
@@ -38,7 +38,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
 
 
 def read_mapping(text: str) -> dict[str, Any]:
-    """Give the mapping that a YAML text states; an empty text is an empty one.
+    """Return the mapping that a YAML text states; an empty text is an empty one.
 
     Raises:
         MalformedText: it states something else, or nothing that can be read.
@@ -59,7 +59,7 @@ def read_mapping(text: str) -> dict[str, Any]:
 
 
 def text_of(fields: dict[str, Any], name: str) -> str:
-    """Give a field's trimmed text, empty when it is missing or null.
+    """Return a field's trimmed text, empty when it is missing or null.
 
     Raises:
         MalformedText: it is a list or mapping.
@@ -73,7 +73,7 @@ def text_of(fields: dict[str, Any], name: str) -> str:
 
 
 def texts_of(fields: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Give a field's list of texts in its order, each once; empty when it is missing or null.
+    """Return a field's list of texts in its order, each once; empty when it is missing or null.
 
     Raises:
         MalformedText: it is no list of texts.
@@ -87,7 +87,7 @@ def texts_of(fields: dict[str, Any], name: str) -> tuple[str, ...]:
 
 
 def mapping_of(fields: dict[str, Any], name: str) -> dict[str, Any]:
-    """Give a field's mapping; empty when it is missing or null.
+    """Return a field's mapping; empty when it is missing or null.
 
     Raises:
         MalformedText: it is something else.
@@ -125,7 +125,7 @@ _TextLoader.yaml_implicit_resolvers = {
 
 
 def _on_one_line(error: yaml.YAMLError) -> str:
-    """Give what is wrong and where, counted from the first line of the YAML."""
+    """Return what is wrong and where, counted from the first line of the YAML."""
     if isinstance(error, yaml.MarkedYAMLError) and error.problem and error.problem_mark:
         return f"{' '.join(error.problem.split())[:300]} (line {error.problem_mark.line + 1})"
     return " ".join(str(error).split())[:300]

@@ -32,7 +32,7 @@ class _GuardedModel:
         return self._model.available
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """Give the answer; see `LanguageModel.call`.
+        """Return the answer; see `LanguageModel.call`.
 
         Raises:
             AnswerDenied: policy denies it; the piece that shows this is not passed on.

@@ -28,12 +28,12 @@ _ANSWERS: _Rules = tuple(
 
 
 def denial(message: str) -> str | None:
-    """Give why a message is refused, None for one that is not."""
+    """Return why a message is refused, None for one that is not."""
     return _reason(_MESSAGES, message)
 
 
 def denial_of_answer(text: str) -> str | None:
-    """Give why an answer, or as much as there is of it, is denied, None for one that is not."""
+    """Return why an answer, or as much as there is of it, is denied, None for one that is not."""
     return _reason(_ANSWERS, text)
 
 

@@ -21,19 +21,19 @@ class HelperOutput:
     error_message: str = ""
 
     def as_evidence(self) -> dict[str, Any]:
-        """Give what an answer may rest on."""
+        """Return what an answer may rest on."""
         shown = {"plugin": self.plugin, "confidence": self.confidence, "result": self.result}
         return shown | ({"evidence": self.evidence} if self.evidence else {})
 
 
 def helper_of(intent_ref: int, outputs: Iterable[HelperOutput]) -> HelperOutput | None:
-    """Give the output for an intent: a success if there is one, else the last failure."""
+    """Return the output for an intent: a success if there is one, else the last failure."""
     own = [output for output in outputs if output.intent_ref == intent_ref]
     return next((output for output in own if output.status == "success"), own[-1] if own else None)
 
 
 def with_helper(group: AnswerGroup, outputs: Iterable[HelperOutput]) -> AnswerGroup:
-    """Give a solver's group with what a helper did for its intent.
+    """Return a solver's group with what a helper did for its intent.
 
     A result is shown with the group and answers it where the solver found nothing. A failure is a warning; a group that
     has no answer then is a `plugin-error`, which says who failed.

@@ -8,12 +8,12 @@ _ID = re.compile(r"[a-z0-9_][a-z0-9_-]{0,63}")
 
 
 def clean_id(text: str) -> str:
-    """Give the id as it is looked up: trimmed, lower case."""
+    """Return the id as it is looked up: trimmed, lower case."""
     return text.strip().lower()
 
 
 def checked_id(text: str) -> str:
-    """Give a file's id; nothing that could name a path passes [X-11].
+    """Return a file's id; nothing that could name a path passes [X-11].
 
     Raises:
         MalformedText: it is no id.

@@ -32,7 +32,7 @@ class Remembered:
 
     @property
     def told(self) -> str:
-        """Give the text as a model is told it; evidence says what it is [L-139]."""
+        """Return the text as a model is told it; evidence says what it is [L-139]."""
         return f"{self.content} [evidence, not canonical: {self.citation}]" if self.citation else self.content
 
 
@@ -48,12 +48,12 @@ class Fact:
 
 
 def names_secret(content: str) -> bool:
-    """Tell whether a text speaks of credentials, which are never kept [L-117]."""
+    """Return whether a text speaks of credentials, which are never kept [L-117]."""
     return _SECRET.search(content) is not None
 
 
 def recalled(newest_first: Iterable[Remembered], message: str) -> tuple[str, ...]:
-    """Give the texts that a turn is told: by domain, then those that share most words with the message, then newest.
+    """Return the texts that a turn is told: by domain, then those that share most words with the message, then newest.
 
     Evidence comes after all of them, and only what shares a word that tells something [L-139]. None is cut; one that
     does not fit any more is left out [L-133].
@@ -88,7 +88,7 @@ _BLANKS = re.compile(r"\s+")
 
 
 def facts_in(messages: Sequence[str]) -> tuple[Fact, ...]:
-    """Give what the messages state by the four rules, in the order in which it was said [L-135].
+    """Return what the messages state by the four rules, in the order in which it was said [L-135].
 
     Of one conflict group the last one counts; what names credentials is left out.
 

@@ -59,25 +59,25 @@ class Memory:
     active_sections: tuple[str, ...] = ()
 
     def is_expired(self, now: datetime, ttl_hours: float) -> bool:
-        """Tell whether it was idle for longer than that; at exactly that time it still lives [K32, KV30]."""
+        """Return whether it was idle for longer than that; at exactly that time it still lives [K32, KV30]."""
         return now - self.last_accessed_at > timedelta(hours=ttl_hours)
 
     def expires_at(self, ttl_hours: float) -> datetime:
-        """Give the last moment at which it lives."""
+        """Return the last moment at which it lives."""
         return self.last_accessed_at + timedelta(hours=ttl_hours)
 
     def resolved(self, term: str) -> ResolvedTerm | None:
-        """Give what is known about a term, whatever its case and the blanks around it [K31]."""
+        """Return what is known about a term, whatever its case and the blanks around it [K31]."""
         wanted = _key(term)
         return next((item for item in reversed(self.resolved_terms) if _key(item.term) == wanted), None)
 
     @property
     def document_ids(self) -> tuple[str, ...]:
-        """Give the source ids of the active documents."""
+        """Return the source ids of the active documents."""
         return tuple(item.source_id for item in self.active_documents)
 
     def as_record(self) -> dict[str, Any]:
-        """Give what was remembered as stored data; its times and count have columns of their own."""
+        """Return what was remembered as stored data; its times and count have columns of their own."""
         return {
             "terms": [list(item) for item in self.resolved_terms],
             "documents": [[item.source_id, item.name, item.turn_index] for item in self.active_documents],
@@ -86,7 +86,7 @@ class Memory:
 
 
 def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, accessed_at: datetime) -> Memory:
-    """Give a stored memory."""
+    """Return a stored memory."""
     return Memory(
         created_at=created_at,
         last_accessed_at=accessed_at,
@@ -103,7 +103,7 @@ def memory_of(record: Mapping[str, Any], turn_count: int, created_at: datetime, 
 
 
 def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, answer: Answer, now: datetime) -> Memory:
-    """Give the memory with what a committed turn adds [K34, K35]; a turn without an answer counts all the same.
+    """Return the memory with what a committed turn adds [K34, K35]; a turn without an answer counts all the same.
 
     Args:
         memory: None for a session that has none, or whose memory has expired.
@@ -139,7 +139,7 @@ def after_turn(memory: Memory | None, *, turn_index: int, subject: str | None, a
 
 
 def told_terms(memory: Memory, message: str, shown: Iterable[str]) -> str:
-    """Give what is known about the terms that a message names, those resolved last first; empty for nothing [K30].
+    """Return what is known about the terms that a message names, those resolved last first; empty for nothing [K30].
 
     Args:
         shown: what the model sees of the conversation anyway; nothing is told twice.
@@ -162,7 +162,7 @@ def _named_by(term: str) -> frozenset[str]:
 
 
 def is_of_a_document(entry: EvidenceEntry) -> bool:
-    """Tell whether evidence is of a source; what was told in the conversation is all of one piece [K33]."""
+    """Return whether evidence is of a source; what was told in the conversation is all of one piece [K33]."""
     return entry.store in ("draft", "kb") or entry.unit.source_name is not None
 
 
@@ -187,7 +187,7 @@ def _facts(text: str) -> Iterable[tuple[str, str, str]]:
 
 
 def _newest[Item](items: Sequence[Item], most: int, key: Callable[[Item], str]) -> tuple[Item, ...]:
-    """Give each item once, where it came last, and no more than so many."""
+    """Return each item once, where it came last, and no more than so many."""
     found: dict[str, Item] = {}
     for item in reversed(items):
         found.setdefault(key(item), item)

@@ -66,17 +66,17 @@ class Summary:
 
     @property
     def text(self) -> str:
-        """Give the summary as it is told."""
+        """Return the summary as it is told."""
         return "; ".join(sentence for _, sentence in self.sentences)
 
     def as_record(self) -> dict[str, Any]:
-        """Give the summary as stored data."""
+        """Return the summary as stored data."""
         sentences = [[place, text] for place, text in self.sentences]
         return {"through": self.through, "sentences": sentences, "origin": self.origin, "note": self.note}
 
 
 def summary_of(record: Mapping[str, Any] | None) -> Summary:
-    """Give a stored summary; an empty one for none."""
+    """Return a stored summary; an empty one for none."""
     if not record:
         return Summary()
     sentences = tuple((place, text) for place, text in record["sentences"])
@@ -84,14 +84,15 @@ def summary_of(record: Mapping[str, Any] | None) -> Summary:
 
 
 def due_through(message_count: int, through: int) -> int:
-    """Give up to where the summary should reach, so that at most eight messages stay verbatim [K41, K42]."""
+    """Return up to where the summary should reach, so that at most eight messages stay verbatim [K41, K42]."""
     while message_count - through > VERBATIM_MESSAGES:
         through += BATCH_MESSAGES
     return through
 
 
 def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int = MAX_CHARS) -> Summary:
-    """Give the summary that takes these messages up too: the sentences that tell most, old and new alike [K44 to K46].
+    """Return the summary that takes these messages up too: the sentences that tell most, old and new alike [K44 to
+    K46].
 
     Sentences are chosen one by one for the facts and rare words that no chosen one has; nothing worth telling gives
     the beginnings of the messages [K45].
@@ -118,13 +119,13 @@ def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said
 
 
 def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
-    """Give what a model is asked to summarise."""
+    """Return what a model is asked to summarise."""
     lines = [f"{item.role.capitalize()}: {words_told(item.content)[:SHOWN_CHARS]}" for item in messages]
     return "\n".join(["Summary so far:", summary.text or "(none yet)", "", "New messages:", *lines])
 
 
 def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_chars: int = MAX_CHARS) -> Summary:
-    """Give the summary in a model's words, with the facts that it left out put behind them [K44].
+    """Return the summary in a model's words, with the facts that it left out put behind them [K44].
 
     They take half of the room at most; the note says how many did not fit.
 
@@ -147,7 +148,7 @@ def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_
 
 
 def _fitting(facts: Sequence[str], max_chars: int) -> list[str]:
-    """Give the newest of the facts whose list fits, in their order: the older ones were told before."""
+    """Return the newest of the facts whose list fits, in their order: the older ones were told before."""
     room, kept = max_chars - len(" Also: ."), list[str]()
     for fact in reversed(facts):
         room -= len(fact) + 2
@@ -163,7 +164,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _cut(text: str, limit: int) -> str:
-    """Give a text whole, or up to a word's end with a mark that it goes on."""
+    """Return a text whole, or up to a word's end with a mark that it goes on."""
     return text if len(text) <= limit else text[: max(0, limit - 1)].rsplit(" ", 1)[0] + "…"
 
 
@@ -220,7 +221,7 @@ def _says_the_same(one: Mapping[str, float], other: Mapping[str, float]) -> bool
 
 @TextCache  # what was chosen once is weighed again whenever the summary grows
 def _weights(sentence: str) -> Mapping[str, float]:
-    """Give what the stems of a sentence's words are worth, those of facts more, and each fact of several words."""
+    """Return what the stems of a sentence's words are worth, those of facts more, and each fact of several words."""
     factor = _QUESTION_WEIGHT if sentence.endswith(QUESTION_MARKS) else 1.0
     weights = dict.fromkeys(_stems(sentence), factor)
     for fact in facts_in(sentence):

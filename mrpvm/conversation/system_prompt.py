@@ -36,7 +36,7 @@ def instructions(
     told: Told,
     skill: SkillEntry | None = None,
 ) -> tuple[Instruction, ...]:
-    """Give the parts in their fixed order, empty ones left out.
+    """Return the parts in their fixed order, empty ones left out.
 
     Args:
         own: the system prompt of the client's request or of the session.
@@ -58,13 +58,13 @@ def instructions(
 
 
 def client_prompt(requested: str | None, stored: str | None) -> Instruction | None:
-    """Give the client's own system prompt: this request's, else the session's."""
+    """Return the client's own system prompt: this request's, else the session's."""
     text = requested or stored
     return Instruction(name="system prompt", source="request" if requested else "stored", text=text) if text else None
 
 
 def system_prompt(parts: Iterable[Instruction]) -> str | None:
-    """Give the parts as one text, None for none."""
+    """Return the parts as one text, None for none."""
     return "\n\n".join(part.text.strip() for part in parts) or None
 
 

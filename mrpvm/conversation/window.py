@@ -23,12 +23,12 @@ class Window:
 
 
 def cost_of(message: HistoryMessage) -> int:
-    """Give what a message counts towards the cap of characters [H10]."""
+    """Return what a message counts towards the cap of characters [H10]."""
     return len(message.role) + len(message.content) + OVERHEAD_CHARS
 
 
 def cut_window(newest_first: Iterable[HistoryMessage], total_count: int, max_messages: int, max_chars: int) -> Window:
-    """Give the newest messages that fit [H4, H10, H13].
+    """Return the newest messages that fit [H4, H10, H13].
 
     Args:
         newest_first: at least one more than fit, if there are more.
@@ -63,6 +63,6 @@ def _note(rule: str | None, kept_count: int, max_chars: int) -> str:
 
 
 def without_current(said: tuple[HistoryMessage, ...], message: str) -> tuple[HistoryMessage, ...]:
-    """Give a history without the message that is being answered, if a client put it at its end [H5, X3]."""
+    """Return a history without the message that is being answered, if a client put it at its end [H5, X3]."""
     is_current = bool(said) and said[-1].role == "user" and said[-1].content.strip() == message.strip()
     return said[:-1] if is_current else said

@@ -35,7 +35,7 @@ class Document:
 
 
 def media_type_of(data: bytes, name: str, declared: str | None = None) -> MediaType:
-    """Give the format of a file: by its first bytes where they tell, else by name, else as declared, else plain text.
+    """Return the format of a file: by its first bytes where they tell, else by name, else as declared, else plain text.
 
     Args:
         declared: a Content-Type header's value; parameters are ignored.

@@ -26,7 +26,7 @@ _NESTED = 1_000
 
 
 def read_html(data: bytes, declared: str | None = None) -> Document:
-    """Give the page's text [IN-15]: blocks apart by blank lines, list items and table rows on lines of their own.
+    """Return the page's text [IN-15]: blocks apart by blank lines, list items and table rows on lines of their own.
 
     Raises:
         Unreadable: the bytes are not in the charset that the page or the declaration names.
@@ -61,7 +61,7 @@ def _text_of(body: LexborNode) -> str:
 
 
 def _mark(tag: str, is_end: bool) -> str:
-    """Give what stands for an element's begin or end in the text."""
+    """Return what stands for an element's begin or end in the text."""
     if tag in ("br", "li", "tr", "td", "th"):
         return "" if is_end else {"br": "\n", "li": "\n- ", "tr": "\n"}.get(tag, " ")
     if tag in _BLOCKS:
@@ -70,7 +70,7 @@ def _mark(tag: str, is_end: bool) -> str:
 
 
 def _walk(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
-    """Give every node when it begins and, except for text, when it ends; the depth of a page is no recursion here."""
+    """Return every node when it begins and, except for text, when it ends; the depth of a page is no recursion here."""
     open_nodes: list[tuple[LexborNode, Iterator[LexborNode]]] = [(body, body.iter(include_text=True))]
     while open_nodes:
         node, children = open_nodes[-1]

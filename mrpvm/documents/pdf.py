@@ -13,7 +13,7 @@ _BROKEN_WORD = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
 
 
 def read_pdf(data: bytes) -> Document:
-    """Give the text of all pages in order; words that a line's end broke are whole again.
+    """Return the text of all pages in order; words that a line's end broke are whole again.
 
     Raises:
         Unreadable: damaged, protected by a password, or without any text, as scanned pages are.

@@ -19,7 +19,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def decoded(data: bytes, declared: str | None = None) -> str:
-    """Give the characters: by byte order mark, else by the charset that the declaration names, else as UTF-8.
+    """Return the characters: by byte order mark, else by the charset that the declaration names, else as UTF-8.
 
     Raises:
         Unreadable: the bytes are not what they should be, with the place of the first that is not; nothing is guessed.
@@ -32,13 +32,13 @@ def decoded(data: bytes, declared: str | None = None) -> str:
 
 
 def charset_in(declaration: str) -> str | None:
-    """Give the charset that a Content-Type or a meta element names."""
+    """Return the charset that a Content-Type or a meta element names."""
     found = _CHARSET.search(declaration)
     return found[1] if found else None
 
 
 def cleaned(text: str) -> str:
-    """Give the text with lines that end in a line feed, and without characters that no database stores."""
+    """Return the text with lines that end in a line feed, and without characters that no database stores."""
     return _CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n"))
 
 

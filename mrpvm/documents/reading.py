@@ -11,7 +11,7 @@ READ_IN_PROCESS: frozenset[MediaType] = frozenset({"text/html", "application/pdf
 
 
 def read_document(data: bytes, name: str, declared: str | None = None) -> Document:
-    """Give the text of a file.
+    """Return the text of a file.
 
     Args:
         declared: the file's Content-Type, if it came with one.

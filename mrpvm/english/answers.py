@@ -29,7 +29,7 @@ class Framed:
 
 
 def framed_answer(text: str, discourse: Discourse) -> Framed | None:
-    """Give the answer that the roles of clauses tell, or None."""
+    """Return the answer that the roles of clauses tell, or None."""
     found = (
         asked_by(wording, skipped_verbs=count)
         for wording in dict.fromkeys((text, asked_with_how(text)))
@@ -59,7 +59,7 @@ def _answer(asked: Asked, discourse: Discourse) -> Framed | None:
 
 
 def replied(text: str, discourse: Discourse) -> Framed | None:
-    """Give what was replied where somebody asked the same: all there is for a question that only points."""
+    """Return what was replied where somebody asked the same: all there is for a question that only points."""
     asked = asked_by(text)
     return _reply(asked, discourse) if asked else None
 
@@ -73,7 +73,7 @@ def _way(asked: Asked, discourse: Discourse) -> Framed | None:
 
 
 def _instructions(found: Sequence[Told], discourse: Discourse) -> list[Told]:
-    """Give the orders that answer the question above them."""
+    """Return the orders that answer the question above them."""
     if not found or not found[0].statement.asked:
         return list(found)
     heading = found[0].statement.asked

@@ -105,7 +105,7 @@ class _Asker:
         self.measure = ""
 
     def run(self) -> Asked | None:
-        """Give the question, or None."""
+        """Return the question, or None."""
         if (self._at() in PREPOSITIONS or self._at() == "till") and self._at(1) in _WH:
             self.preposition, self.place = self._at(), 1
         first = self._at()
@@ -184,7 +184,7 @@ class _Asker:
         return is_auxiliary(word)
 
     def _is_bare_verb(self) -> bool:
-        """Tell whether a verb follows "how much": "how much costs it", not "how much paid leave do they get"."""
+        """Return whether a verb follows "how much": "how much costs it", not "how much paid leave do they get"."""
         inverted = any(token in DO_FORMS | MODALS for token in self.tokens[self.place + 1 : self.place + 4])
         return bool(verb_forms(self._at()) & {"s", "past"}) and not inverted
 
@@ -315,7 +315,7 @@ class _Asker:
             self.place = phrase.end + 1
 
     def _is_predicate(self, place: int, wanted: frozenset[str]) -> bool:
-        """Tell whether an adjective closes the phrase behind "is": "is the card valid"."""
+        """Return whether an adjective closes the phrase behind "is": "is the card valid"."""
         following = self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
         ends = not following or following in PREPOSITIONS | {"to", "if", "when", "and", "until"}
         compared = following == "than" and self.tokens[place].endswith("er")

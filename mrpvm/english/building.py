@@ -145,7 +145,7 @@ def _joined(first: Phrase, other: Phrase) -> Phrase:
 
 
 def owned(thing: Phrase, owner: Phrase) -> Phrase:
-    """Give `thing` with what stands behind its "of"."""
+    """Return `thing` with what stands behind its "of"."""
     if thing.others:  # what stands behind the last member of an enumeration belongs to it
         return replace(thing, others=(*thing.others[:-1], owned(thing.others[-1], owner)))
     return replace(

@@ -30,7 +30,7 @@ _PLACED = frozenset(sense(word) for word in word_class("place put keep store sta
 
 
 def causes(asked: Asked, discourse: Discourse) -> Iterator[Told]:
-    """Give the statements that say what is asked together with its reason."""
+    """Return the statements that say what is asked together with its reason."""
     for told in discourse.told:
         if any(
             _is_effect(asked, clause, told, discourse) and _has_reason(clause, told) for clause in told.parsed.clauses
@@ -54,7 +54,7 @@ def _is_effect(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -
 
 
 def _is_state(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool:
-    """Tell whether a clause says the state: "is not near the oven" is also "do not place it near the oven"."""
+    """Return whether a clause says the state: "is not near the oven" is also "do not place it near the oven"."""
     question = asked.clause
     if question.subject is None:
         return False

@@ -24,12 +24,12 @@ _SHARED_WORDS_MIN = 2
 
 
 def asks_of_before(question: str) -> bool:
-    """Tell whether a question is about how something was before it changed."""
+    """Return whether a question is about how something was before it changed."""
     return _FORMER.search(question) is not None
 
 
 def without_corrected(statements: Sequence[Statement], *, keeps_former: bool = False) -> list[Statement]:
-    """Give the statements that nothing later takes back; two sources that differ correct nothing.
+    """Return the statements that nothing later takes back; two sources that differ correct nothing.
 
     Args:
         keeps_former: what held before is asked for, so that of what has changed the former is kept instead; what was
@@ -82,7 +82,7 @@ def _corrects(later: Statement, earlier: Statement) -> bool:
 
 
 def _has_other_value(later: Statement, earlier: Statement) -> bool:
-    """Tell whether two statements of a conversation say the same but for one value."""
+    """Return whether two statements of a conversation say the same but for one value."""
     said, before = later.reading.senses, earlier.reading.senses
     new, old = said - before, before - said
     return (
@@ -94,7 +94,7 @@ def _has_other_value(later: Statement, earlier: Statement) -> bool:
 
 
 def _is_replaced(later: Statement, earlier: Statement) -> bool:
-    """Tell whether somebody in the dialogue asks for something else "instead" of what has just been offered."""
+    """Return whether somebody in the dialogue asks for something else "instead" of what has just been offered."""
     if not (_INSTEAD.search(later.text) and later.speaker and earlier.speaker):
         return False
     left, right = later.entry.unit, earlier.entry.unit
@@ -104,7 +104,7 @@ def _is_replaced(later: Statement, earlier: Statement) -> bool:
 
 
 def _is_over(later: Statement, earlier: Statement) -> bool:
-    """Tell whether the later statement says that what the earlier one says holds no longer."""
+    """Return whether the later statement says that what the earlier one says holds no longer."""
     return any(
         _ENDED.search(reading.text) is not None and earlier.reading.senses <= reading.senses
         for reading in later.readings
@@ -129,7 +129,7 @@ def _is_now(statement: Statement) -> bool:
 
 
 def _is_outdated(later: Statement, earlier: Statement) -> bool:
-    """Tell whether a later statement of a conversation says how what an earlier one says is now."""
+    """Return whether a later statement of a conversation says how what an earlier one says is now."""
     if later.is_of_document or earlier.is_of_document or later.speaker:
         return False
     if later.replaces == earlier.text:
@@ -146,7 +146,7 @@ def _is_outdated(later: Statement, earlier: Statement) -> bool:
 
 
 def _differs_alike(reading: Reading, earlier: Statement) -> bool:
-    """Tell whether what is new stands in the places of what was said: another town, not another circumstance."""
+    """Return whether what is new stands in the places of what was said: another town, not another circumstance."""
     new = {_kind(word) for word in reading.words if word.sense not in earlier.reading.senses and _says(word)}
     old = {_kind(word) for word in earlier.reading.words if word.sense not in reading.senses and _says(word)}
     return bool(new & old) and new - _SINCE_WHEN - _PARTS_OF_SPEECH <= old
@@ -161,7 +161,7 @@ def _kinds(reading: Reading, other: Statement) -> set[str]:
 
 
 def _kind(word: Word) -> str:
-    """Give what a word may be exchanged with: its preposition, or that it is a number, a colour, a name, a thing."""
+    """Return what a word may be exchanged with: its preposition, or that it is a number, a colour, a name, a thing."""
     if word.preposition is not None:
         return word.preposition
     if word.text[0].isdigit() or word.text in NUMBER_WORDS:

@@ -34,7 +34,7 @@ def asked_with_how(text: str) -> str:
 
 
 def tells(measure: str, tokens: tuple[str, ...], start: int, unit: int) -> bool:
-    """Tell whether a value answers "how `measure`": neither said to measure something else, nor left open what.
+    """Return whether a value answers "how `measure`": neither said to measure something else, nor left open what.
 
     Args:
         tokens: the words of the statement in lower case.
@@ -50,7 +50,7 @@ def tells(measure: str, tokens: tuple[str, ...], start: int, unit: int) -> bool:
 
 
 def _said_by(tokens: tuple[str, ...], start: int, unit: int) -> frozenset[str]:
-    """Give the words for the extent named beside a value: "4 metres high", "4 metres in height", "a height of 4"."""
+    """Return the words for the extent named beside a value: "4 metres high", "4 metres in height", "a height of 4"."""
     following = tokens[unit + 1 : unit + 3]
     if following[:1] == ("in",):
         following = following[1:]

@@ -34,11 +34,11 @@ class Told:
     around: frozenset[str] = frozenset()
 
     def resolved(self, phrase: Phrase) -> Phrase:
-        """Give what a phrase names: a pronoun's antecedent where it is known, else the phrase."""
+        """Return what a phrase names: a pronoun's antecedent where it is known, else the phrase."""
         return self.meant.get(phrase.start, phrase) if phrase.pronoun else phrase
 
     def owner_of(self, phrase: Phrase) -> frozenset[str]:
-        """Give the senses of the possessor of a phrase."""
+        """Return the senses of the possessor of a phrase."""
         if phrase.owner_pronoun and phrase.start in self.meant:
             meant = self.meant[phrase.start]
             return phrase.owner | meant.senses
@@ -106,7 +106,9 @@ class Discourse:
         return None
 
     def _person(self, word: str, levels: "Sequence[Sequence[_Mention]]", barred: frozenset[str]) -> Phrase | None:
-        """Give whom "he" or "she" means: a named subject, or the person its sentence is about, before anybody else."""
+        """Return whom "he" or "she" means: a named subject, or the person its sentence is about, before anybody
+        else.
+        """
         for level in levels:
             subjects = [item.phrase for item in level if item.role == "subject" and item.phrase.senses != barred]
             for place, phrase in enumerate(subjects):
@@ -121,7 +123,7 @@ class Discourse:
         return None
 
     def _can_be(self, word: str, phrase: Phrase, *, is_likely: bool) -> bool:
-        """Tell whether "he" or "she" can stand for a phrase, and was not said to be the other."""
+        """Return whether "he" or "she" can stand for a phrase, and was not said to be the other."""
         return self._genders.get(phrase.head, _gender(word)) == _gender(word) and _agrees(
             word, phrase, is_likely=is_likely
         )
@@ -150,7 +152,7 @@ class Discourse:
             self.aliases.setdefault(one.head, []).append((one, other))
 
     def restricted(self, words: frozenset[str]) -> "Discourse":
-        """Give the discourse with only the statements that have all of some words."""
+        """Return the discourse with only the statements that have all of some words."""
         if not words:
             return self
         narrowed = copy(self)
@@ -158,7 +160,7 @@ class Discourse:
         return narrowed
 
     def same_thing(self, left: Phrase, right: Phrase) -> bool:
-        """Tell whether two phrases were said to name the same thing."""
+        """Return whether two phrases were said to name the same thing."""
         for one, other in ((left, right), (right, left)):
             for told, named in self.aliases.get(one.head, ()):
                 owned_alike = all(
@@ -182,7 +184,7 @@ def _spoken_of(heading: str) -> frozenset[str]:
 
 
 def of_another(asked: Phrase, said: Phrase) -> bool:
-    """Tell whether two things are of different ones of a kind: of the first edition and of the second."""
+    """Return whether two things are of different ones of a kind: of the first edition and of the second."""
     if not asked.owned_by or not said.owned_by or asked.owned_by[0].is_name or said.owned_by[0].is_name:
         return False
     left, right = asked.owned_by[0], said.owned_by[0]
@@ -190,7 +192,7 @@ def of_another(asked: Phrase, said: Phrase) -> bool:
 
 
 def _is_amount(phrase: Phrase) -> bool:
-    """Tell whether a phrase is so much of something: "three months' rent"."""
+    """Return whether a phrase is so much of something: "three months' rent"."""
     return any(is_number(word) or word in _TIME_SENSES for word in phrase.owner)
 
 
@@ -198,7 +200,7 @@ _TIME_SENSES = frozenset(sense(word) for word in SPANS)
 
 
 def _described_alike(asked: Phrase, told: Phrase) -> bool:
-    """Tell whether a phrase is asked for as it was told: who is "the old head" is no "new head", a deputy no head."""
+    """Return whether a phrase is asked for as it was told: who is "the old head" is no "new head", a deputy no head."""
     if told.is_name:
         return True
     if asked.owner and not told.owner and not asked.owner <= told.senses and told.senses - asked.senses:
@@ -245,7 +247,9 @@ def _roles_of(clause: Clause) -> list[tuple[str, Phrase]]:
 
 
 def _agrees(word: str, phrase: Phrase, *, is_likely: bool) -> bool:
-    """Tell whether a pronoun can stand for a phrase; `is_likely` asks for more than that nothing speaks against it."""
+    """Return whether a pronoun can stand for a phrase; `is_likely` asks for more than that nothing speaks against
+    it.
+    """
     if phrase.head_text in TIME_WORDS or is_number(phrase.head_text):
         return False
     if word in _THEY:
@@ -272,7 +276,7 @@ def _gender(word: str) -> str:
 
 
 def _stated_gender(phrase: Phrase) -> str:
-    """Give the gender that a title or a word of kinship tells: "his sister Ida", "Mr Roe"."""
+    """Return the gender that a title or a word of kinship tells: "his sister Ida", "Mr Roe"."""
     female, male = bool(phrase.senses & _FEMALE_SENSES), bool(phrase.senses & _MALE_SENSES)
     return "" if female == male else "female" if female else "male"
 

@@ -53,7 +53,7 @@ _HAPPENS = frozenset(sense(word) for word in word_class("hold happen occur start
 
 
 def equated(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give what a clause says the thing asked about is; nothing if it speaks of something else."""
+    """Return what a clause says the thing asked about is; nothing if it speaks of something else."""
     question = asked.clause
     if clause.is_negated != question.is_negated:
         return ()
@@ -101,7 +101,7 @@ def _is_about(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse
 
 
 def _sized(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give the measure a phrase has with "of": "a password of at least twelve characters"."""
+    """Return the measure a phrase has with "of": "a password of at least twelve characters"."""
     if clause.verb in _ONLY_MEANT:
         return ()
     kinds = {"duration": ("duration", "length"), "amount": ("cost", "measure")}.get(asked.wants, (asked.wants,))
@@ -124,7 +124,7 @@ def _lasting(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse:
 
 
 def _coloured(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give the colours of the thing: behind its verb, or before its noun as in "two blue huts"."""
+    """Return the colours of the thing: behind its verb, or before its noun as in "two blue huts"."""
     parsed = told.parsed
     if _is_about(asked, thing, clause, told, discourse) and (clause.verb == _BE or clause.is_passive):
         behind = colours(clause, parsed)
@@ -143,7 +143,7 @@ def _coloured(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse
 
 
 def _distant(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give how far the thing is from another: a length right before "from" and the other; it is as far from there."""
+    """Return how far the thing is from another: a length right before "from" and the other; it is as far from there."""
     wanted = next(phrase for word, phrase in asked.clause.modifiers if word in _AWAY)
     subject = clause.subject
     if clause.verb not in LOCATED | {_BE} or subject is None:
@@ -160,7 +160,7 @@ def _distant(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse:
 
 
 def _measured_from(length: Phrase, clause: Clause, told: Told) -> Sequence[Phrase]:
-    """Give from what a length is measured: "6 km from the coast", "6 km north of the coast"."""
+    """Return from what a length is measured: "6 km from the coast", "6 km north of the coast"."""
     directed = set(told.parsed.tokens[length.start : length.end + 1]) & _DIRECTIONS
     behind = [item for word, item in clause.modifiers if word in _AWAY and 0 < item.start - length.end <= _BESIDE]
     return [*behind, *(length.owned_by if directed else ())]
@@ -194,7 +194,9 @@ _VACANT = frozenset(sense(word) for word in word_class("room seat table place sp
 
 
 def free_of_charge(clause: Clause, told: Told) -> list[str]:
-    """Give "free" where that says what a thing costs: who is free has time, and what is free for some costs others."""
+    """Return "free" where that says what a thing costs: who is free has time, and what is free for some costs
+    others.
+    """
     subject = clause.subject
     if clause.verb != _BE or clause.is_negated or subject is None or subject.is_person or subject.head in _VACANT:
         return []
@@ -204,7 +206,9 @@ def free_of_charge(clause: Clause, told: Told) -> list[str]:
 
 
 def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give the subject of a clause that says what the question says of its gap: "who is ill", "what is in the box"."""
+    """Return the subject of a clause that says what the question says of its gap: "who is ill", "what is in the
+    box".
+    """
     question, subject = asked.clause, clause.subject
     inside = [phrase for word, phrase in question.modifiers if word in ("in", "inside")]
     if clause.verb == _CONTAIN and asked.wants == "thing" and inside and not question.objects and subject:
@@ -232,17 +236,17 @@ def _what_is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse) 
 
 
 def _counted_with(noun: Phrase, clause: Clause, told: Told) -> Sequence[str]:
-    """Give how many of a thing something has, is or comes with: "a house with 42 beds in nine rooms"."""
+    """Return how many of a thing something has, is or comes with: "a house with 42 beds in nine rooms"."""
     return counts(clause, noun, told.parsed) if clause.verb in (_BE, _HAVE) and is_of_house(clause) else ()
 
 
 def _is_compared(noun: Phrase, clause: Clause) -> bool:
-    """Tell whether a clause sets its subject beside one of a kind: "the Plus is heavier than the basic model"."""
+    """Return whether a clause sets its subject beside one of a kind: "the Plus is heavier than the basic model"."""
     return any(word == "than" and noun.head in phrase.senses for word, phrase in clause.modifiers)
 
 
 def _behind_preposition(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give what stands behind the preposition that the question leaves at its end: "which colours is it sold in"."""
+    """Return what stands behind the preposition that the question leaves at its end: "which colours is it sold in"."""
     subject, noun = asked.clause.subject, asked.noun
     if clause.verb != _BE or subject is None or clause.subject is None or noun is None:
         return ()
@@ -266,14 +270,14 @@ def _profession(thing: Phrase, clause: Clause, told: Told, discourse: Discourse)
 
 
 def _age_at(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give the age at which something happened: "how old was she when she died"."""
+    """Return the age at which something happened: "how old was she when she died"."""
     when = asked.conditions[0]
     about = clause.subject is not None and same(thing, clause.subject, told, discourse)
     return measures(clause, "age", told.parsed) if about and same_verb(when, clause) else ()
 
 
 def _owner_of_name(name: Phrase) -> Phrase:
-    """Give the thing whose name is asked for: of "the name of Anna's boat" the boat."""
+    """Return the thing whose name is asked for: of "the name of Anna's boat" the boat."""
     if not name.owned_by:
         return name
     head, *owners = name.owned_by
@@ -281,7 +285,7 @@ def _owner_of_name(name: Phrase) -> Phrase:
 
 
 def named(thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give the names that a clause gives a thing: "the boat, the Argo", "her daughter Ida", "it is called Argo"."""
+    """Return the names that a clause gives a thing: "the boat, the Argo", "her daughter Ida", "it is called Argo"."""
     parsed = told.parsed
     for phrase in (clause.subject, *clause.objects, *(item for _, item in clause.modifiers)):
         if phrase is None:
@@ -301,7 +305,7 @@ def named(thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Se
 
 
 def _name_beside(thing: Phrase, phrase: Phrase, told: Told) -> str:
-    """Give the name that stands behind its noun in one phrase: "his daughter Ida"; the possessor must agree."""
+    """Return the name that stands behind its noun in one phrase: "his daughter Ida"; the possessor must agree."""
     if not phrase.is_name or thing.head not in phrase.senses or thing.head == phrase.head:
         return ""
     if thing.owner_pronoun in PARTNERS and thing.owner_pronoun != phrase.owner_pronoun:
@@ -313,7 +317,7 @@ def _name_beside(thing: Phrase, phrase: Phrase, told: Told) -> str:
 
 
 def _named(asked: Asked, thing: Phrase, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give the other side of "X is Y" or "X, the Y"; of "who is ill" the subject of whom it is said."""
+    """Return the other side of "X is Y" or "X, the Y"; of "who is ill" the subject of whom it is said."""
     parsed = told.parsed
     for phrase in (clause.subject, *clause.objects, *(item for _, item in clause.modifiers)):
         if phrase is None:

@@ -16,7 +16,7 @@ _EVASIONS = frozenset(("know", "idea", "sure", "maybe", "perhaps", "not", "n't")
 
 
 def replies(asked: Asked, discourse: Discourse) -> list[Told]:
-    """Give the reply to the question asked, where somebody else asked the same: or what sets it right."""
+    """Return the reply to the question asked, where somebody else asked the same: or what sets it right."""
     found = [
         told
         for told in discourse.told
@@ -68,12 +68,12 @@ _required = _senses
 
 
 def _named(clause: Clause) -> frozenset[str]:
-    """Give what a question is about besides its subject: a reply to it says nothing of anything else."""
+    """Return what a question is about besides its subject: a reply to it says nothing of anything else."""
     return frozenset().union(*(phrase.senses for phrase in clause.objects))
 
 
 def assent(asked: Asked, discourse: Discourse) -> tuple[bool, Told] | None:
-    """Give yes or no where the same was asked and the reply begins with it: "Yes", "No, ...", "It does"."""
+    """Return yes or no where the same was asked and the reply begins with it: "Yes", "No, ...", "It does"."""
     for told in replies(asked, discourse):
         tokens = told.parsed.tokens
         if tokens[:1] in (("yes",), ("no",)):

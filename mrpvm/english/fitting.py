@@ -53,7 +53,7 @@ class Fit:
 
 
 def fits(asked: Asked, discourse: Discourse) -> list[Fit]:
-    """Give the clauses that fill the gap, in the order of the source."""
+    """Return the clauses that fill the gap, in the order of the source."""
     return list(_found(asked, discourse))
 
 
@@ -69,7 +69,7 @@ def _found(asked: Asked, discourse: Discourse) -> Iterator[Fit]:
 
 
 def _is_ahead(asked: Asked, told: Told) -> bool:
-    """Tell whether what is asked of now will be so only later."""
+    """Return whether what is asked of now will be so only later."""
     is_of_now = asked.wants != "time" and bool(asked.clause.auxiliaries & {"do", "does", "is", "are"})
     return is_of_now and not asked.clause.modifiers and starts_later(told.statement.plain)
 
@@ -105,7 +105,7 @@ def _values(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> S
 
 
 def _free(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give "free" where that is what the thing is said to be."""
+    """Return "free" where that is what the thing is said to be."""
     thing, said = asked.clause.subject, clause.subject
     if thing is None or said is None or not same(thing, said, told, discourse):
         return ()
@@ -113,7 +113,7 @@ def _free(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Seq
 
 
 def _happening(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give what a clause says is done, to who asks what happens at a time or place: "after five failed attempts"."""
+    """Return what a clause says is done, to who asks what happens at a time or place: "after five failed attempts"."""
     if asked.conditions:
         return [clause.verb_text] if not clause.link and same_modifiers(asked, clause, told, discourse) else ()
     is_done = clause.verb not in (_BE, _HAVE) and not clause.link and not clause.is_negated
@@ -122,7 +122,7 @@ def _happening(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -
 
 
 def _exceptions(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> Sequence[str]:
-    """Give "unless ..." to who asks when something does not hold."""
+    """Return "unless ..." to who asks when something does not hold."""
     question = asked.clause
     exempt = [item for item in told.parsed.clauses if item.link == "unless"]
     if not (question.is_negated and asked.wants == "time" and exempt and same_verb(question, clause)):
@@ -190,7 +190,9 @@ def _amounts(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> 
 
 
 def _elliptic(noun: Phrase, clause: Clause, told: Told, discourse: Discourse) -> list[str]:
-    """Give a bare amount where the same is told of another with its noun: "it has 5 GB of storage, the other 2 GB"."""
+    """Return a bare amount where the same is told of another with its noun: "it has 5 GB of storage, the other 2
+    GB".
+    """
     full = {
         phrase.head
         for other in discourse.told
@@ -205,7 +207,7 @@ def _elliptic(noun: Phrase, clause: Clause, told: Told, discourse: Discourse) ->
 
 
 def _time_clauses(clause: Clause, told: Told, limit: str) -> Sequence[str]:
-    """Give the clauses that say when, and times behind "from", "until" and their kind."""
+    """Return the clauses that say when, and times behind "from", "until" and their kind."""
     links = limits(limit) if limit else _TIME_LINKS
     inner = [item.link for item in told.parsed.clauses if item.link in links and item.outer is clause]
     if inner:
@@ -224,7 +226,7 @@ def _manners(clause: Clause, told: Told) -> Sequence[str]:
 
 
 def _gap_phrases(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> list[Phrase]:
-    """Give the phrases in the role of the gap that are of the kind asked for."""
+    """Return the phrases in the role of the gap that are of the kind asked for."""
     question = asked.clause
     if asked.preposition:
         found = [phrase for word, phrase in clause.modifiers if word == asked.preposition]
@@ -245,7 +247,7 @@ def _is_named(phrase: Phrase, asked: Asked, told: Told, discourse: Discourse) ->
 
 
 def _is_described(phrase: Phrase, told: Told) -> bool:
-    """Tell whether a clause says who is meant: "anyone who lives here"."""
+    """Return whether a clause says who is meant: "anyone who lives here"."""
     return phrase.pronoun in _VAGUE and any(
         item.link == "rel" and item.subject is phrase for item in told.parsed.clauses
     )

@@ -16,7 +16,7 @@ from mrpvm.knowledge.lexicon import DETERMINERS, NEGATIONS, NUMBER_WORDS, PREPOS
 
 
 def filled(text: str) -> str:
-    """Give a sentence with what it leaves out behind its one "and", as it is where that leaves out nothing.
+    """Return a sentence with what it leaves out behind its one "and", as it is where that leaves out nothing.
 
     A list of values leaves out the verb too: "a check-up costs 95 francs, a cleaning 140 francs".
     """
@@ -86,7 +86,7 @@ def _values_listed(text: str) -> str:
 
 
 def _place_of(clause: Clause, tokens: Sequence[str], end: int, *, is_thing: bool) -> tuple[int, int] | None:
-    """Give what of the clause the new thing stands for, and what is not said of it: from where, up to where."""
+    """Return what of the clause the new thing stands for, and what is not said of it: from where, up to where."""
     objects = [phrase for phrase in clause.objects if phrase.end < end]
     subject = clause.subject
     is_so = clause.verb == BE and tokens[0] != "there"
@@ -103,7 +103,7 @@ def _place_of(clause: Clause, tokens: Sequence[str], end: int, *, is_thing: bool
 
 
 def _values_at_end(tokens: Sequence[str]) -> int:
-    """Give where the times and numbers begin that a row of words ends with, its length where it ends with none."""
+    """Return where the times and numbers begin that a row of words ends with, its length where it ends with none."""
     start = len(tokens)
     for place in range(len(tokens) - 1, -1, -1):
         if tokens[place] in PREPOSITIONS or tokens[place] in ("every", "each"):

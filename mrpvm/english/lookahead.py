@@ -63,7 +63,7 @@ class Lookahead:
         return self.tokens[place + 1] if place + 1 < len(self.tokens) else ""
 
     def is_verb(self, place: int, start: int = -1, kept: Sequence[int] = ()) -> bool:
-        """Tell whether the word at a place is a verb of the clause being built."""
+        """Return whether the word at a place is a verb of the clause being built."""
         if place >= len(self.tokens):
             return False
         forms = verb_forms(self.tokens[place])
@@ -88,13 +88,13 @@ class Lookahead:
         return self._is_finite(place, forms, has_subject=has_subject, before=before, kept=kept)
 
     def _leading(self, place: int) -> str:
-        """Give the word before a place and the adverbs that lead it: "we" of "we never buy"."""
+        """Return the word before a place and the adverbs that lead it: "we" of "we never buy"."""
         while place and (is_adverb(self.tokens[place - 1]) or self.tokens[place - 1] in NEGATORS):
             place -= 1
         return self.tokens[place - 1] if place else ""
 
     def _is_unknown_verb(self, place: int, has_kept: bool) -> bool:
-        """Tell whether a word no list has must be a verb: a noun is not followed by an article."""
+        """Return whether a word no list has must be a verb: a noun is not followed by an article."""
         term, before = self.tokens[place], self.tokens[place - 1] if place else ","
         takes = self._after(place) in DETERMINERS | POSSESSIVES - {"all", "both", "each"}
         if (
@@ -113,7 +113,7 @@ class Lookahead:
         return third and (is_subject or self.top.subject is not None) and before not in DETERMINERS | POSSESSIVES
 
     def _resumes(self, place: int, forms: frozenset[str]) -> bool:
-        """Tell whether a verb behind a relative clause is that of the clause around it: "who comes late pays"."""
+        """Return whether a verb behind a relative clause is that of the clause around it: "who comes late pays"."""
         top = self.top
         if top.link not in ("rel", "ing") or not top.verb or top.outer is None or top.outer.verb:
             return False
@@ -177,7 +177,7 @@ class Lookahead:
         return False
 
     def _finite_far(self, place: int, *, past_comma: bool) -> bool:
-        """Tell whether an auxiliary stands further on in the same clause."""
+        """Return whether an auxiliary stands further on in the same clause."""
         for at in range(place, len(self.tokens)):
             term = self.tokens[at]
             if term in SUBORDINATORS | RELATIVES | PRONOUNS or term in ENDS or term == "but":
@@ -191,7 +191,7 @@ class Lookahead:
         return False
 
     def _begins_order(self, place: int) -> bool:
-        """Tell whether nothing but adverbs and a finished clause stands before a place of its clause."""
+        """Return whether nothing but adverbs and a finished clause stands before a place of its clause."""
         if self.top.subject is not None or self.top.objects:
             return False
         opening = [self.tokens[at] for at in range(self.top.start, place)]
@@ -200,7 +200,7 @@ class Lookahead:
         ) or (self.tokens[place - 1] == ",")
 
     def _clause_follows(self, place: int) -> bool:
-        """Tell whether a subject and a finite verb stand behind a place, before the next mark."""
+        """Return whether a subject and a finite verb stand behind a place, before the next mark."""
         seen = False
         for at in range(place, min(place + 12, len(self.tokens))):
             term = self.tokens[at]
@@ -243,7 +243,7 @@ class Lookahead:
         return alike and not is_auxiliary(behind)
 
     def _is_limit(self, term: str) -> bool:
-        """Tell whether "up to", "at least" or "more than" stands before a number: it governs nothing."""
+        """Return whether "up to", "at least" or "more than" stands before a number: it governs nothing."""
         pair = (term, self._at(1))
         return pair in LIMITS and is_number(self._at(2) or ",")
 
@@ -252,14 +252,14 @@ class Lookahead:
         return beside or not self.phrases.opens(self.place + 1)
 
     def _is_told(self) -> bool:
-        """Tell whether "that" says what somebody is told: "told the constable that ..."."""
+        """Return whether "that" says what somebody is told: "told the constable that ..."."""
         return self.top.verb in TELLING and len(self.top.objects) == 1 and not self.top.modifiers
 
     def _noun(self, term: str) -> bool:
         return bool(term) and is_nominal(term) and not verb_forms(term)
 
     def _enumerates(self) -> bool:
-        """Tell whether a comma parts the members of an enumeration: one more phrase and then "and" or a comma."""
+        """Return whether a comma parts the members of an enumeration: one more phrase and then "and" or a comma."""
         place, seen = self.place + 1, 0
         while place < len(self.tokens) and seen < 6:
             term = self.tokens[place]
@@ -272,7 +272,7 @@ class Lookahead:
         return False
 
     def _apposes(self) -> bool:
-        """Tell whether a comma opens a second name for the phrase before it: "his boat, the Argo, was ..."."""
+        """Return whether a comma opens a second name for the phrase before it: "his boat, the Argo, was ..."."""
         if self.last is None or self.last.end != self.place - 1 or not self.phrases.opens(self.place + 1):
             return False
         if self._at(1) in PRONOUNS and not is_nominal(self._at(2) or ","):

@@ -18,17 +18,17 @@ NUMBER_SENSES = frozenset(sense(word) for word in NUMBER_WORDS)
 
 
 def is_generic(phrase: Phrase | None) -> bool:
-    """Tell whether a phrase names nobody in particular."""
+    """Return whether a phrase names nobody in particular."""
     return phrase is None or phrase.pronoun in GENERIC
 
 
 def is_nobody(phrase: Phrase) -> bool:
-    """Tell whether a phrase is "nobody" or "no one"."""
+    """Return whether a phrase is "nobody" or "no one"."""
     return phrase.pronoun in _NOBODY or (phrase.determiner == "no" and phrase.head_text == "one")
 
 
 def same(asked: Phrase, said: Phrase, told: Told, discourse: Discourse) -> bool:
-    """Tell whether `asked`, of the question, is what `said`, of the statement, speaks of."""
+    """Return whether `asked`, of the question, is what `said`, of the statement, speaks of."""
     for member in said.members:
         if any(_same_one(asked, found, told, discourse) for found in (member, *member.aliases)):
             return True
@@ -71,7 +71,7 @@ def _numbers(phrase: Phrase) -> frozenset[str]:
 
 
 def _described(asked: Phrase, said: Phrase, told: Told) -> bool:
-    """Tell whether what the question says of the thing is said of it, or was said just before."""
+    """Return whether what the question says of the thing is said of it, or was said just before."""
     if _OTHERWISE & said.senses - asked.senses:
         return False
     known = said.senses | told.owner_of(said)
@@ -84,7 +84,7 @@ def _described(asked: Phrase, said: Phrase, told: Told) -> bool:
 
 
 def _owned_otherwise(asked: Phrase, said: Phrase, told: Told) -> bool:
-    """Tell whether the question names a possessor that the statement's phrase does not have."""
+    """Return whether the question names a possessor that the statement's phrase does not have."""
     if not asked.owner:
         return False
     known = told.owner_of(said) | said.senses

@@ -20,7 +20,7 @@ _FOLLOWING = frozenset(sense(word) for word in ("come", "happen", "follow", "do"
 
 
 def ways(asked: Asked, discourse: Discourse) -> list[Told]:
-    """Give the steps under a heading that names the task, else the order that says "to do this, do that"."""
+    """Return the steps under a heading that names the task, else the order that says "to do this, do that"."""
     return _procedure(asked, discourse) or _stated_way(asked, discourse)
 
 
@@ -41,7 +41,7 @@ def _procedure(asked: Asked, discourse: Discourse) -> list[Told]:
 
 
 def _is_other_case(asked: Asked, task: str) -> bool:
-    """Tell whether a task is named for one case and asked for in another: on Linux and on Windows."""
+    """Return whether a task is named for one case and asked for in another: on Linux and on Windows."""
     named = read(task)
     asked_in = {sense for _, phrase in asked.clause.modifiers for sense in phrase.senses}
     asked_of = {sense for phrase in asked.clause.patient for sense in phrase.senses}
@@ -50,7 +50,7 @@ def _is_other_case(asked: Asked, task: str) -> bool:
 
 
 def _going_on(last: Told, discourse: Discourse) -> list[Told]:
-    """Give the orders behind a procedure told in plain sentences: they go on in the next unit of its section."""
+    """Return the orders behind a procedure told in plain sentences: they go on in the next unit of its section."""
     unit = last.statement.entry.unit
     if re.search(r"(?:^|\s)1\.\s", unit.text):
         return []
@@ -65,7 +65,7 @@ def _going_on(last: Told, discourse: Discourse) -> list[Told]:
 
 
 def _units(discourse: Discourse) -> Iterator[list[Told]]:
-    """Give the statements of each unit that is a procedure."""
+    """Return the statements of each unit that is a procedure."""
     found: dict[str, list[Told]] = {}
     for told in discourse.told:
         if told.statement.entry.unit.procedure:
@@ -94,7 +94,7 @@ def _stated_way(asked: Asked, discourse: Discourse) -> list[Told]:
 
 
 def _purposes(told: Told) -> tuple[tuple[str, Clause], ...]:
-    """Give the words and the clause of what an order serves that stands before it: "to print, press the key"."""
+    """Return the words and the clause of what an order serves that stands before it: "to print, press the key"."""
     purpose = _PURPOSE.match(told.statement.plain)
     if purpose is None or "base" not in verb_forms(purpose["order"].lower()):
         return ()
@@ -111,7 +111,7 @@ def _is_task(question: Clause, clause: Clause, told: Told, discourse: Discourse)
 
 
 def _following(first: Told, later: Sequence[Told]) -> list[Told]:
-    """Give the orders that go on in the same unit."""
+    """Return the orders that go on in the same unit."""
     found: list[Told] = []
     for told in later:
         is_order = bool(told.parsed.clauses) and told.parsed.clauses[0].is_order
@@ -122,7 +122,7 @@ def _following(first: Told, later: Sequence[Told]) -> list[Told]:
 
 
 def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:
-    """Give the step behind or before the one the question names: "what comes after closing the lid?"."""
+    """Return the step behind or before the one the question names: "what comes after closing the lid?"."""
     if asked.wants != "thing" or asked.clause.verb not in _FOLLOWING or len(asked.conditions) != 1:
         return []
     step = asked.conditions[0]
@@ -138,7 +138,7 @@ def neighbours(asked: Asked, discourse: Discourse) -> list[Told]:
 
 
 def meanings(asked: Asked, discourse: Discourse) -> list[Told]:
-    """Give "if the light is red, ..." to who asks what a red light means."""
+    """Return "if the light is red, ..." to who asks what a red light means."""
     question = asked.clause
     if question.verb != sense("mean") or question.subject is None or asked.gap != "object":
         return []

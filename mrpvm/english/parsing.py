@@ -42,14 +42,14 @@ _DUTY = re.compile(r"\b(?P<before>[\w'-]+) (?:has|have|needs?) to(?= [a-z])", re
 
 @TextCache
 def parse(text: str) -> Parsed:
-    """Give the clauses of a statement in the order in which they begin."""
+    """Return the clauses of a statement in the order in which they begin."""
     tokens, surfaces = tokens_of(text)
     clauses = tuple(Parser(tokens, surfaces).run())
     return Parsed(tokens, surfaces, (*clauses, *in_other_words(clauses)))
 
 
 def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Give the tokens of a sentence and how they are written; the month of May and "10 am" are no auxiliaries."""
+    """Return the tokens of a sentence and how they are written; the month of May and "10 am" are no auxiliaries."""
     reading = read(spelled_out(text))
     tokens = list(reading.tokens)
     for place, term in enumerate(tokens):
@@ -61,7 +61,7 @@ def tokens_of(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def spelled_out(text: str) -> str:
-    """Give `text` with "I'll" and its kind written as two words, "has to" as "must" and "no longer" as "not"."""
+    """Return `text` with "I'll" and its kind written as two words, "has to" as "must" and "no longer" as "not"."""
     long = _NO_LONGER.sub("not", in_full(text))
     if read(long).is_negated:
         return long  # "nobody has to" forbids nothing
@@ -75,7 +75,7 @@ class Parser(Building):
     """Goes once over the tokens, a clause being built at any time."""
 
     def run(self, place: int = 0) -> list[Clause]:
-        """Give the clauses from `place` on that have a verb."""
+        """Return the clauses from `place` on that have a verb."""
         self.place = place
         while self.place < len(self.tokens):
             before = self.place

@@ -29,7 +29,7 @@ class PhraseReader:
         self.surfaces = surfaces
 
     def opens(self, place: int) -> bool:
-        """Tell whether a phrase begins here."""
+        """Return whether a phrase begins here."""
         if place >= len(self.tokens):
             return False
         term = self.tokens[place]
@@ -38,7 +38,7 @@ class PhraseReader:
         return is_nominal(term)
 
     def is_name(self, place: int) -> bool:
-        """Tell whether a term is a name: capitalised, and not only because it opens the sentence."""
+        """Return whether a term is a name: capitalised, and not only because it opens the sentence."""
         surface = self.surfaces[place]
         if not surface[0].isupper():
             return False
@@ -49,7 +49,7 @@ class PhraseReader:
         return not verb_forms(term) and is_nominal(term) and bool(follows) and term not in BASE_FORMS
 
     def read(self, place: int, is_verb: Judge, stop: int | None = None) -> Phrase:
-        """Give the phrase at `place`; a word that `is_verb` takes for a verb ends it."""
+        """Return the phrase at `place`; a word that `is_verb` takes for a verb ends it."""
         tokens, start = self.tokens, place
         determiner, owner, owner_pronoun = "", frozenset[str](), ""
         if tokens[place] in POSSESSIVES and not self._stands_alone(place):
@@ -94,7 +94,7 @@ class PhraseReader:
         return replace(self._phrase(start, kept, determiner, owner, owner_pronoun), owned_by=owners)
 
     def _begins_anew(self, place: int, last: int) -> bool:
-        """Tell whether a name or number behind a common noun is a phrase of its own: "in spring Anna"."""
+        """Return whether a name or number behind a common noun is a phrase of its own: "in spring Anna"."""
         if self.tokens[place] in ("last", "next") or self.tokens[place] in _PLACE_ADVERBS:
             return True
         if is_number(self.tokens[place]):
@@ -136,7 +136,7 @@ class PhraseReader:
         )  # fmt: skip
 
     def at(self, place: int) -> str:
-        """Give the word at a place, empty outside the text."""
+        """Return the word at a place, empty outside the text."""
         return self.tokens[place] if 0 <= place < len(self.tokens) else ""
 
     def _stands_alone(self, place: int) -> bool:
@@ -150,7 +150,7 @@ class PhraseReader:
         return joins or following in CONJUNCTIONS or following in NEGATORS
 
     def _modifies(self, place: int, kept: list[int]) -> bool:
-        """Tell whether an adverb stands inside a phrase: "a very old boat"."""
+        """Return whether an adverb stands inside a phrase: "a very old boat"."""
         following = self.at(place + 1)
         before = self.at(place - 1)
         opened = bool(kept) is False and (before in DETERMINERS or before in POSSESSIVES)

@@ -49,7 +49,7 @@ _LONG_FORMS = {"ll": " will", "m": " am", "re": " are", "ve": " have"}
 
 @TextCache
 def sense(word: str) -> str:
-    """Give the stem under which a question and a statement meet: synonyms of general English share one."""
+    """Return the stem under which a question and a statement meet: synonyms of general English share one."""
     base = BASE_FORMS.get(word) or _S_FORMS.get(word, word)
     direct = SYNONYMS.get(base)
     return stem(direct) if direct else _SYNONYM_STEMS.get(stem(base), stem(base))
@@ -77,7 +77,7 @@ GIVEN = frozenset(sense(word) for word in word_class("sell give hand lend"))
 
 
 def is_past(word: str) -> bool:
-    """Tell whether a word looks like a past form or participle."""
+    """Return whether a word looks like a past form or participle."""
     return word in PAST_FORMS or (word.endswith("ed") and len(word) > 3 and word not in _NOT_PARTICIPLES)
 
 
@@ -105,7 +105,7 @@ class Word:
 
     @property
     def is_core(self) -> bool:
-        """Tell whether the word stands without a preposition: subject, verb or object."""
+        """Return whether the word stands without a preposition: subject, verb or object."""
         return self.preposition is None
 
 
@@ -126,11 +126,11 @@ class Reading:
 
     @property
     def senses(self) -> frozenset[str]:
-        """Give the senses of the content words."""
+        """Return the senses of the content words."""
         return frozenset(word.sense for word in self.words)
 
     def word_at(self, place: int) -> Word | None:
-        """Give the content word at a place, or None."""
+        """Return the content word at a place, or None."""
         return next((word for word in self.words if word.place == place), None)
 
 
@@ -139,7 +139,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def _passive_span(tokens: tuple[str, ...]) -> tuple[int, int] | None:
-    """Give the places of a passive's auxiliary and participle: a form of be, some words, a past form.
+    """Return the places of a passive's auxiliary and participle: a form of be, some words, a past form.
 
     In a statement no noun phrase may stand between them ("is a retired teacher"); in a question the subject does, and
     the last past form counts ("are deleted files kept").
@@ -232,11 +232,11 @@ class _Reader:
             self._add_content(place, token)
 
     def _is_verb_own(self, place: int) -> bool:
-        """Tell whether "own" is the verb: "did Anna own a boat", not "her own boat"."""
+        """Return whether "own" is the verb: "did Anna own a boat", not "her own boat"."""
         return self.tokens[place] == "own" and self.tokens[place - 1] not in POSSESSIVES and place > 0
 
     def _is_limit(self, place: int) -> bool:
-        """Tell whether "to" belongs to "up to twelve", which governs nothing."""
+        """Return whether "to" belongs to "up to twelve", which governs nothing."""
         return self.tokens[place - 1 : place + 1] == ("up", "to") and _counts(self.tokens[place + 1 : place + 2])
 
     def _negates(self, place: int) -> bool:
@@ -267,7 +267,7 @@ class _Reader:
         return self.tokens[place + 1 : place + 2] != () and self.tokens[place + 1] in _CLAUSE_SUBJECTS
 
     def _is_present_verb(self, place: int, token: str) -> bool:
-        """Tell whether a word behind a preposition's noun is the verb: "the train from Lund arrives at nine"."""
+        """Return whether a word behind a preposition's noun is the verb: "the train from Lund arrives at nine"."""
         if self._has_verb or not self._preposition or not self._words or not self.surfaces[place].islower():
             return False
         following = self.tokens[place + 1 : place + 2]
@@ -278,7 +278,7 @@ class _Reader:
         return self._has_verb
 
     def _is_late_subject(self, place: int) -> bool:
-        """Tell whether a name is the subject behind an opening phrase: "with the money Anna bought a boat"."""
+        """Return whether a name is the subject behind an opening phrase: "with the money Anna bought a boat"."""
         if self._has_verb or not self._preposition or not self.surfaces[place][0].isupper():
             return False
         last = self._words[-1]
@@ -332,11 +332,11 @@ def _is_name(surface: str, place: int, surfaces: tuple[str, ...]) -> bool:
 
 
 def in_full(text: str) -> str:
-    """Give a text with "I'll", "you're" and their kind as two words."""
+    """Return a text with "I'll", "you're" and their kind as two words."""
     return _SHORT_FORMS.sub(lambda match: _LONG_FORMS[match[1].lower()], text)
 
 
 @TextCache
 def read(text: str) -> Reading:
-    """Give the reading of one sentence, "I'm" and its kind as two words."""
+    """Return the reading of one sentence, "I'm" and its kind as two words."""
     return _Reader(in_full(text)).read()

@@ -53,7 +53,7 @@ class References:
         self._is_first = True
 
     def resolve(self, said: str, text: str) -> Resolved:
-        """Give `said` with the pronoun it hangs on replaced, if it is clear whom that means.
+        """Return `said` with the pronoun it hangs on replaced, if it is clear whom that means.
 
         Args:
             text: the whole sentence, which later ones may need told with them.
@@ -88,7 +88,7 @@ class References:
         return Resolved(said[: match.start()] + phrase + rest, mention.text or None)
 
     def _subject(self, pronoun: str) -> _Mention | None:
-        """Give what the first word of a sentence means: the subject before it, a person for "he" and "she"."""
+        """Return what the first word of a sentence means: the subject before it, a person for "he" and "she"."""
         if self._is_first and self._topic:
             topic = _mention_of(read(self._topic), "")
             return topic
@@ -100,7 +100,7 @@ class References:
         return None
 
     def _person(self, said: str, match: re.Match[str], following: Sequence[re.Match[str]]) -> _Mention | None:
-        """Give the only person a pronoun inside a sentence can mean, or None."""
+        """Return the only person a pronoun inside a sentence can mean, or None."""
         before = read(said[: match.start()])
         own = any(word.is_name or word.text in PERSON_WORDS for word in before.words)
         word = match.group().lower()
@@ -122,7 +122,7 @@ class References:
 
 
 def with_meant(question: str, named_in: str) -> str:
-    """Give a question with its first pronoun replaced by the subject of the words that name what it means."""
+    """Return a question with its first pronoun replaced by the subject of the words that name what it means."""
     mention = _mention_of(read(sentences(named_in)[-1]), "")
     places = list(_WORD.finditer(question))
     for match, following in zip(places, [*places[1:], None], strict=True):
@@ -152,14 +152,16 @@ def has_open_pronoun(question: str) -> bool:
 
 
 def _is_other_gender(pronoun: str, mention: _Mention) -> bool:
-    """Tell whether the mention's own sentence speaks only of the other gender: "Ida fell, but she rose" is no "he"."""
+    """Return whether the mention's own sentence speaks only of the other gender: "Ida fell, but she rose" is no
+    "he".
+    """
     found = {word.lower() for word in _WORD.findall(mention.text)}
     own, other = (_SHE, _HE) if pronoun in _SHE else (_HE, _SHE)
     return pronoun in own and bool(found & other) and not found & own
 
 
 def _points_at_noun(word: str, places: Sequence[re.Match[str]], said: str) -> bool:
-    """Tell whether "this", "that" and their kind stand before their own noun ("This pump is old")."""
+    """Return whether "this", "that" and their kind stand before their own noun ("This pump is old")."""
     return word in ("this", "that", "these", "those") and _takes_noun(places[1] if len(places) > 1 else None)
 
 
@@ -213,7 +215,7 @@ def _mention_of(reading: Reading, text: str) -> _Mention | None:
 
 
 def _equates(reading: Reading, end: int) -> bool:
-    """Tell whether a form of be, and no passive, stands right behind the subject: "the head nurse is Paula"."""
+    """Return whether a form of be, and no passive, stands right behind the subject: "the head nurse is Paula"."""
     return not reading.is_passive and reading.tokens[end + 1 : end + 2] in (("is",), ("was",), ("are",), ("were",))
 
 
@@ -222,7 +224,7 @@ def _is_rival(word: Word) -> bool:
 
 
 def leading_phrase(found: Sequence[Word]) -> tuple[Word, ...]:
-    """Give the words of the subject, as far as they can be told from a verb."""
+    """Return the words of the subject, as far as they can be told from a verb."""
     phrase: list[Word] = []
     for word in found:
         if not word.is_core or word.is_pronoun or word.is_owner or word.text in TIME_WORDS:

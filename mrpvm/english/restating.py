@@ -40,7 +40,7 @@ _VALUE_WORDS = 5
 
 
 def restated(statements: Sequence[Statement]) -> list[Statement]:
-    """Give the statements, those in full that only name a new value; each is told with what it sets right."""
+    """Return the statements, those in full that only name a new value; each is told with what it sets right."""
     told: list[Statement] = []
     full: dict[int, Statement] = {}
     for item in sorted(statements, key=lambda item: item.order):
@@ -67,21 +67,21 @@ def _in_full(statement: Statement, earlier: Sequence[Statement]) -> Statement:
 
 
 def _is_timed(earlier: Statement, subject: str) -> bool:
-    """Tell whether an earlier statement of a conversation says when something is."""
+    """Return whether an earlier statement of a conversation says when something is."""
     named = read(subject).senses
     is_told = not earlier.is_of_document and bool(named) and named <= earlier.reading.senses
     return is_told and _TIME.search(earlier.plain) is not None
 
 
 def _at_time(earlier: Statement, value: str) -> str:
-    """Give an earlier sentence with another time in it."""
+    """Return an earlier sentence with another time in it."""
     is_clock = re.match(r"\d{1,2}(?:[:.]\d{2})?\s?(?:am|pm)?$", value) is not None
     led = value if _LEAD.match(value) else f"{'at' if is_clock else 'on'} {value}"
     return _TIME.sub(lambda _: led, earlier.plain, count=1)
 
 
 def _is_of(earlier: Statement, later: Statement) -> bool:
-    """Tell whether an earlier statement of the same conversation names what a later one is about."""
+    """Return whether an earlier statement of the same conversation names what a later one is about."""
     if earlier.is_of_document or earlier.entry.unit.source_id != later.entry.unit.source_id:
         return False
     topic = read(later.entry.unit.topic).senses
@@ -94,14 +94,14 @@ def _opens_with_pronoun(statement: Statement) -> bool:
 
 
 def is_value(said: str) -> bool:
-    """Tell whether what is said is no sentence but a value alone: "13 June", "at four"."""
+    """Return whether what is said is no sentence but a value alone: "13 June", "at four"."""
     found = words(said)
     has_verb = any(word in AUXILIARIES or verb_forms(word) for word in found if word not in MONTHS)
     return len(found) <= _VALUE_WORDS and not has_verb
 
 
 def _with_value(earlier: Statement, later: Statement) -> str | None:
-    """Give an earlier sentence with the value in it that a later one sets right."""
+    """Return an earlier sentence with the value in it that a later one sets right."""
     value = later.plain.strip(" .!")
     said = earlier.plain
     for word in words(said):
@@ -115,7 +115,7 @@ def _with_value(earlier: Statement, later: Statement) -> str | None:
 
 
 def _as_home(statement: Statement) -> str | None:
-    """Give where somebody lives who says that he moved there."""
+    """Return where somebody lives who says that he moved there."""
     said = statement.reading.text
     if moved := new_home(said):
         living = "; ".join(f"{who} now live in {moved[1]}" for who in dict.fromkeys((moved[0].lower(), "i")))

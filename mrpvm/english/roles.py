@@ -50,7 +50,7 @@ _EQUAL = (
 
 
 def is_stated(clause: Clause, asked: Asked) -> bool:
-    """Tell whether a clause is put forward as so, in the mood the question asks in."""
+    """Return whether a clause is put forward as so, in the mood the question asks in."""
     if clause.link in ("if", "unless", "whether"):
         return False
     outer = clause.outer
@@ -74,7 +74,7 @@ def is_stated(clause: Clause, asked: Asked) -> bool:
 
 
 def _light(clause: Clause) -> tuple[str, Phrase | None]:
-    """Give the meaning of a clause's verb, and the phrase that is part of it ("come into force" is to apply)."""
+    """Return the meaning of a clause's verb, and the phrase that is part of it ("come into force" is to apply)."""
     for phrase in (*clause.objects, *(item for _, item in clause.modifiers)):
         meaning = _LIGHT.get((clause.verb, phrase.head))
         if meaning:
@@ -86,7 +86,7 @@ _WAS, _IS = frozenset(("was", "were")), frozenset(("is", "are", "am"))
 
 
 def _same_time(asked: Clause, said: Clause) -> bool:
-    """Tell whether what is asked of the past is not told of the present, nor the other way round."""
+    """Return whether what is asked of the past is not told of the present, nor the other way round."""
     if asked.auxiliaries & _WAS and said.auxiliaries & _IS:
         return False
     if asked.auxiliaries & _IS and said.auxiliaries & _WAS:
@@ -105,7 +105,7 @@ def _same_time(asked: Clause, said: Clause) -> bool:
 
 
 def _is_own(outer: Clause, clause: Clause) -> bool:
-    """Tell whether somebody tells of himself: "she told him that she had seen it"."""
+    """Return whether somebody tells of himself: "she told him that she had seen it"."""
     pronoun = clause.subject.pronoun if clause.subject else ""
     return (
         pronoun in ("he", "she", "they") and outer.subject is not None and pronoun == (outer.subject.pronoun or pronoun)
@@ -113,7 +113,7 @@ def _is_own(outer: Clause, clause: Clause) -> bool:
 
 
 def same_verb(asked: Clause, said: Clause) -> bool:
-    """Tell whether two clauses have verbs of one meaning; a particle must not differ."""
+    """Return whether two clauses have verbs of one meaning; a particle must not differ."""
     if {asked.verb, said.verb} == _KEEPING and _has_regularly(said):
         return not asked.auxiliaries & {"did", "had"}
     left, right = _light(asked)[0], _light(said)[0]
@@ -130,7 +130,7 @@ _SPAN_SENSES = frozenset(sense(word) for word in ("hour", "day", "week", "month"
 
 
 def _has_regularly(said: Clause) -> bool:
-    """Tell whether a clause gives what somebody has every year: that is what he gets."""
+    """Return whether a clause gives what somebody has every year: that is what he gets."""
     is_present = bool(verb_forms(said.verb_text) & {"base", "s"}) or said.verb_text in ("has", "have")
     recurring = [*(("", phrase) for phrase in said.objects), *(item for item in said.modifiers if item[0] == "per")]
     return is_present and any(
@@ -140,7 +140,7 @@ def _has_regularly(said: Clause) -> bool:
 
 
 def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
-    """Tell whether the same one does it; orders and passives are told to nobody in particular."""
+    """Return whether the same one does it; orders and passives are told to nobody in particular."""
     agent = asked.agent
     if agent is None:
         return True
@@ -156,7 +156,7 @@ def same_agent(asked: Clause, said: Clause, told: Told, discourse: Discourse) ->
 
 
 def is_of_house(clause: Clause) -> bool:
-    """Tell whether a clause says what "we" or the one thing it speaks of has or is now: no neighbour, no part."""
+    """Return whether a clause says what "we" or the one thing it speaks of has or is now: no neighbour, no part."""
     subject = clause.subject
     if subject is None or clause.auxiliaries - BE_FORMS - HAVE_FORMS or clause.verb_text not in _NOW:
         return False
@@ -171,7 +171,7 @@ _NOW = frozenset(("has", "have", "is", "are"))
 
 
 def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
-    """Tell whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
+    """Return whether what is said of somebody holds for who asks: said of nobody, of "you", or of every member."""
     if said is None or is_nobody(said):
         return True
     if said.pronoun:
@@ -183,7 +183,7 @@ def _is_anybody(said: Phrase | None, pronoun: str) -> bool:
 
 
 def is_limited(said: Clause, told: Told) -> bool:
-    """Tell whether a clause speaks of some of its kind alone: "visitors with a badge", "guests who are over 65"."""
+    """Return whether a clause speaks of some of its kind alone: "visitors with a badge", "guests who are over 65"."""
     agent = said.agent
     if agent is None or agent.pronoun:
         return False
@@ -193,7 +193,7 @@ def is_limited(said: Clause, told: Told) -> bool:
 
 
 def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse) -> bool:
-    """Tell whether everything the question says it is done to is met."""
+    """Return whether everything the question says it is done to is met."""
     for wanted in asked.patient:
         if wanted is _light(asked)[1]:
             continue
@@ -213,7 +213,7 @@ def same_patients(asked: Clause, said: Clause, told: Told, discourse: Discourse)
 
 
 def same_modifiers(asked: Asked, said: Clause, told: Told, discourse: Discourse) -> bool:
-    """Tell whether the circumstances the question names are those of the statement."""
+    """Return whether the circumstances the question names are those of the statement."""
     for word, wanted in asked.clause.modifiers:
         if (word == "by" and asked.clause.is_passive) or wanted is _light(asked.clause)[1]:
             continue
@@ -279,7 +279,7 @@ def _same_condition(asked: Clause, said: Clause, told: Told, discourse: Discours
 
 
 def has_open_condition(clause: Clause, told: Told) -> bool:
-    """Tell whether a clause holds only under a condition that its sentence names."""
+    """Return whether a clause holds only under a condition that its sentence names."""
     return any(
         other.link in ("if", "unless") and (other.outer is clause or clause.outer is other.outer)
         for other in told.parsed.clauses

@@ -53,17 +53,17 @@ class Statement:
 
     @property
     def unit_id(self) -> str:
-        """Give the id of the unit that says it."""
+        """Return the id of the unit that says it."""
         return self.entry.unit.id
 
     @property
     def is_of_document(self) -> bool:
-        """Tell whether a document says it: to its readers, not to somebody in a conversation."""
+        """Return whether a document says it: to its readers, not to somebody in a conversation."""
         return self.speaker is None and self.entry.unit.source_type not in (None, CHAT_TURN)
 
     @property
     def order(self) -> tuple[str, str, int, int, int, str, int]:
-        """Give the place in the source, for answers that tell things in their order [BP-36 d]."""
+        """Return the place in the source, for answers that tell things in their order [BP-36 d]."""
         unit = self.entry.unit
         return (
             unit.source_id,
@@ -88,7 +88,7 @@ class _Part:
 
 
 def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
-    """Give the statements of the evidence, best unit first; questions in it state nothing, repeats are left out.
+    """Return the statements of the evidence, best unit first; questions in it state nothing, repeats are left out.
 
     A summary only repeats its parts, and names headings besides: it counts where no part was found.
     """
@@ -101,7 +101,7 @@ def statements_of(entries: Iterable[EvidenceEntry]) -> list[Statement]:
 
 
 def _identity(statement: Statement) -> tuple[str, ...]:
-    """Give what makes a statement another one: its words, whom its pronouns mean, and what stands above it."""
+    """Return what makes a statement another one: its words, whom its pronouns mean, and what stands above it."""
     unit = statement.entry.unit
     above = (unit.section_title or unit.title or "", statement.lead or "", statement.asked or "")
     said = (text.lower().rstrip(".! ") for text in (statement.text, statement.reading.text))
@@ -139,14 +139,14 @@ def _of_unit(entry: EvidenceEntry) -> Iterable[Statement]:
 
 
 def _told_before(named_in: str | None, parts: Sequence[_Part]) -> str | None:
-    """Give what has to be told before the last sentence, so that it is clear whom it means."""
+    """Return what has to be told before the last sentence, so that it is clear whom it means."""
     if named_in and not _BY_PRONOUN.match(named_in):
         return named_in
     return _naming_person(parts) or named_in
 
 
 def _naming_person(parts: Sequence[_Part]) -> str | None:
-    """Give the sentences back to the one that names whom the last one begins with: "He has run it since then"."""
+    """Return the sentences back to the one that names whom the last one begins with: "He has run it since then"."""
     if not _BY_PRONOUN.match(parts[-1].text):
         return None
     told: list[str] = []
@@ -160,7 +160,7 @@ def _naming_person(parts: Sequence[_Part]) -> str | None:
 
 
 def _question_of(part: _Part, unit: KnowledgeUnit) -> str | None:
-    """Give the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
+    """Return the question a statement replies to, told in the third person: a speaker's, or the heading above it."""
     utterance = quoted_utterance(part.asked) if part.asked else None
     if utterance is not None:
         return in_third_person(utterance.said, utterance.speaker)
@@ -181,7 +181,7 @@ def _parts(unit: KnowledgeUnit) -> Iterable[_Part]:
 
 
 def _replying(found: Sequence[str]) -> Iterable[_Part]:
-    """Give the sentences; a bare "Yes." goes with the one behind it, and says nothing without one."""
+    """Return the sentences; a bare "Yes." goes with the one behind it, and says nothing without one."""
     assent: bool | None = None
     for text in found:
         if is_assent(text):
@@ -192,7 +192,7 @@ def _replying(found: Sequence[str]) -> Iterable[_Part]:
 
 
 def _utterances(text: str) -> Iterable[_Part]:
-    """Give what is stated in a reply; the question in front of it goes with the reply's first sentence."""
+    """Return what is stated in a reply; the question in front of it goes with the reply's first sentence."""
     asked: str | None = None
     for line in text.split("\n"):
         utterance = quoted_utterance(line)

@@ -33,18 +33,18 @@ class Phrase:
 
     @property
     def members(self) -> tuple["Phrase", ...]:
-        """Give the members of an enumeration, the phrase itself if it is none."""
+        """Return the members of an enumeration, the phrase itself if it is none."""
         return (self, *self.others)
 
     @property
     def is_plural(self) -> bool:
-        """Tell whether the phrase speaks of several."""
+        """Return whether the phrase speaks of several."""
         plural = self.head_text.endswith("s") and not self.head_text.endswith(("ss", "us", "is", "'s"))
         return bool(self.others) or plural or self.pronoun in ("they", "we", "you", "i") or self.head_text in PLURALS
 
     @property
     def is_person(self) -> bool:
-        """Tell whether the phrase may name somebody."""
+        """Return whether the phrase may name somebody."""
         return self.is_name or self.head_text in PERSON_WORDS or sense(self.head_text) in _PERSON_SENSES
 
 
@@ -78,13 +78,13 @@ class Clause:
 
     @property
     def phrases(self) -> "list[Phrase]":
-        """Give the subject, the objects and what stands behind prepositions."""
+        """Return the subject, the objects and what stands behind prepositions."""
         modifiers = [phrase for _, phrase in self.modifiers]
         return [*([self.subject] if self.subject else []), *self.objects, *modifiers]
 
     @property
     def agent(self) -> Phrase | None:
-        """Give who does it: the subject, or what stands behind "by" in a passive."""
+        """Return who does it: the subject, or what stands behind "by" in a passive."""
         if not self.is_passive:
             return self.subject
         behind = (item for word, item in self.modifiers if word == "by" and not names_time(item.head_text))
@@ -92,7 +92,7 @@ class Clause:
 
     @property
     def patient(self) -> tuple[Phrase, ...]:
-        """Give what it is done to."""
+        """Return what it is done to."""
         if not self.is_passive:
             return self.objects
         return (self.subject, *self.objects) if self.subject else self.objects
@@ -107,5 +107,5 @@ class Parsed:
     clauses: tuple[Clause, ...]
 
     def text_of(self, phrase: Phrase) -> str:
-        """Give a phrase as it is written."""
+        """Return a phrase as it is written."""
         return " ".join(self.surfaces[phrase.start : phrase.end + 1])

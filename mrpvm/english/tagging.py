@@ -50,17 +50,17 @@ PARTICLES = word_class("off up out down away back over on")
 
 
 def is_auxiliary(token: str) -> bool:
-    """Tell whether a word is a form of be, have, do or a modal, contracted or not."""
+    """Return whether a word is a form of be, have, do or a modal, contracted or not."""
     return token in AUXILIARIES or token in BE_FORMS or token in HAVE_FORMS or token in CONTRACTED
 
 
 def is_adverb(token: str) -> bool:
-    """Tell whether a word only qualifies its clause."""
+    """Return whether a word only qualifies its clause."""
     return token in _ADVERBS or (token.endswith("ly") and len(token) > 4 and token not in _NOT_ADVERBS)
 
 
 def bare_adverbs(tokens: tuple[str, ...]) -> frozenset[str]:
-    """Give the adverbs of place and company without a noun behind them: "outside", not "outside the house"."""
+    """Return the adverbs of place and company without a noun behind them: "outside", not "outside the house"."""
     return frozenset(
         token
         for token, following in zip(tokens, (*tokens[1:], ""), strict=True)
@@ -79,7 +79,7 @@ _NOT_ADVERBS = word_class(
 
 @TextCache
 def is_nominal(token: str) -> bool:
-    """Tell whether a word can stand in a noun phrase behind its determiner: noun, adjective, number or name."""
+    """Return whether a word can stand in a noun phrase behind its determiner: noun, adjective, number or name."""
     return (
         token[0].isalnum()
         and not is_auxiliary(token)
@@ -97,7 +97,7 @@ def is_nominal(token: str) -> bool:
 
 
 def is_number(token: str) -> bool:
-    """Tell whether a word is a number."""
+    """Return whether a word is a number."""
     if token[:1].isdigit() or token in NUMBER_WORDS:
         return True
     return "-" in token and all(part in NUMBER_WORDS for part in token.split("-"))

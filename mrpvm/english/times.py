@@ -33,14 +33,14 @@ _LIMITS = {
 
 
 def names_time(head: str) -> bool:
-    """Tell whether the head of a phrase makes it a time: "Friday", "9:00", "the end"."""
+    """Return whether the head of a phrase makes it a time: "Friday", "9:00", "the end"."""
     return head in TIME_WORDS or head in _EDGES or bool(
         YEAR.fullmatch(head) or CLOCK.fullmatch(head) or _DAY.fullmatch(head)
     )  # fmt: skip
 
 
 def opens_time(tokens: Sequence[str], place: int) -> bool:
-    """Tell whether the phrase behind a preposition is a time: "by 9:00", "by the end of May", not "by day nurses"."""
+    """Return whether the phrase behind a preposition is a time: "by 9:00", "by the end of May", not "by day nurses"."""
     phrase: list[str] = []
     for token in tokens[place + 1 : place + 6]:
         if token in DETERMINERS and not phrase:
@@ -55,16 +55,16 @@ _CLOSING = (PREPOSITIONS | CONJUNCTIONS | AUXILIARIES | DETERMINERS) - {"may"}
 
 
 def is_ahead(tokens: Sequence[str], place: int) -> bool:
-    """Tell whether "in advance", "ahead" or "beforehand" stands at a place."""
+    """Return whether "in advance", "ahead" or "beforehand" stands at a place."""
     following = tuple(tokens[place : place + 2])
     return following[:1] in (("ahead",), ("beforehand",)) or following == ("in", "advance")
 
 
 def limits(asked: str) -> frozenset[str]:
-    """Give the prepositions of the times that answer who asks "by when", "until when", "from when"."""
+    """Return the prepositions of the times that answer who asks "by when", "until when", "from when"."""
     return _LIMITS.get(asked, frozenset((asked,)))
 
 
 def starts_later(text: str) -> bool:
-    """Tell whether a statement says what will be so from some time on: "will cost 15 euros from next year"."""
+    """Return whether a statement says what will be so from some time on: "will cost 15 euros from next year"."""
     return _AHEAD.search(text) is not None

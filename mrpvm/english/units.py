@@ -51,11 +51,11 @@ _COMPARED = word_class("more less fewer")
 
 
 def is_difference(tokens: Sequence[str], unit: int) -> bool:
-    """Tell whether the value whose unit stands at a place says how much more: "20 euros more", "2 m longer than"."""
+    """Return whether the value whose unit stands at a place says how much more: "20 euros more", "2 m longer than"."""
     following = tokens[unit + 1 : unit + 3]
     return bool(following) and (following[0] in _COMPARED or "than" in following[1:])
 
 
 def unit_of(token: str) -> str:
-    """Give the unit that a number is one word with: "g" of "5g", and a word without a number as it is."""
+    """Return the unit that a number is one word with: "g" of "5g", and a word without a number as it is."""
     return token.lstrip("0123456789.,:")

@@ -23,17 +23,17 @@ _TIME_ADVERBS = _PERIODICAL | word_class("today tomorrow yesterday tonight now")
 
 
 def tokens_of(phrase: Phrase, parsed: Parsed) -> tuple[str, ...]:
-    """Give the tokens of a phrase."""
+    """Return the tokens of a phrase."""
     return parsed.tokens[phrase.start : phrase.end + 1]
 
 
 def has_number(tokens: Iterable[str]) -> bool:
-    """Tell whether a number is among tokens."""
+    """Return whether a number is among tokens."""
     return any(is_number(token) for token in tokens)
 
 
 def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
-    """Tell whether a phrase says when: a date, a clock time, a day or part of it."""
+    """Return whether a phrase says when: a date, a clock time, a day or part of it."""
     tokens = tokens_of(phrase, parsed)
     if any(YEAR.fullmatch(token) or CLOCK.fullmatch(token) or token in _CALENDAR
            for token in tokens):  # fmt: skip
@@ -45,13 +45,13 @@ def is_time(phrase: Phrase, preposition: str, parsed: Parsed) -> bool:
 
 
 def is_span(phrase: Phrase, parsed: Parsed) -> bool:
-    """Tell whether a phrase is a length of time."""
+    """Return whether a phrase is a length of time."""
     tokens = tokens_of(phrase, parsed)
     return any(token in SPANS for token in tokens) and (has_number(tokens) or tokens[0] in ("a", "an", "one"))
 
 
 def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
-    """Tell whether a phrase is a number with a unit of a kind."""
+    """Return whether a phrase is a number with a unit of a kind."""
     tokens = parsed.tokens[phrase.start : phrase.end + 2]
     units = UNITS[kind]
     glued = any(token[0].isdigit() and unit_of(token) in units for token in tokens)
@@ -61,13 +61,13 @@ def is_measure(phrase: Phrase, kind: str, parsed: Parsed) -> bool:
 
 
 def _is_difference(phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
-    """Tell whether a value says how much more or less: "20 euros more than the red one"."""
+    """Return whether a value says how much more or less: "20 euros more than the red one"."""
     places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
     return any(is_difference(parsed.tokens, place) for place in places if parsed.tokens[place] in units)
 
 
 def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) -> bool:
-    """Tell whether the value in a phrase measures what is asked for."""
+    """Return whether the value in a phrase measures what is asked for."""
     if not measure or measure == "much":
         return True
     places = range(phrase.start, min(phrase.end + 2, len(parsed.tokens)))
@@ -77,14 +77,14 @@ def _tells(measure: str, phrase: Phrase, units: frozenset[str], parsed: Parsed) 
 
 
 def phrases_of(clause: Clause) -> list[tuple[str, Phrase]]:
-    """Give all phrases of a clause behind its verb with their prepositions, members of enumerations apart."""
+    """Return all phrases of a clause behind its verb with their prepositions, members of enumerations apart."""
     found = [("", item) for phrase in clause.objects for item in phrase.members]
     found += [(word, item) for word, phrase in clause.modifiers for item in phrase.members]
     return found
 
 
 def times(clause: Clause, parsed: Parsed, limit: str = "") -> list[str]:
-    """Give what says when; "until when" and its kind are told by times behind such a preposition alone."""
+    """Return what says when; "until when" and its kind are told by times behind such a preposition alone."""
     wanted = limits(limit) if limit else frozenset[str]()
     found = [
         parsed.text_of(phrase)
@@ -95,7 +95,7 @@ def times(clause: Clause, parsed: Parsed, limit: str = "") -> list[str]:
 
 
 def places(clause: Clause, parsed: Parsed) -> list[str]:
-    """Give what says where."""
+    """Return what says where."""
     found = [
         parsed.text_of(phrase)
         for word, phrase in clause.modifiers
@@ -108,7 +108,7 @@ def places(clause: Clause, parsed: Parsed) -> list[str]:
 
 
 def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
-    """Give how long something takes or lasts."""
+    """Return how long something takes or lasts."""
     return [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
@@ -119,7 +119,7 @@ def spans(clause: Clause, parsed: Parsed, measure: str = "") -> list[str]:
 
 
 def advances(clause: Clause, parsed: Parsed) -> list[str]:
-    """Give how long before something else a thing is done: "two weeks in advance", "a day before arrival"."""
+    """Return how long before something else a thing is done: "two weeks in advance", "a day before arrival"."""
     return [
         parsed.text_of(phrase)
         for _, phrase in phrases_of(clause)
@@ -129,7 +129,7 @@ def advances(clause: Clause, parsed: Parsed) -> list[str]:
 
 
 def colours(clause: Clause, parsed: Parsed) -> list[str]:
-    """Give the colours that stand behind the verb, not those of another thing: "painted red", "is long and green"."""
+    """Return the colours that stand behind the verb, not those of another thing: "painted red", "is long and green"."""
     found = []
     for place in range(clause.verb_place + 1, min(clause.end, len(parsed.tokens))):
         before, following = parsed.tokens[place - 1], (*parsed.tokens[place + 1 : place + 2], ",")[0]
@@ -144,7 +144,7 @@ _BEFORE_COLOUR = word_class("and , in dark light bright pale all entirely comple
 
 
 def measures(clause: Clause, kind: str, parsed: Parsed, measure: str = "") -> list[str]:
-    """Give numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
+    """Return numbers with a unit of a kind, which tell what `measure` asks for ("high", "long") if it is given."""
     found = [
         phrase
         for word, phrase in phrases_of(clause)
@@ -171,7 +171,7 @@ def _is_somebody(subject: Phrase | None) -> bool:
 
 
 def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
-    """Give how often something is done."""
+    """Return how often something is done."""
     found = [
         parsed.text_of(phrase)
         for word, phrase in phrases_of(clause)
@@ -183,7 +183,7 @@ def frequencies(clause: Clause, parsed: Parsed) -> list[str]:
 
 
 def counts(clause: Clause, noun: Phrase, parsed: Parsed) -> list[str]:
-    """Give the numbers that stand before a counted noun."""
+    """Return the numbers that stand before a counted noun."""
     found = []
     phrases = [*([("", clause.subject)] if clause.subject else []), *phrases_of(clause)]
     for _, phrase in phrases:

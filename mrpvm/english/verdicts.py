@@ -37,7 +37,7 @@ _PART_SENSES = frozenset(sense(word) for word in ("most", "many", "few", "severa
 
 
 def verdicts(asked: Asked, discourse: Discourse) -> Iterator[tuple[bool, Told]]:
-    """Give what each statement that decides says, in the order of the source."""
+    """Return what each statement that decides says, in the order of the source."""
     for told in discourse.told:
         for clause in told.parsed.clauses:
             said = _says(asked, clause, told, discourse)
@@ -137,7 +137,7 @@ def _is_contrary(question: Clause, clause: Clause) -> bool:
 
 
 def _undone(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
-    """Tell whether somebody left undone what is asked: "she refused to sign", or did it after all: "managed to"."""
+    """Return whether somebody left undone what is asked: "she refused to sign", or did it after all: "managed to"."""
     outer, question = clause.outer, asked.clause
     leaves = clause.link == "to" and outer is not None and outer.verb in _LEAVING | _MANAGING and not outer.is_passive
     misses = not clause.link and "almost" in clause.adverbs and "almost" not in question.adverbs
@@ -153,7 +153,7 @@ def _undone(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> b
 
 
 def _only_others(asked: Asked, clause: Clause, told: Told, discourse: Discourse) -> bool | None:
-    """Tell whether what is asked of one is said of all others, or of another alone: "only Lisa has a key"."""
+    """Return whether what is asked of one is said of all others, or of another alone: "only Lisa has a key"."""
     question, subject = asked.clause, clause.subject
     if subject is None or question.subject is None or question.is_negated or clause.is_negated or clause.link:
         return None
@@ -172,13 +172,13 @@ def _only_others(asked: Asked, clause: Clause, told: Told, discourse: Discourse)
 
 
 def _is_deed_of_one(clause: Clause) -> bool:
-    """Tell whether a clause only tells what somebody does: that "a choir sings here" allows nobody else to sing."""
+    """Return whether a clause only tells what somebody does: that "a choir sings here" allows nobody else to sing."""
     is_told = not clause.auxiliaries and not clause.is_order and clause.verb not in (_BE, _HAVE)
     return is_told and clause.subject is not None and clause.subject.determiner in ("a", "an")
 
 
 def _is_settled(question: Clause, clause: Clause, told: Told) -> bool:
-    """Tell whether a clause holds as it stands; what is forbidden "unless ..." is told as forbidden, with that."""
+    """Return whether a clause holds as it stands; what is forbidden "unless ..." is told as forbidden, with that."""
     if not has_open_condition(clause, told):
         return True
     forbids = clause.is_negated and bool(clause.auxiliaries & question.auxiliaries & _PERMISSION)
@@ -196,14 +196,16 @@ def _in_circumstances(asked: Asked, clause: Clause, told: Told, discourse: Disco
 
 
 def _is_of_some(asked: Asked, clause: Clause, told: Told) -> bool:
-    """Tell whether what is said holds for fewer than are asked about: "customers from abroad cannot pay by cheque"."""
+    """Return whether what is said holds for fewer than are asked about: "customers from abroad cannot pay by
+    cheque".
+    """
     question = asked.clause
     is_named = question.modifiers or asked.conditions or (question.agent is not None and question.agent.owned_by)
     return not is_named and is_limited(clause, told)
 
 
 def _denies_only_part(asked: Asked, clause: Clause, told: Told) -> bool:
-    """Tell whether a denial is of narrower circumstances than asked: "may not be taken in the chapel"."""
+    """Return whether a denial is of narrower circumstances than asked: "may not be taken in the chapel"."""
     question = asked.clause
     if question.is_negated:
         return False
@@ -230,7 +232,7 @@ def _is_partial(clause: Clause) -> bool:
 
 
 def _is_of_one(question: Clause, clause: Clause, told: Told) -> bool:
-    """Tell whether a clause speaks of one of several that are asked about: of room 4 and not of the rooms."""
+    """Return whether a clause speaks of one of several that are asked about: of room 4 and not of the rooms."""
     asked, said = question.subject, clause.subject
     if asked is None or said is None or not asked.is_plural or asked.pronoun:
         return False
@@ -240,7 +242,7 @@ def _is_of_one(question: Clause, clause: Clause, told: Told) -> bool:
 
 
 def _same_tense(question: Clause, clause: Clause) -> bool:
-    """Tell whether a habit is not taken for a deed: "does she sing" is not answered by "she sang"."""
+    """Return whether a habit is not taken for a deed: "does she sing" is not answered by "she sang"."""
     past_deed = not clause.auxiliaries and verb_forms(clause.verb_text) == {"past"}
     return not (question.auxiliaries & {"do", "does"} and past_deed and clause.verb_text != "")
 
@@ -283,7 +285,7 @@ def _is_so(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, ag
 
 
 def _is_on(asked: Asked, clause: Clause, *, agrees: bool) -> bool | None:
-    """Tell whether something is on, off, away or back, as a clause without other predicate says."""
+    """Return whether something is on, off, away or back, as a clause without other predicate says."""
     if clause.objects or clause.modifiers:
         return None
     for adverb in (*asked.clause.adverbs, *asked.bare, *asked.manners):
@@ -295,7 +297,7 @@ def _is_on(asked: Asked, clause: Clause, *, agrees: bool) -> bool | None:
 
 
 def _exists(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
-    """Tell whether there is what a clause says there is, in the same place."""
+    """Return whether there is what a clause says there is, in the same place."""
     met = bool(asked.clause.objects) and all(
         any(same(thing, item, told, discourse) for item in clause.objects) for thing in asked.clause.objects
     )
@@ -305,7 +307,7 @@ def _exists(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, a
 
 
 def _is_there(asked: Asked, clause: Clause, told: Told, discourse: Discourse, *, agrees: bool) -> bool | None:
-    """Tell whether there is what we have: "is there a pool" and "the house has a pool"."""
+    """Return whether there is what we have: "is there a pool" and "the house has a pool"."""
     things = asked.clause.objects
     had = things and all(any(same(thing, item, told, discourse) for item in clause.objects) for thing in things)
     if not had or not is_of_house(clause) or (not agrees and clause.subject and not clause.subject.pronoun):

@@ -44,13 +44,13 @@ class Voiced:
 
     @property
     def is_correction(self) -> bool:
-        """Tell whether it sets something right."""
+        """Return whether it sets something right."""
         return self.is_marked or bool(self.denied)
 
 
 @TextCache
 def voiced(text: str) -> Voiced:
-    """Give what a sentence says and whose words it is."""
+    """Return what a sentence says and whose words it is."""
     voice: frozenset[str] = frozenset()
     is_claim = is_marked = False
     said, denied = text, frozenset[str]()
@@ -74,7 +74,7 @@ def voiced(text: str) -> Voiced:
 
 
 def _without_denial(text: str) -> tuple[str, frozenset[str]]:
-    """Give `text` without a closing ", not eight", and what that takes back."""
+    """Return `text` without a closing ", not eight", and what that takes back."""
     tail = _TAIL.search(text)
     if tail is None or (" not " in tail.group().lower() and "," not in tail.group()):
         return text, frozenset()

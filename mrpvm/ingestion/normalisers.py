@@ -10,5 +10,5 @@ NORMALISERS: Mapping[str, SeedDetector] = {plugin.descriptor.id: plugin for plug
 
 
 def runs_apart(detector: SeedDetector) -> bool:
-    """Tell whether the reading process has this very detector."""
+    """Return whether the reading process has this very detector."""
     return type(NORMALISERS.get(detector.descriptor.id)) is type(detector)

@@ -49,7 +49,7 @@ class NoKnowledge:
 def chunk_context(
     source_id: str, model: LanguageModel, *, remaining_ms: int, remaining_llm_calls: int, stopped: Callable[[], bool]
 ) -> CallContext:
-    """Give the context of a normaliser's call: of no session and no frame, so that equal text gives equal units."""
+    """Return the context of a normaliser's call: of no session and no frame, so that equal text gives equal units."""
     nowhere = SessionState(
         session_id="",
         mounted_kb_id="",
@@ -72,7 +72,7 @@ def chunk_context(
 
 
 def chunk_input(read: ReadSource, place: int) -> ChunkInput:
-    """Give what the normaliser gets for the chunk at `place`."""
+    """Return what the normaliser gets for the chunk at `place`."""
     return ChunkInput(
         text=read.chunks[place].text,
         source_id=read.info.source_id,
@@ -83,7 +83,7 @@ def chunk_input(read: ReadSource, place: int) -> ChunkInput:
 
 
 def admitted(read: ReadSource, place: int, plugin_id: str, reply: Normalisation) -> ChunkUnits:
-    """Give the units of a reply; control text that admission refuses is a rejection and stops nothing [KB-19].
+    """Return the units of a reply; control text that admission refuses is a rejection and stops nothing [KB-19].
 
     A hash that the reply claims and that is wrong goes into the log [KU-9].
 
@@ -120,14 +120,14 @@ def _rejected(
 
 
 def raised(read: ReadSource, place: int, plugin_id: str, error: BaseException) -> TurnFailed:
-    """Give the failure of a normaliser that raised."""
+    """Return the failure of a normaliser that raised."""
     if isinstance(error, MRPError):
         return failure(read, place, plugin_id, error.code, without_secrets(error.message))
     return failure(read, place, plugin_id, "PLUGIN_EXCEPTION", type(error).__name__)
 
 
 def failure(read: ReadSource, place: int, plugin_id: str, code: str, message: str, **more: Any) -> TurnFailed:
-    """Give the end of an ingest: which part could not be read, by whom and why."""
+    """Return the end of an ingest: which part could not be read, by whom and why."""
     return TurnFailed(
         f"{plugin_id} could not read part {place + 1} of {len(read.chunks)}: {message}.",
         code=code if code in MODEL_ERROR_CODES else "NORMALIZER_VALIDATION_FAILED",

@@ -41,7 +41,7 @@ class ReadingProcess:
         self._result: ReadSource | IngestedSource | MRPError | None = None
 
     def read(self, file: SourceFile) -> ReadSource:
-        """Give the file's text in chunks.
+        """Return the file's text in chunks.
 
         Raises:
             Unreadable, InvalidInput, TooLarge: as for `read_source`; also a file that takes too much memory or time.
@@ -50,7 +50,7 @@ class ReadingProcess:
         return self._run(file, None, ReadSource)
 
     def ingest(self, file: SourceFile, detector: str) -> IngestedSource:
-        """Give the file as a finished source, its chunks normalised by one of `NORMALISERS`.
+        """Return the file as a finished source, its chunks normalised by one of `NORMALISERS`.
 
         Raises:
             TurnFailed: a chunk could not be normalised.

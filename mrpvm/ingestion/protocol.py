@@ -27,19 +27,19 @@ _UNITS_A_LINE = 50
 
 
 def line(kind: str, **content: Any) -> bytes:
-    """Give one line."""
+    """Return one line."""
     return json.dumps({"kind": kind, **content}, separators=(",", ":")).encode() + b"\n"
 
 
 def request(file: SourceFile, detector: str | None) -> bytes:
-    """Give what the process reads: a line about the file and what to do, then the file."""
+    """Return what the process reads: a line about the file and what to do, then the file."""
     head = asdict(file)
     del head["data"]
     return line("file", detector=detector, **head) + file.data
 
 
 def parse_request(raw: bytes) -> tuple[SourceFile, str | None]:
-    """Give the file and the detector to normalise it with; None asks for its text alone."""
+    """Return the file and the detector to normalise it with; None asks for its text alone."""
     first, _, data = raw.partition(b"\n")
     head = json.loads(first)
     del head["kind"]
@@ -49,28 +49,28 @@ def parse_request(raw: bytes) -> tuple[SourceFile, str | None]:
 
 
 def refusal(error: MRPError) -> bytes:
-    """Give the line of an error that the file's sender is to see."""
+    """Return the line of an error that the file's sender is to see."""
     return line("refused", error=type(error).__name__, **error.as_record())
 
 
 def refused(message: dict[str, Any]) -> MRPError:
-    """Give the error of such a line."""
+    """Return the error of such a line."""
     return _REFUSALS[message["error"]](message["message"], code=message["code"], details=message["details"])
 
 
 def read_lines(read: ReadSource) -> list[bytes]:
-    """Give a text with its chunks."""
+    """Return a text with its chunks."""
     return [line("read", info=asdict(read.info), text=read.text, chunks=[asdict(chunk) for chunk in read.chunks])]
 
 
 def parse_read(message: dict[str, Any]) -> ReadSource:
-    """Give the text and chunks of such a line."""
+    """Return the text and chunks of such a line."""
     chunks = tuple(Chunk(**chunk) for chunk in message["chunks"])
     return ReadSource(info=SourceInfo(**message["info"]), text=message["text"], chunks=chunks)
 
 
 def ingested_lines(source: IngestedSource) -> list[bytes]:
-    """Give a finished source: its units with their entries in several lines, its text and rejections in the last."""
+    """Return a finished source: its units with their entries in several lines, its text and rejections in the last."""
     units = [[_packed(unit), _listed(source.entries[unit.id])] for unit in source.units]
     batches = batched(units, _UNITS_A_LINE, strict=False)
     rejections = [asdict(item) for item in source.rejections]
@@ -79,12 +79,12 @@ def ingested_lines(source: IngestedSource) -> list[bytes]:
 
 
 def parse_units(message: dict[str, Any]) -> list[tuple[KnowledgeUnit, IndexEntry]]:
-    """Give the units of one line, each with its entry."""
+    """Return the units of one line, each with its entry."""
     return [(_unpacked(packed), _entry(*entry)) for packed, entry in message["units"]]
 
 
 def parse_ingested(message: dict[str, Any], units: Sequence[tuple[KnowledgeUnit, IndexEntry]]) -> IngestedSource:
-    """Give the finished source of the last line."""
+    """Return the finished source of the last line."""
     rejections = tuple(
         Rejection(**{**item, "diagnostics": tuple(item["diagnostics"])}) for item in message["rejections"]
     )

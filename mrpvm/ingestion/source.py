@@ -72,7 +72,7 @@ class IngestedSource:
 
 
 def read_source(file: SourceFile) -> ReadSource:
-    """Give the file's text in chunks; questions and instructions are left to the normaliser.
+    """Return the file's text in chunks; questions and instructions are left to the normaliser.
 
     Raises:
         Unreadable, InvalidInput: as for `read_document`.
@@ -113,7 +113,7 @@ def _check_lines(lines: Sequence[str], headings_max: int | None) -> None:
 
 
 def finish_source(read: ReadSource, results: Sequence[ChunkUnits], limits: IngestLimits) -> IngestedSource:
-    """Give the source with its tree; `results` are those of its chunks, in chunk order [IN-10, IN-12].
+    """Return the source with its tree; `results` are those of its chunks, in chunk order [IN-10, IN-12].
 
     Raises:
         TooLarge: KB_VALIDATION_MAX_UNITS_PER_SOURCE.

@@ -29,7 +29,7 @@ class Admitted:
 
     @property
     def runnable(self) -> tuple[Intent, ...]:
-        """Give the intents that have a seed to run; all seeds of the others were deactivated [SOP-21, K-14]."""
+        """Return the intents that have a seed to run; all seeds of the others were deactivated [SOP-21, K-14]."""
         seeded = {seed.intent_id for seed in self.seeds}
         return tuple(intent for intent in self.intents if intent.id in seeded)
 
@@ -37,7 +37,7 @@ class Admitted:
 def admit_detection(
     detection: Detection, request_id: str, told_at: str | None = None, first_unit_number: int = 0
 ) -> Admitted:
-    """Give the admitted objects of both documents; all or nothing [T-8].
+    """Return the admitted objects of both documents; all or nothing [T-8].
 
     Args:
         told_at: ISO-8601 time of the turn; of two facts it tells which came later.
@@ -58,7 +58,7 @@ def admit_detection(
 
 
 def refusal(error: ControlLanguageError) -> PluginError:
-    """Give a refused document as the execution's error, diagnostics included."""
+    """Return a refused document as the execution's error, diagnostics included."""
     diagnostics = [str(item) for item in error.diagnostics]
     return PluginError(code=error.code, message=error.message, details={"diagnostics": diagnostics})
 
@@ -66,13 +66,13 @@ def refusal(error: ControlLanguageError) -> PluginError:
 def turn_units(
     document: AdmittedDocument, request_id: str, told_at: str | None = None, first_number: int = 0
 ) -> tuple[KnowledgeUnit, ...]:
-    """Give the document's units under the identities of a turn [T-9]."""
+    """Return the document's units under the identities of a turn [T-9]."""
     units = [unit_of(ku) for ku in document.kus.values()]
     return with_turn_identity(units, request_id, created_at=told_at, first_number=first_number)
 
 
 def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
-    """Give an admitted unit as the machine's value, its hash computed here [KU-9]."""
+    """Return an admitted unit as the machine's value, its hash computed here [KU-9]."""
     unit = KnowledgeUnit(
         id=ku.ku_id,
         subject=ku.symbolic_subject,
@@ -84,7 +84,7 @@ def unit_of(ku: AdmittedKU) -> KnowledgeUnit:
 
 
 def hash_warnings(document: AdmittedDocument) -> tuple[str, ...]:
-    """Give a warning if the document claims hashes that are not those of what its units say; else nothing [KU-9]."""
+    """Return a warning if the document claims hashes that are not those of what its units say; else nothing [KU-9]."""
     claimed = [ku for ku in document.kus.values() if ku.hash is not None]
     wrong = [ku.ku_id for ku in claimed if ku.hash != unit_of(ku).hash]
     if not wrong:
@@ -113,7 +113,7 @@ def _intents(document: AdmittedDocument) -> tuple[Intent, ...]:
 
 
 def _seeds(document: AdmittedDocument) -> tuple[Seed, ...]:
-    """Give the schedulable seeds; an intent without any gets one implicit seed [I-5]."""
+    """Return the schedulable seeds; an intent without any gets one implicit seed [I-5]."""
     seeds = [
         Seed(
             id=item.statement_id,
@@ -132,7 +132,7 @@ def _seeds(document: AdmittedDocument) -> tuple[Seed, ...]:
 
 
 def implicit_seed(intent: Intent) -> Seed:
-    """Give the seed of an intent that came with none [I-5]."""
+    """Return the seed of an intent that came with none [I-5]."""
     return Seed(
         id=f"{intent.id}:implicit",
         intent_id=intent.id,
@@ -144,7 +144,7 @@ def implicit_seed(intent: Intent) -> Seed:
 
 
 def _goals(document: AdmittedDocument) -> dict[str, tuple[str, ...]]:
-    """Give what the subproblems of each intent are after, in document order [SOP-22]."""
+    """Return what the subproblems of each intent are after, in document order [SOP-22]."""
     goals: dict[str, tuple[str, ...]] = {}
     for item in document.subproblems.values():
         goals[item.intent_id] = (*goals.get(item.intent_id, ()), item.goal)

@@ -58,12 +58,12 @@ class Search:
 
     @property
     def has_answer(self) -> bool:
-        """Tell whether there is something to conclude from."""
+        """Return whether there is something to conclude from."""
         return bool(self.state.candidates) or self.joined is not None
 
 
 def answer_intents(run: TurnRun, frame: Frame, cause: Cause | None) -> Program[FrameResult]:
-    """Give the frame's answer: the selected candidate, that of its sub-tasks, or the first honest refusal [K-12].
+    """Return the frame's answer: the selected candidate, that of its sub-tasks, or the first honest refusal [K-12].
 
     Raises:
         TurnFailed: no planner led to any result; the last planner's error [K-10].
@@ -191,7 +191,7 @@ def _over_view(run: TurnRun, frame: Frame, search: Search, view: EvidenceView) -
 
 
 def _is_settled(run: TurnRun, search: Search, view: EvidenceView | None) -> bool:
-    """Tell whether every solver that may run has failed on this evidence: nothing is left to try on it [K-23]."""
+    """Return whether every solver that may run has failed on this evidence: nothing is left to try on it [K-23]."""
     if view is None:
         return False
     pin = run.request.pins.goal_solver
@@ -253,7 +253,7 @@ def _promote(
 
 
 def _conclude(run: TurnRun, frame: Frame, search: Search) -> Program[FrameResult]:
-    """Give the frame's result: compare, challenge where the level asks for it, select, and say why it closes."""
+    """Return the frame's result: compare, challenge where the level asks for it, select, and say why it closes."""
     state, last = search.state, search.last
     comparisons = []
     selected = select(state.valid or state.candidates) if state.candidates else None

@@ -14,7 +14,7 @@ DEFAULT_SEED_DETECTORS = ("sd-symbolic", "sd-llm-fast", "sd-llm-deep")
 def candidates(
     pin: str | None, preference: str | None, defaults: Sequence[str], registered: Sequence[str], limit: int
 ) -> tuple[str, ...]:
-    """Give the ids to try, in order: a pin alone; else the preference, the defaults, the rest [S-20, S-21, K-11].
+    """Return the ids to try, in order: a pin alone; else the preference, the defaults, the rest [S-20, S-21, K-11].
 
     Only registered ids come through, at most `limit` of them.
     """
@@ -25,7 +25,7 @@ def candidates(
 
 
 def evidence_profile_hash(evidence: Sequence[Evidence]) -> str:
-    """Give the SHA-256 over the sorted hashes of all evidence and guidance units [K-24]."""
+    """Return the SHA-256 over the sorted hashes of all evidence and guidance units [K-24]."""
     hashes = {entry.unit.hash for item in evidence for entry in item.entries}
     for item in evidence:
         guidance = item.guidance
@@ -45,5 +45,5 @@ class FailureMemory:
         self._failed.add((plugin_id, evidence_hash))
 
     def forbids(self, plugin_id: str, evidence_hash: str) -> bool:
-        """Tell whether this attempt failed before."""
+        """Return whether this attempt failed before."""
         return (plugin_id, evidence_hash) in self._failed

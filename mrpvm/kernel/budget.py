@@ -17,12 +17,12 @@ class Calls:
 
     @property
     def remaining(self) -> int:
-        """Give the calls that are neither used nor reserved."""
+        """Return the calls that are neither used nor reserved."""
         own = self._limit - self._used - self._reserved
         return own if self._parent is None else min(own, self._parent.remaining)
 
     def shares(self, count: int) -> list[Self]:
-        """Give each of `count` frames that run side by side its share of what remains, the first ones the odd calls.
+        """Return each of `count` frames that run side by side its share of what remains, the first ones the odd calls.
 
         So no frame's results depend on which of them was quicker [K-17].
         """
@@ -66,14 +66,14 @@ class Budget:
 
     @property
     def elapsed_ms(self) -> int:
-        """Give the milliseconds since the machine took the turn up; its events count from there."""
+        """Return the milliseconds since the machine took the turn up; its events count from there."""
         return int(self._clock.monotonic_ms() - self._started_ms)
 
     @property
     def remaining_ms(self) -> int:
-        """Give the milliseconds left; zero or less when the turn's time is over [K-19]."""
+        """Return the milliseconds left; zero or less when the turn's time is over [K-19]."""
         return self._limits.request_timeout_ms - self._spent_ms - self.elapsed_ms
 
     def call_timeout_ms(self, plugin_timeout_ms: int) -> int:
-        """Give how long one plugin call may take: its own limit, the setting, or the time left [K-19]."""
+        """Return how long one plugin call may take: its own limit, the setting, or the time left [K-19]."""
         return max(0, min(plugin_timeout_ms, self._limits.plugin_timeout_ms, self.remaining_ms))

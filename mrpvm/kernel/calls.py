@@ -71,7 +71,7 @@ class Execution:
     error: PluginError | None = None
 
     def then(self, kind: Literal["flow", "retry"]) -> Cause:
-        """Give the cause of an execution that follows from this one."""
+        """Return the cause of an execution that follows from this one."""
         return Cause(kind=kind, execution_id=self.id)
 
 

@@ -76,7 +76,7 @@ def _record(run: TurnRun, frame: Frame, challenge_id: str, target: Candidate, st
 
 
 def _merged(view: EvidenceView, more: EvidenceView) -> EvidenceView:
-    """Give the first view with the other's entries added, intent by intent, each unit once."""
+    """Return the first view with the other's entries added, intent by intent, each unit once."""
     others = {item.intent.id: item for item in more.evidence}
     evidence = tuple(
         _joined(item, others[item.intent.id]) if item.intent.id in others else item for item in view.evidence

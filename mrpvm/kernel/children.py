@@ -38,7 +38,7 @@ def resolve_intents(frame: Frame) -> None:
 def run_children(
     run: TurnRun, children: Sequence[Frame], opener_id: str, answer_intents: AnswerIntents
 ) -> Program[list[FrameResult | MRPError]]:
-    """Give what each child came to, or the error it ended with, in the order of the children [K-17].
+    """Return what each child came to, or the error it ended with, in the order of the children [K-17].
 
     They share what is left of their parent's model calls, so that it does not matter who comes first.
     """
@@ -64,7 +64,7 @@ def _child(run: TurnRun, child: Frame, opener_id: str, answer_intents: AnswerInt
 
 
 def most_used(results: Sequence[FrameResult]) -> Selection:
-    """Give the plugins that most frames used; ties go to the alphabetically first id [S-25]."""
+    """Return the plugins that most frames used; ties go to the alphabetically first id [S-25]."""
 
     def most(ids: list[str | None]) -> str | None:
         known = [item for item in ids if item is not None]

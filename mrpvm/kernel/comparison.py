@@ -16,12 +16,12 @@ class Comparison:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether nothing decides between the two."""
+        """Return whether nothing decides between the two."""
         return self.criterion is None
 
     @property
     def summary(self) -> str:
-        """Give the outcome in words."""
+        """Return the outcome in words."""
         if self.criterion is None:
             return "Both are equal on every criterion; the earlier one was taken."
         ours, theirs = self.selected.criteria[self.criterion], self.other.criteria[self.criterion]
@@ -29,23 +29,23 @@ class Comparison:
 
 
 def dominates(one: Candidate, other: Candidate) -> bool:
-    """Tell whether `one` is nowhere worse than `other` and somewhere better [K-40]."""
+    """Return whether `one` is nowhere worse than `other` and somewhere better [K-40]."""
     pairs = [(one.criteria[name], other.criteria[name]) for name in OBJECTIVE]
     return all(mine >= theirs for mine, theirs in pairs) and any(mine > theirs for mine, theirs in pairs)
 
 
 def undominated(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Give the candidates that no other dominates, in order."""
+    """Return the candidates that no other dominates, in order."""
     return [item for item in candidates if not any(dominates(other, item) for other in candidates)]
 
 
 def select(candidates: Sequence[Candidate]) -> Candidate:
-    """Give the best undominated candidate by the objective's order; ties go to the earlier one [K-41]."""
+    """Return the best undominated candidate by the objective's order; ties go to the earlier one [K-41]."""
     return max(undominated(candidates), key=lambda item: [item.criteria[name] for name in OBJECTIVE])
 
 
 def compare(selected: Candidate, candidates: Sequence[Candidate], limit: int) -> list[Comparison]:
-    """Give the comparisons of the selected candidate with the others, at most `limit` [K-42]."""
+    """Return the comparisons of the selected candidate with the others, at most `limit` [K-42]."""
     others = [item for item in candidates if item is not selected]
     return [
         Comparison(
@@ -66,7 +66,7 @@ class Closure:
 
 
 def closure_of(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> Closure:
-    """Give the one true reason for closing; partial closures list what is open, others claim nothing unmet [K-49]."""
+    """Return the one true reason for closing; partial closures list what is open, others claim nothing unmet [K-49]."""
     questions = tuple(_open_questions(state, selected, comparisons))
     policy = state.policy
     met = selected is not None and selected in state.valid
@@ -87,7 +87,7 @@ def closure_of(state: Deliberation, selected: Candidate | None, comparisons: Seq
 
 
 def _open_questions(state: Deliberation, selected: Candidate | None, comparisons: Sequence[Comparison]) -> list[str]:
-    """Give one plain sentence for each obligation that is not met [K-44]."""
+    """Return one plain sentence for each obligation that is not met [K-44]."""
     policy, questions = state.policy, []
     if selected is None:
         questions.append("No answer held; the evidence did not decide the question.")

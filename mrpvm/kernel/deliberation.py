@@ -67,12 +67,12 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """Give the first 80 characters of the answer."""
+        """Return the first 80 characters of the answer."""
         return self.answer.groups[0].answer_markdown[:80] if self.answer.groups else ""
 
 
 def family_of(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
-    """Give the structural signature of a branch; equal signatures are one alternative [K-34, V-16]."""
+    """Return the structural signature of a branch; equal signatures are one alternative [K-34, V-16]."""
     first = frame.seeds[0] if frame.seeds else None
     roles = Counter(entry.unit.role for item in view.evidence for entry in item.entries)
     role = min(roles, key=lambda name: (-roles[name], name), default="none")
@@ -87,7 +87,7 @@ def family_of(frame: Frame, view: EvidenceView, solver: Descriptor) -> str:
 
 
 def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all: bool) -> Strength:
-    """Give the strength of a result that no validator rejected [K-36].
+    """Return the strength of a result that no validator rejected [K-36].
 
     Args:
         accepted_by_all: at least one validator judged, and every one accepted.
@@ -100,7 +100,7 @@ def strength_of(answer: Answer, evidence: tuple[Evidence, ...], accepted_by_all:
 
 
 def criteria_of(answer: Answer, evidence: tuple[Evidence, ...], strength: Strength, llm_calls: int) -> dict[str, int]:
-    """Give the comparison criteria of a result [K-39]; length of text is none of them.
+    """Return the comparison criteria of a result [K-39]; length of text is none of them.
 
     Diversity counts the families of the answer's branches: an answer comes from one branch, so it is 1.
     """
@@ -134,18 +134,18 @@ class Deliberation:
 
     @property
     def valid(self) -> list[Candidate]:
-        """Give the candidates that reach the policy's floor [K-35]."""
+        """Return the candidates that reach the policy's floor [K-35]."""
         floor = STRENGTHS.index(self.policy.validation_floor)
         return [item for item in self.candidates if STRENGTHS.index(item.strength) >= floor]
 
     @property
     def covered_families(self) -> tuple[str, ...]:
-        """Give the families that were tried, in alphabetical order."""
+        """Return the families that were tried, in alphabetical order."""
         return tuple(sorted(self.families))
 
     @property
     def branch_ids(self) -> tuple[str, ...]:
-        """Give the branches whose results may be selected."""
+        """Return the branches whose results may be selected."""
         return tuple(item.branch.id for item in self.candidates)
 
     def note_attempt(self, family: str) -> None:
@@ -155,7 +155,7 @@ class Deliberation:
         self.families.add(family)
 
     def wants(self, *, family: str | None, llm_calls: int) -> bool:
-        """Tell whether one more alternative is to be run [K-30 to K-33].
+        """Return whether one more alternative is to be run [K-30 to K-33].
 
         Args:
             family: its signature; None when it cannot be known before more evidence was gathered.

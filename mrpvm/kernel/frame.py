@@ -44,36 +44,36 @@ class Frame:
 
     @property
     def depth(self) -> int:
-        """Give 0 for the root, one more for each level below it [K-3]."""
+        """Return 0 for the root, one more for each level below it [K-3]."""
         return len(self.path) - 1
 
     @property
     def label(self) -> str:
-        """Give the purpose and, for a child, its ordinal [G-15]."""
+        """Return the purpose and, for a child, its ordinal [G-15]."""
         return self.purpose if self.parent is None else f"{self.purpose} {self.path[-1]}"
 
     @property
     def first_unit_number(self) -> int:
-        """Give the number of the frame's next unit; each frame has numbers of its own, whoever comes first [K-17]."""
+        """Return the number of the frame's next unit; each frame has numbers of its own, whoever comes first [K-17]."""
         block = reduce(lambda number, step: number * 100 + step, self.path[1:], 0)
         return block * 1_000 + len(self.units) - (len(self.parent.units) if self.parent else 0)
 
     def next_slot(self) -> int:
-        """Give the number of the frame's next stage run; tries within it share the number."""
+        """Return the number of the frame's next stage run; tries within it share the number."""
         self._slot_count += 1
         return self._slot_count
 
     def execution_id(self, slot: int, attempt: int) -> str:
-        """Give the id of one try within a slot, such as `exec-0.2.1~1`."""
+        """Return the id of one try within a slot, such as `exec-0.2.1~1`."""
         return f"exec-{self._dotted}.{slot}~{attempt}"
 
     def control_id(self, kind: str) -> str:
-        """Give the next id of a control object of this frame, such as `branch-0.1`."""
+        """Return the next id of a control object of this frame, such as `branch-0.1`."""
         self._control_counts[kind] = self._control_counts.get(kind, 0) + 1
         return f"{kind}-{self._dotted}.{self._control_counts[kind]}"
 
     def child(self, purpose: str, intents: tuple[Intent, ...], seeds: tuple[Seed, ...]) -> "Frame":
-        """Give a new frame below this one with the same staged units [K-5]."""
+        """Return a new frame below this one with the same staged units [K-5]."""
         self._child_count += 1
         return Frame(
             calls=self.calls,

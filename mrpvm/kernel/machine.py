@@ -170,7 +170,7 @@ def _failed(run: TurnRun, error: MRPError) -> TurnOutcome:
 
 
 def _tried(run: TurnRun) -> Selection:
-    """Give the plugins that were pinned or last tried [T-30]."""
+    """Return the plugins that were pinned or last tried [T-30]."""
     last = {record.stage: record.plugin_id for record in run.stages_in_order}
     pins = run.request.pins
     return Selection(

@@ -143,7 +143,7 @@ def record_selection(run: TurnRun, frame: Frame, selected: Candidate, state: Del
 
 
 def comparison_state(state: Deliberation, closure: Closure, comparisons: list[Comparison]) -> dict[str, object]:
-    """Give the frame's comparison state as it stands when the frame closes [K-1, K-44]."""
+    """Return the frame's comparison state as it stands when the frame closes [K-1, K-44]."""
     return {
         "openComparisons": [item.other.id for item in comparisons if item.is_open],
         "resolvedDifferences": [item.summary for item in comparisons if not item.is_open],

@@ -68,11 +68,13 @@ class TurnRun:
 
     @property
     def stages_in_order(self) -> tuple[StageRecord, ...]:
-        """Give the calls so far, those of parallel frames frame by frame: learning goes by their order [K-17, K-55]."""
+        """Return the calls so far, those of parallel frames frame by frame: learning goes by their order [K-17,
+        K-55].
+        """
         return tuple(in_frame_order(self.stages, lambda record: record.frame_id))
 
     def usable(self, plugin_type: str, pin: str | None = None) -> list[Descriptor]:
-        """Give the descriptors of the plugins that can work now, and of the pinned one in any case [PL-31]."""
+        """Return the descriptors of the plugins that can work now, and of the pinned one in any case [PL-31]."""
         found = self.registry.descriptors(plugin_type)
         return [item for item in found if self._model.available or not item.uses_llm or item.id == pin]
 
@@ -103,7 +105,7 @@ class TurnRun:
         self.emit(opened, frame.id, {"input": given})
 
     def may_open_child(self, frame: Frame) -> bool:
-        """Tell whether a child of the frame may exist; a refusal is recorded, and the frame does without [K-3]."""
+        """Return whether a child of the frame may exist; a refusal is recorded, and the frame does without [K-3]."""
         if frame.depth < self.request.limits.max_frame_depth:
             return True
         self.emit(BacktrackTaken(frame_id=frame.id, step="frame", tried=frame.id, reason="FRAME_DEPTH_EXCEEDED"))
@@ -195,7 +197,7 @@ class TurnRun:
             self.fail_frame(frame, reason, error)
 
     def metadata_of(self, execution_id: str, told: CallMetadata) -> CallMetadata:
-        """Give what a call used: what its plugin told, corrected by what was recorded [PL-26].
+        """Return what a call used: what its plugin told, corrected by what was recorded [PL-26].
 
         A plugin that raised or did not come back told nothing, and its calls count too.
         """

@@ -53,7 +53,7 @@ class Scheduler:
         self._returned: SimpleQueue[tuple[str, CallReturn | StorageUnavailable | str]] = SimpleQueue()
 
     def run(self, program: Program[Any]) -> Any:
-        """Give the program's result.
+        """Return the program's result.
 
         Raises:
             MRPError: whatever the program ended with.
@@ -227,14 +227,14 @@ def _too_late(call: PluginCall) -> CallReturn:
 
 
 def _as_data(error: BaseException) -> PluginError:
-    """Give a plugin's exception as data [PL-23]; the type and message, never the stack [API-3] nor a secret."""
+    """Return a plugin's exception as data [PL-23]; the type and message, never the stack [API-3] nor a secret."""
     if isinstance(error, MRPError):
         return _cleaned(PluginError(code=error.code, message=error.message, details=error.details))
     return PluginError(code="PLUGIN_EXCEPTION", message=without_secrets(f"{type(error).__name__}: {error}"))
 
 
 def _reported(value: Any) -> Any:
-    """Give what a plugin returned; the error that it may report without a secret, as if it had been raised."""
+    """Return what a plugin returned; the error that it may report without a secret, as if it had been raised."""
     error = getattr(value, "error", None)
     if is_dataclass(value) and not isinstance(value, type) and isinstance(error, PluginError):
         return replace(value, error=_cleaned(error))

@@ -33,7 +33,7 @@ class _Subtasks:
 def answer_by_subtasks(
     run: TurnRun, frame: Frame, cause: Cause, purpose: str | None, answer_intents: AnswerIntents
 ) -> Program[FrameResult | None]:
-    """Give the frame's answer joined from those of its sub-tasks, in their order [K-6].
+    """Return the frame's answer joined from those of its sub-tasks, in their order [K-6].
 
     None when the frame has to do without: the depth is used up, splitting is no progress, or the parts give no answer
     that validators accept [K-3, K-8].
@@ -68,7 +68,7 @@ def _joined(
     results: Sequence[FrameResult | MRPError],
     good: Sequence[FrameResult],
 ) -> Program[FrameResult | None]:
-    """Give the joined result if no validator rejects it as an answer to the whole task."""
+    """Return the joined result if no validator rejects it as an answer to the whole task."""
     outcomes = list(zip(parts, results, strict=True))
     answer = Answer(
         groups=tuple(
@@ -99,7 +99,7 @@ def _joined(
 
 
 def _evidence(frame: Frame, answer: Answer) -> tuple[Evidence, ...]:
-    """Give what the joined answer rests on as the evidence of the frame's own intents."""
+    """Return what the joined answer rests on as the evidence of the frame's own intents."""
 
     def of(entries: Sequence[EvidenceEntry], *stores: str) -> tuple[EvidenceEntry, ...]:
         return tuple(entry for entry in entries if entry.store in stores)
@@ -120,7 +120,7 @@ def _evidence(frame: Frame, answer: Answer) -> tuple[Evidence, ...]:
 
 
 def _subtasks(run: TurnRun, frame: Frame, cause: Cause) -> Program[_Subtasks | None]:
-    """Give the admitted subproblems of the frame's intents, or what a detector finds in their texts [K-5]."""
+    """Return the admitted subproblems of the frame's intents, or what a detector finds in their texts [K-5]."""
     intents: list[Intent] = []
     seeds: list[Seed] = []
     opener_id = cause.execution_id
@@ -143,12 +143,12 @@ def _subtasks(run: TurnRun, frame: Frame, cause: Cause) -> Program[_Subtasks | N
 
 
 def _under(intent: Intent, part: Intent) -> Intent:
-    """Give a part as a task of its own that counts for the intent [K-6]."""
+    """Return a part as a task of its own that counts for the intent [K-6]."""
     return replace(part, id=f"{intent.id}.{part.id}", group_number=intent.group_number)
 
 
 def _admitted_subproblems(frame: Frame, intent: Intent) -> Admitted | None:
-    """Give the intent's subproblems as tasks that ask for the same kind of answer; None when it has none [SOP-22]."""
+    """Return the intent's subproblems as tasks that ask for the same kind of answer; None when it has none [SOP-22]."""
     goals = frame.goals.get(intent.id, ())
     parts = tuple(
         replace(intent, id=str(number), target=goal, criterion=None, evidence=None)

@@ -38,7 +38,7 @@ type _Heading = tuple[int, str]
 def chunk_source(
     text: str, *, is_markdown: bool, limits: ChunkingLimits | None = None, max_chunks: int | None = None
 ) -> tuple[Chunk, ...]:
-    """Give the chunks of a source in order; their own texts cover everything but white space [IN-6].
+    """Return the chunks of a source in order; their own texts cover everything but white space [IN-6].
 
     Args:
         max_chunks: bound of one source [IN-4].
@@ -77,7 +77,7 @@ def _chunks(text: str, *, is_markdown: bool, limits: ChunkingLimits) -> Iterator
 
 
 def _headings(text: str) -> list[tuple[int, int, _Heading]]:
-    """Give start of line, end of line, level and title of every heading of level 1 to 3 outside code fences."""
+    """Return start of line, end of line, level and title of every heading of level 1 to 3 outside code fences."""
     fences = [match.start() for match in _FENCE.finditer(text)]
     found = []
     for match in _HEADING.finditer(text):
@@ -89,12 +89,12 @@ def _headings(text: str) -> list[tuple[int, int, _Heading]]:
 
 
 def without_closing_marks(title: str) -> str:
-    """Give a Markdown heading's title without the marks that may close it; by hand, in time linear to its length."""
+    """Return a Markdown heading's title without the marks that may close it; by hand, in time linear to its length."""
     return title.rstrip().rstrip("#").rstrip()
 
 
 def _sections(text: str, headings: list[tuple[int, int, _Heading]]) -> Iterator[tuple[int, int, tuple[_Heading, ...]]]:
-    """Give start and end of each section, with its heading below those of the sections around it."""
+    """Return start and end of each section, with its heading below those of the sections around it."""
     if headings[0][0] > 0:
         yield 0, headings[0][0], ()
     ends = [start for start, _, _ in headings[1:]] + [len(text)]
@@ -122,7 +122,9 @@ def _section_chunks(
 def _split_span(
     text: str, span: _Span, limits: ChunkingLimits, paragraph_type: str, sentence_type: str
 ) -> Iterator[Chunk]:
-    """Give the parts of a span: blocks of paragraphs, sentence windows, and fixed windows where nothing else bounds."""
+    """Return the parts of a span: blocks of paragraphs, sentence windows, and fixed windows where nothing else
+    bounds.
+    """
     block: _Span | None = None
     for paragraph in _paragraphs(text, span):
         if paragraph[1] - paragraph[0] > limits.target_max_chars:
@@ -154,7 +156,7 @@ def _paragraphs(text: str, span: _Span) -> Iterator[_Span]:
 
 
 def _sentence_windows(text: str, span: _Span, limits: ChunkingLimits, chunk_type: str) -> Iterator[Chunk]:
-    """Give windows of whole sentences; each begins with the last ones of the window before, outside its own span.
+    """Return windows of whole sentences; each begins with the last ones of the window before, outside its own span.
 
     An overlap longer than a third of the target is left out: it would crowd out what is new.
     """
@@ -184,7 +186,7 @@ def _sentence_windows(text: str, span: _Span, limits: ChunkingLimits, chunk_type
 
 
 def _fixed_windows(text: str, span: _Span, limits: ChunkingLimits) -> Iterator[Chunk]:
-    """Give windows of fixed size; the overlap stands in front of the window's own text [IN-5, IN-8]."""
+    """Return windows of fixed size; the overlap stands in front of the window's own text [IN-5, IN-8]."""
     size = min(limits.window_chars, limits.target_max_chars)
     lap = min(limits.window_overlap_chars, size // 2)
     start = span[0]

@@ -19,7 +19,7 @@ class Rule:
 
     @property
     def name(self) -> str:
-        """Give the rule's name in proofs."""
+        """Return the rule's name in proofs."""
         return f"{self.first}+{self.second}"
 
 
@@ -56,7 +56,7 @@ type LinkKey = tuple[str, str, str]
 
 @TextCache
 def argument_key(argument: str) -> str:
-    """Give the form in which two arguments are the same: their stemmed content terms in order."""
+    """Return the form in which two arguments are the same: their stemmed content terms in order."""
     return " ".join(terms(argument))
 
 
@@ -78,27 +78,27 @@ class Link:
 
     @property
     def key(self) -> LinkKey:
-        """Give what makes two links the same."""
+        """Return what makes two links the same."""
         return argument_key(self.subject), self.relation, argument_key(self.object)
 
     @property
     def stated(self) -> tuple["Link", ...]:
-        """Give the links of units that the proof rests on, in the order of the chain."""
+        """Return the links of units that the proof rests on, in the order of the chain."""
         return tuple(leaf for premise in self.premises for leaf in premise.stated) if self.premises else (self,)
 
     @property
     def step_count(self) -> int:
-        """Give how many rules were applied: the length of the path."""
+        """Return how many rules were applied: the length of the path."""
         return len(self.stated) - 1
 
     @property
     def text(self) -> str:
-        """Give the triple in words, with its score."""
+        """Return the triple in words, with its score."""
         return f"{self.subject} {self.relation} {self.object} {self.score:.4f}"
 
 
 def closure(stated: Iterable[Link], limits: ClosureLimits = LIMITS) -> list[Link]:
-    """Give the links that the rules derive, one proof each: lower proofs first, the more certain before the others.
+    """Return the links that the rules derive, one proof each: lower proofs first, the more certain before the others.
 
     Nothing is derived twice, none says what a unit states, none leads from a thing to itself. The result does not
     depend on the order of the input.
@@ -139,7 +139,7 @@ def _apply(first: Link, second: Link) -> Link | None:
 
 
 def best_by_key(links: Iterable[Link]) -> dict[LinkKey, Link]:
-    """Give each link once, in its most certain form; links with an argument that says nothing are left out."""
+    """Return each link once, in its most certain form; links with an argument that says nothing are left out."""
     best: dict[LinkKey, Link] = {}
     for link in sorted(links, key=_order):
         if link.key[0] and link.key[2]:
@@ -152,7 +152,7 @@ def _order(link: Link) -> tuple[float, LinkKey, tuple[str, ...], str, str]:
 
 
 def neighbourhood(seeds: Sequence[Link], links: Iterable[Link], depth: int = LIMITS.depth) -> list[Link]:
-    """Give the links that hang together with the seeds over at most `depth` shared arguments, seeds included."""
+    """Return the links that hang together with the seeds over at most `depth` shared arguments, seeds included."""
     touching: defaultdict[str, list[Link]] = defaultdict(list)
     for link in links:
         for argument in {link.key[0], link.key[2]}:
@@ -167,7 +167,7 @@ def neighbourhood(seeds: Sequence[Link], links: Iterable[Link], depth: int = LIM
 
 
 def proof_lines(link: Link) -> tuple[str, ...]:
-    """Give a proof that can be checked by hand: each stated link with its unit, then each step with its rule.
+    """Return a proof that can be checked by hand: each stated link with its unit, then each step with its rule.
 
     fact [unit id]: subject relation object score
     step: subject relation object score = first+second weight x (first premise) x (second premise)

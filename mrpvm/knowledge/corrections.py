@@ -36,7 +36,7 @@ class Correction:
 
 
 def correction_in(text: str) -> Correction | None:
-    """Give what a sentence says that calls itself a correction, without the words that do so; None for others."""
+    """Return what a sentence says that calls itself a correction, without the words that do so; None for others."""
     if found := _MARKED.match(text):
         return correction_in(found["said"]) or Correction(found["said"])
     if found := _NOT_BUT.match(text):
@@ -45,11 +45,11 @@ def correction_in(text: str) -> Correction | None:
 
 
 def tells_change(text: str) -> bool:
-    """Tell whether a sentence sets something right, or says that something is otherwise than before."""
+    """Return whether a sentence sets something right, or says that something is otherwise than before."""
     return correction_in(text) is not None or _CHANGING.search(text) is not None
 
 
 def new_home(text: str) -> tuple[str, str] | None:
-    """Give who moved and where to: "we" and "Rome" for "Last spring we moved to Rome."."""
+    """Return who moved and where to: "we" and "Rome" for "Last spring we moved to Rome."."""
     found = _MOVED.match(text)
     return (found["who"], found["place"]) if found else None

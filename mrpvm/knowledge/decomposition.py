@@ -38,7 +38,7 @@ def _opens_with_act(first: str, act: str) -> bool:
 
 
 def target_of(text: str, act: str) -> str:
-    """Give what the intent is about: final marks and an opening verb of its own act removed [I-7]."""
+    """Return what the intent is about: final marks and an opening verb of its own act removed [I-7]."""
     bare = text.strip().rstrip(".?! \t")
     head, _, rest = bare.partition(" ")
     opening = words(head)
@@ -52,7 +52,7 @@ def _parts(text: str | None) -> tuple[str, ...]:
 
 
 def decompose(intent: Intent) -> DecomposedIntent:
-    """Give the intent in the shape retrieval and solving use [I-7, I-8]."""
+    """Return the intent in the shape retrieval and solving use [I-7, I-8]."""
     return DecomposedIntent(
         group_number=intent.group_number,
         act=intent.act,
@@ -73,7 +73,7 @@ def _max_results(decomposed: DecomposedIntent) -> int:
 
 
 def profile_for(decomposed: DecomposedIntent, *, max_results: int | None = None) -> ContextProfile:
-    """Give what retrieval should look for on behalf of one intent [I-9, I-10].
+    """Return what retrieval should look for on behalf of one intent [I-9, I-10].
 
     Output instructions inside the question shape the answer and are no query terms [BP-8].
 

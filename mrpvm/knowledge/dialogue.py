@@ -40,7 +40,7 @@ class Utterance:
 
 
 def speakers_of(lines: Iterable[str]) -> frozenset[str]:
-    """Give the speakers of a dialogue, none if the lines are none.
+    """Return the speakers of a dialogue, none if the lines are none.
 
     Two different labels are needed, and one that comes back or a line that says "I": "Warning: hot" alone is no speech.
     Labels of data come back as well, but most of what stands beside them are no sentences ("Phone: 555 12").
@@ -55,19 +55,19 @@ def speakers_of(lines: Iterable[str]) -> frozenset[str]:
 
 
 def utterance_of(line: str, speakers: frozenset[str]) -> Utterance | None:
-    """Give the utterance of a line if one of the speakers opens it."""
+    """Return the utterance of a line if one of the speakers opens it."""
     match = _LINE.match(line)
     return Utterance(match["speaker"], match["said"]) if match and match["speaker"] in speakers else None
 
 
 def quoted_utterance(line: str) -> Utterance | None:
-    """Give the utterance of a line that is known to be one."""
+    """Return the utterance of a line that is known to be one."""
     match = _LINE.match(line)
     return Utterance(match["speaker"], match["said"]) if match else None
 
 
 def in_third_person(text: str, speaker: str) -> str:
-    """Give what `speaker` says as a report: "I have my key" becomes "Anna has Anna's key".
+    """Return what `speaker` says as a report: "I have my key" becomes "Anna has Anna's key".
 
     Whom "you" and "we" mean is left open: they become "they".
     """

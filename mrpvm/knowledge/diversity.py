@@ -27,7 +27,7 @@ def diverse_order(
     *,
     relevance_share: float = RELEVANCE_SHARE,
 ) -> list[Pick]:
-    """Give up to `limit` picks, each the best of what is left by its relevance and by its novelty to earlier picks.
+    """Return up to `limit` picks, each the best of what is left by its relevance and by its novelty to earlier picks.
 
     The first is the most relevant one. Novelty is one minus the Jaccard overlap with the closest earlier pick; equal
     values keep the given order.

@@ -46,7 +46,7 @@ class Fact:
 
 
 def fact_of(sentence: str) -> Fact | None:
-    """Give the first matching fact of a sentence, or None; questions and requests never state one [IN-13, IN-14].
+    """Return the first matching fact of a sentence, or None; questions and requests never state one [IN-13, IN-14].
 
     A negated, conditional or reported statement is none either: its triple would assert what the sentence does not.
     """
@@ -65,6 +65,6 @@ def fact_of(sentence: str) -> Fact | None:
 
 @TextCache
 def facts_in(text: str) -> tuple[Fact, ...]:
-    """Give the facts that the sentences of a text state, in order."""
+    """Return the facts that the sentences of a text state, in order."""
     found = (fact_of(sentence) for sentence in sentences(text))
     return tuple(dict.fromkeys(fact for fact in found if fact is not None))

@@ -11,7 +11,7 @@ REMAINDER = "remainder"
 
 
 def requested_forms(evidence: Evidence) -> tuple[str, ...]:
-    """Give the output forms of an intent: its own, else those of guidance; an acknowledgement has none."""
+    """Return the output forms of an intent: its own, else those of guidance; an acknowledgement has none."""
     if evidence.intent.output in (ACKNOWLEDGEMENT, REMAINDER):
         return ()
     own = output_forms(evidence.intent.output, *evidence.intent.constraints)

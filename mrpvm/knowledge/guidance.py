@@ -12,7 +12,7 @@ _SAME_TASK = 0.6
 
 
 def applies_to(unit: KnowledgeUnit, intent: Intent) -> bool:
-    """Tell whether a guidance unit holds for an intent: it has no condition, or the condition names this task."""
+    """Return whether a guidance unit holds for an intent: it has no condition, or the condition names this task."""
     if unit.condition is None:
         return True
     if collapse(unit.condition) == collapse(intent.target):
@@ -21,7 +21,7 @@ def applies_to(unit: KnowledgeUnit, intent: Intent) -> bool:
 
 
 def sort_guidance(entries: Iterable[EvidenceEntry]) -> GuidanceUnits:
-    """Give the entries by the phase they speak to; a unit with several scopes is in several buckets [BP-29]."""
+    """Return the entries by the phase they speak to; a unit with several scopes is in several buckets [BP-29]."""
     unique = list({entry.unit.id: entry for entry in entries}.values())
 
     def speaking_to(scope: str) -> tuple[EvidenceEntry, ...]:
@@ -37,7 +37,7 @@ def sort_guidance(entries: Iterable[EvidenceEntry]) -> GuidanceUnits:
 
 
 def guidance_for(intent: Intent, turn_units: Iterable[KnowledgeUnit], stored: Sequence[EvidenceEntry]) -> GuidanceUnits:
-    """Give an intent's guidance, that of the running turn first; evidence filters never drop any [BP-29].
+    """Return an intent's guidance, that of the running turn first; evidence filters never drop any [BP-29].
 
     Args:
         stored: guidance of session and knowledge base, in the order of the port.

@@ -16,7 +16,7 @@ _SPANS = "weekdays weekends daily"
 
 
 def hours_terms(question: str) -> tuple[str, ...]:
-    """Give the stemmed words by which opening hours are found for who asks when a house is open; else none.
+    """Return the stemmed words by which opening hours are found for who asks when a house is open; else none.
 
     Who names a day may find it within a span that names others: Wednesday in "Monday to Friday".
     """

@@ -48,7 +48,7 @@ class IndexEntry:
 
 
 def index_entry(unit: KnowledgeUnit) -> IndexEntry:
-    """Give what a unit is found by."""
+    """Return what a unit is found by."""
     if not unit.is_evidence:
         return IndexEntry((), 0, searched_words(unit))
     weighted = weighted_terms(unit)
@@ -58,7 +58,7 @@ def index_entry(unit: KnowledgeUnit) -> IndexEntry:
 
 
 def searched_words(unit: object) -> str:
-    """Give the words of a unit's texts, a space after each and one more after each text.
+    """Return the words of a unit's texts, a space after each and one more after each text.
 
     Args:
         unit: anything that has a unit's texts under their names.
@@ -69,7 +69,7 @@ def searched_words(unit: object) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Give the words of a text as they are compared: without case and without the forms of one letter.
+    """Return the words of a text as they are compared: without case and without the forms of one letter.
 
     Where a script puts no space between words, each sign is one; what is asked for in it is a phrase of signs.
     """
@@ -77,7 +77,7 @@ def words_of(text: str) -> list[str]:
 
 
 def pieces_of(text: str) -> list[list[str]]:
-    """Give the parts of each word: one, but for the signs of scripts that put no space between words."""
+    """Return the parts of each word: one, but for the signs of scripts that put no space between words."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return [
         [word[:WORD_CHARS]] if word.isascii() else [piece[:WORD_CHARS] for piece in _signs(word)]
@@ -92,7 +92,7 @@ def _signs(word: str) -> list[str]:
 
 
 def term_id(term: str) -> int:
-    """Give the signed 64-bit number of a stemmed term."""
+    """Return the signed 64-bit number of a stemmed term."""
     return _term_id(term) if len(term) <= KNOWN_WORD_CHARS else _number_of(term)
 
 
@@ -106,7 +106,7 @@ def _number_of(term: str) -> int:
 
 
 def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
-    """Give the unit's terms with their frequencies in tenths: topic 1.5, statement 1.0, remarks 0.6 [BP-20].
+    """Return the unit's terms with their frequencies in tenths: topic 1.5, statement 1.0, remarks 0.6 [BP-20].
 
     A title says what the topic says and a body what the claim says, so of each pair the higher count holds. Role and
     acts are not indexed: they raise a unit's rank elsewhere, and as words they would match every unit [D-29]. What
@@ -129,7 +129,8 @@ def weighted_terms(unit: KnowledgeUnit) -> Counter[str]:
 
 
 def fields_of(unit: KnowledgeUnit, wanted: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Give, for each of the terms, the fields of a unit of evidence that it is found by, in the order of their weight.
+    """Return, for each of the terms, the fields of a unit of evidence that it is found by, in the order of their
+    weight.
 
     Of texts that say the same the first counts. A term that is in none has none: that of an utterance's neighbours.
     """
@@ -145,17 +146,17 @@ def _counts(text: str | None) -> Counter[str]:
 
 
 def speaker_terms(unit: KnowledgeUnit) -> tuple[str, ...]:
-    """Give the terms that find what somebody said by the speaker's name, none for other units."""
+    """Return the terms that find what somebody said by the speaker's name, none for other units."""
     return tuple(speaker_term(term) for term in _counts(unit.topic)) if unit.unit_type == UTTERANCE else ()
 
 
 def speaker_term(term: str) -> str:
-    """Give the term for a speaker whose name has this term; no text can hold it."""
+    """Return the term for a speaker whose name has this term; no text can hold it."""
     return f"@{term}"
 
 
 def _day(moment: str | None) -> str:
-    """Give the day of an ISO-8601 moment in words, empty if there is none."""
+    """Return the day of an ISO-8601 moment in words, empty if there is none."""
     try:
         day = date.fromisoformat((moment or "")[:10])
     except ValueError:

@@ -39,12 +39,12 @@ class SourceInfo:
 
     @property
     def root(self) -> str:
-        """Give what the ids of its chunks and units begin with [KU-7]."""
+        """Return what the ids of its chunks and units begin with [KU-7]."""
         return self.id_root or self.source_id
 
 
 def describe_source(source_id: str, name: str, text: str, *, ingested_at: str | None = None) -> SourceInfo:
-    """Give a source's type by its name or content, and author and date from its header lines [IN-15]."""
+    """Return a source's type by its name or content, and author and date from its header lines [IN-15]."""
     header = text[:_HEADER_CHARS]
     author, date = _AUTHOR.search(header), _DATE.search(header)
     day = date[1] if date else None
@@ -59,7 +59,7 @@ def describe_source(source_id: str, name: str, text: str, *, ingested_at: str | 
 
 
 def source_type_of(name: str, text: str) -> str:
-    """Give `markdown`, `plain-text`, or by content `legal`, `literary`, `technical` [IN-15]."""
+    """Return `markdown`, `plain-text`, or by content `legal`, `literary`, `technical` [IN-15]."""
     lowered = name.lower()
     if lowered.endswith(".md"):
         return "markdown"
@@ -87,7 +87,7 @@ def check_source_size(text: str, limits: IngestLimits) -> None:
 
 
 def chunk_id_of(root: str, chunk_index: int) -> str:
-    """Give the id of a chunk [KU-7]; `root` is as for `SourceInfo`."""
+    """Return the id of a chunk [KU-7]; `root` is as for `SourceInfo`."""
     return f"{root}::{numbered('chunk', chunk_index)}"
 
 
@@ -97,7 +97,7 @@ def build_unit_tree(
     units_by_chunk: Sequence[Sequence[KnowledgeUnit]],
     limits: IngestLimits | None = None,
 ) -> tuple[KnowledgeUnit, ...]:
-    """Give all units of a source: leaves in chunk order, then section summaries, then the source's [IN-12].
+    """Return all units of a source: leaves in chunk order, then section summaries, then the source's [IN-12].
 
     Every unit has its final id, provenance and hash; parents and children mirror each other [KU-12].
 
@@ -131,7 +131,9 @@ def build_unit_tree(
 def _leaves(
     source: SourceInfo, chunks: Sequence[Chunk], units_by_chunk: Sequence[Sequence[KnowledgeUnit]]
 ) -> tuple[list[KnowledgeUnit], list[tuple[str | None, list[str]]]]:
-    """Give the leaves, and per section its title and the ids of its leaves; neighbours of one title are one section."""
+    """Return the leaves, and per section its title and the ids of its leaves; neighbours of one title are one
+    section.
+    """
     leaves: list[KnowledgeUnit] = []
     sections: list[tuple[str | None, list[str]]] = []
     for chunk_index, (chunk, units) in enumerate(zip(chunks, units_by_chunk, strict=True)):
@@ -149,7 +151,7 @@ def _leaves(
 def _leaf(
     source: SourceInfo, chunk: Chunk, chunk_index: int, unit_index: int, item: KnowledgeUnit, ids: Mapping[str, str]
 ) -> KnowledgeUnit:
-    """Give a unit of a chunk as a leaf; `ids` are the final ones of the chunk's units, by those they came with.
+    """Return a unit of a chunk as a leaf; `ids` are the final ones of the chunk's units, by those they came with.
 
     What it was derived from follows them; what is no unit of the chunk keeps its id [KU-15].
     """
@@ -181,7 +183,9 @@ def _leaf(
 def _aggregates(
     source: SourceInfo, leaves: Sequence[KnowledgeUnit], sections: Sequence[tuple[str | None, list[str]]]
 ) -> list[KnowledgeUnit]:
-    """Give a summary for each section of two or more leaves, and one of the source above two or more parts [KU-14]."""
+    """Return a summary for each section of two or more leaves, and one of the source above two or more parts
+    [KU-14].
+    """
     if len(leaves) < 2:
         return []
     by_id = {leaf.id: leaf for leaf in leaves}
@@ -234,14 +238,14 @@ def _aggregate(
 
 
 def _common_role(children: Sequence[KnowledgeUnit]) -> str:
-    """Give the most frequent role of the children, ties in the order of the roles; a summary is no procedure."""
+    """Return the most frequent role of the children, ties in the order of the roles; a summary is no procedure."""
     counts = Counter(child.role for child in children)
     role = min(counts, key=lambda item: (-counts[item], ROLES.index(item)))
     return "Explanation" if role == "Procedure" else role
 
 
 def summary_of(title: str | None, children: Sequence[KnowledgeUnit]) -> str:
-    """Give title and first sentence of each child in order, cut at 400 characters on a sentence end [IN-12]."""
+    """Return title and first sentence of each child in order, cut at 400 characters on a sentence end [IN-12]."""
     firsts = [sentences(child.text)[0] for child in children if sentences(child.text)]
     said = f"{title.rstrip('.')}." if title else ""
     for sentence in firsts:

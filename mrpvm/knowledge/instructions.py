@@ -65,7 +65,7 @@ _POLITE_REMINDER = re.compile(rf"^(?:please\s+)?{_ASKING_YOU}{_REMIND} that\s+\S
 
 
 def output_forms(*texts: str | None) -> tuple[str, ...]:
-    """Give the output forms that labels or instructions name, in fixed order, without repeats [I-12, BP-35].
+    """Return the output forms that labels or instructions name, in fixed order, without repeats [I-12, BP-35].
 
     A label is taken by its words (`one_word`, "bullet list"); a sentence must phrase a form as an instruction.
     """
@@ -82,19 +82,19 @@ def output_forms(*texts: str | None) -> tuple[str, ...]:
 
 
 def form_phrases(sentence: str) -> tuple[str, ...]:
-    """Give the phrases of `sentence` that ask for an output form ("in one word", "as a table")."""
+    """Return the phrases of `sentence` that ask for an output form ("in one word", "as a table")."""
     return tuple(match.group() for match in _FORM_PHRASE.finditer(sentence))
 
 
 def without_form_phrases(sentence: str) -> str:
-    """Give `sentence` without its output instructions, so that the rest is the target [BP-8]."""
+    """Return `sentence` without its output instructions, so that the rest is the target [BP-8]."""
     bare = _FORM_PHRASE.sub(" ", sentence)
     bare = re.sub(r"\s+([,;:.!?])", r"\1", " ".join(bare.split()))
     return re.sub(r"[,;:]+(?=[.!?]?$)", "", bare).strip(" ,;:-")
 
 
 def is_instruction(sentence: str) -> bool:
-    """Tell whether a sentence only says how to work or answer: an order that names a form, plan, split or check.
+    """Return whether a sentence only says how to work or answer: an order that names a form, plan, split or check.
 
     The words alone do not make it one: "The table has four legs." is a fact [D-27].
     """
@@ -104,7 +104,7 @@ def is_instruction(sentence: str) -> bool:
 
 
 def guidance_scopes(sentence: str) -> tuple[str, ...]:
-    """Give the phases an instruction speaks to, in the order of the scopes; `kb-plugin` when it names none [BP-9]."""
+    """Return the phases an instruction speaks to, in the order of the scopes; `kb-plugin` when it names none [BP-9]."""
     scopes = {scope for scope, pattern in _SCOPES if pattern.search(sentence)}
     if _FORM_PHRASE.search(sentence) or _ABOUT_ANSWER.search(sentence):
         scopes.add("gs-plugin")
@@ -112,12 +112,12 @@ def guidance_scopes(sentence: str) -> tuple[str, ...]:
 
 
 def is_session_wide(text: str | None) -> bool:
-    """Tell whether the wording asks to keep an instruction for the session [T-23]."""
+    """Return whether the wording asks to keep an instruction for the session [T-23]."""
     return bool(text and _SESSION_WIDE.search(text))
 
 
 def without_reminder(sentence: str) -> str:
-    """Give what a sentence says after "Remember that", "Note that" and their kind, first letter raised."""
+    """Return what a sentence says after "Remember that", "Note that" and their kind, first letter raised."""
     bare = _KEEP_IN_MIND.sub("", sentence, count=1)
     if bare == sentence:
         return sentence
@@ -125,5 +125,5 @@ def without_reminder(sentence: str) -> str:
 
 
 def is_reminder(sentence: str) -> bool:
-    """Tell whether a question only asks to keep something in mind: "could you note that ..."."""
+    """Return whether a question only asks to keep something in mind: "could you note that ..."."""
     return _POLITE_REMINDER.match(sentence) is not None

@@ -26,7 +26,7 @@ _PARTS_OF_A_WHOLE = 2
 
 
 def wanted_breadth(act: str, query_terms: Iterable[str], whole_terms: Set[str]) -> int:
-    """Give the broadest level that serves a question beside the parts of one whole.
+    """Return the broadest level that serves a question beside the parts of one whole.
 
     A question for orientation that names more than the whole itself tells is one for detail.
     """
@@ -36,7 +36,7 @@ def wanted_breadth(act: str, query_terms: Iterable[str], whole_terms: Set[str]) 
 
 
 def gives_way(whole: KnowledgeUnit, found_parts: int, breadth: int) -> bool:
-    """Tell whether a unit is left out because parts of it were found as well.
+    """Return whether a unit is left out because parts of it were found as well.
 
     Args:
         found_parts: how many of its parts were found.

@@ -6,7 +6,7 @@ number words. Nothing in this file may come from a particular text [O-11, BP-38]
 
 
 def word_class(listing: str) -> frozenset[str]:
-    """Give the words of a listing as a set."""
+    """Return the words of a listing as a set."""
     return frozenset(listing.split())
 
 

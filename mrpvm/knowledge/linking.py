@@ -43,7 +43,7 @@ class Linking:
 
 
 def links_of(unit: KnowledgeUnit) -> tuple[Link, ...]:
-    """Give what a unit states as links: its triple, else what the sentences of its claim state [BP-24].
+    """Return what a unit states as links: its triple, else what the sentences of its claim state [BP-24].
 
     A summary repeats what its parts state and gives none.
     """
@@ -62,7 +62,7 @@ def _stated(unit: KnowledgeUnit, subject: str, relation: str, obj: str, certaint
 
 
 def seed_strength(link: Link, query_terms: Set[str]) -> int:
-    """Give how much a link shares with a question: shared terms, whole arguments, both arguments [BP-24]."""
+    """Return how much a link shares with a question: shared terms, whole arguments, both arguments [BP-24]."""
     points, sides = 0, 0
     for argument in (link.subject, link.object):
         own = set(terms(argument))
@@ -73,7 +73,7 @@ def seed_strength(link: Link, query_terms: Set[str]) -> int:
 
 
 def seeds_of(links: Iterable[Link], query_terms: Set[str], limits: ClosureLimits = LIMITS) -> dict[Link, int]:
-    """Give the links that share most with a question, strongest first, with their strength."""
+    """Return the links that share most with a question, strongest first, with their strength."""
     rated = [(link, seed_strength(link, query_terms)) for link in best_by_key(links).values()]
     rated = [item for item in rated if item[1]]
     rated.sort(key=lambda item: (-item[1], item[0].relation not in PREFERRED_RELATIONS, item[0].key))
@@ -81,7 +81,7 @@ def seeds_of(links: Iterable[Link], query_terms: Set[str], limits: ClosureLimits
 
 
 def link_units(query_terms: Collection[str], links: Sequence[Link], limits: ClosureLimits = LIMITS) -> Linking:
-    """Give the units that a question is linked to by stated and derived triples.
+    """Return the units that a question is linked to by stated and derived triples.
 
     A stated triple counts by its share of the strongest one's points; a derived one by its proof [BP-24].
     """
@@ -105,7 +105,7 @@ def _certainty(link: Link) -> tuple[float, int, tuple[str, str, str]]:
 
 
 def _focus(link: Link, wanted: Set[str], seeds: Collection[Link]) -> float:
-    """Give the score of a derived link for a question; 0 when nothing ties the two together [BP-22]."""
+    """Return the score of a derived link for a question; 0 when nothing ties the two together [BP-22]."""
     touches = bool(wanted & {*terms(link.subject), *terms(link.object)})
     from_seed = link.stated[0] in seeds
     if not (touches or from_seed):
@@ -115,7 +115,7 @@ def _focus(link: Link, wanted: Set[str], seeds: Collection[Link]) -> float:
 
 
 def _by_unit(kept: Sequence[tuple[Link, float]]) -> dict[str, Linked]:
-    """Give each unit its best score; the proof shown is the best derived one that rests on it."""
+    """Return each unit its best score; the proof shown is the best derived one that rests on it."""
     scores: dict[str, float] = {}
     shown: dict[str, Link] = {}
     for link, score in kept:

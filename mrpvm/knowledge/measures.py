@@ -31,7 +31,7 @@ _ASKED = re.compile(
 
 
 def measure_terms(question: str) -> tuple[str, ...]:
-    """Give the stemmed words by which what measures the same is found: "weight" for "how heavy", and the reverse.
+    """Return the stemmed words by which what measures the same is found: "weight" for "how heavy", and the reverse.
 
     Args:
         question: without its "how", where that says no more than that it asks.

@@ -10,7 +10,7 @@ _OWN_ID = re.compile(r"\b(sess|req|kb|ctx)-[0-9a-f]{32}\b")
 
 
 def intent_prompt(evidence: Evidence) -> str:
-    """Give `[act] intent` and the expected output, a line each, with what else the intent demands."""
+    """Return `[act] intent` and the expected output, a line each, with what else the intent demands."""
     intent = evidence.intent
     lines = [f"[{intent.act}] {intent.target}", f"Expected output: {intent.output}"]
     lines += [f"Context: {intent.context}"] if intent.context else []
@@ -20,7 +20,7 @@ def intent_prompt(evidence: Evidence) -> str:
 
 
 def offered_entries(evidence: Evidence) -> tuple[EvidenceEntry, ...]:
-    """Give the evidence that the payload shows, in its order: what says the same of the same source once."""
+    """Return the evidence that the payload shows, in its order: what says the same of the same source once."""
     told: dict[tuple[str, str, str], EvidenceEntry] = {}
     for entry in evidence.entries:
         told.setdefault((entry.unit.source_id, entry.unit.title or entry.unit.topic, entry.unit.text), entry)
@@ -28,7 +28,7 @@ def offered_entries(evidence: Evidence) -> tuple[EvidenceEntry, ...]:
 
 
 def context_items(entries: Iterable[EvidenceEntry]) -> list[dict[str, str]]:
-    """Give `{title, sourceLink, text}` for each entry, sources numbered in the order in which they come [BP-44].
+    """Return `{title, sourceLink, text}` for each entry, sources numbered in the order in which they come [BP-44].
 
     No id of a unit, source, session or request is in it, so that equal content gives an equal prompt.
     """
@@ -44,12 +44,12 @@ def context_items(entries: Iterable[EvidenceEntry]) -> list[dict[str, str]]:
 
 
 def masked(text: str) -> str:
-    """Give the text with ids of sessions, requests, bases and loaded sources hidden [BP-44]."""
+    """Return the text with ids of sessions, requests, bases and loaded sources hidden [BP-44]."""
     return _OWN_ID.sub(lambda match: f"{match[1]}-*", text)
 
 
 def resolved_payload(evidence: Evidence) -> dict[str, Any]:
-    """Give `{prompt, context}` of an intent [PL-6, PL-11]."""
+    """Return `{prompt, context}` of an intent [PL-6, PL-11]."""
     return {"prompt": intent_prompt(evidence), "context": context_items(offered_entries(evidence))}
 
 

@@ -30,26 +30,26 @@ class KnowledgePort(Protocol):
     """
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Give the best `limit` units by BM25 for stemmed `terms` with their weights; best first, ties by unit id."""
+        """Return the best `limit` units by BM25 for stemmed `terms` with their weights; best first, ties by unit id."""
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0 [BP-29]."""
+        """Return units that instruct a phase (scopes other than `kb-plugin`), newest first, score 0 [BP-29]."""
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give the evidence units that came last, newest first, score 0: all of them where there are few."""
+        """Return the evidence units that came last, newest first, score 0: all of them where there are few."""
 
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Give the calling plugin's own artifacts by unit id, of units that this port has given it."""
+        """Return the calling plugin's own artifacts by unit id, of units that this port has given it."""
 
     def keep_artifacts(self, version: str, contents: Mapping[str, bytes]) -> None:
         """Keep artifacts for later calls if they can be kept; never fails because of that."""
 
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
-        """Give by name what the calling plugin derived from a source as the view has it now [PL-10]."""
+        """Return by name what the calling plugin derived from a source as the view has it now [PL-10]."""
 
 
 class TurnKnowledge(Protocol):
     """The view as a turn has it, before it is known which plugin asks."""
 
     def for_plugin(self, plugin_id: str) -> KnowledgePort:
-        """Give the port of one plugin; what it keeps there no other one sees."""
+        """Return the port of one plugin; what it keeps there no other one sees."""

@@ -66,12 +66,12 @@ _PAST_EVENT = re.compile(r"\b(?:yesterday|ago|once|last (?:night|week|month|year
 
 
 def strip_lead(sentence: str) -> str:
-    """Give `sentence` without polite or connecting words at its start ("Please", "Can you", "Then")."""
+    """Return `sentence` without polite or connecting words at its start ("Please", "Can you", "Then")."""
     return _LEAD.sub("", sentence.strip().lstrip(_QUOTES))
 
 
 def expand_is(sentence: str) -> str:
-    """Give `sentence` with "what's", "who's" and their kind written out."""
+    """Return `sentence` with "what's", "who's" and their kind written out."""
     return _CONTRACTED_IS.sub(r"\1 is", sentence)
 
 
@@ -90,7 +90,7 @@ def _opening(sentence: str) -> _Opening:
 
 
 def act_of(sentence: str) -> str:
-    """Give the pragmatic act of a sentence: the first rule that fires, on whole words [BP-5]."""
+    """Return the pragmatic act of a sentence: the first rule that fires, on whole words [BP-5]."""
     opening = _opening(sentence)
     lowered = " ".join(opening.head)
     for act, verbs in ACT_VERBS.items():
@@ -109,12 +109,12 @@ def act_of(sentence: str) -> str:
 
 
 def is_yes_no(sentence: str) -> bool:
-    """Tell whether the sentence asks for yes or no: it begins with an auxiliary verb [BP-5 rule 5]."""
+    """Return whether the sentence asks for yes or no: it begins with an auxiliary verb [BP-5 rule 5]."""
     return _opening(sentence).first in AUXILIARIES and is_task_request(sentence)
 
 
 def is_task_request(sentence: str) -> bool:
-    """Tell whether a sentence asks for something [BP-7].
+    """Return whether a sentence asks for something [BP-7].
 
     A final question mark decides; without one the opening does, unless the sentence reads as a statement: "When it
     stalls, drain it." is a condition, "Do not open it." a prohibition, "May 5 was wet." a date.
@@ -133,7 +133,7 @@ def is_task_request(sentence: str) -> bool:
 
 
 def asks_reader(sentence: str) -> bool:
-    """Tell whether a sentence of a source asks its reader for an answer; other orders in it are steps [IN-14]."""
+    """Return whether a sentence of a source asks its reader for an answer; other orders in it are steps [IN-14]."""
     bare = sentence.strip().rstrip("\"'\u201d\u2019)] \t")
     if bare.endswith(QUESTION_MARKS):
         return True
@@ -188,7 +188,7 @@ _ROLE_RULES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 
 
 def role_of(text: str) -> str:
-    """Give the role of what `text` states, by its wording, first rule that fires [BP-10].
+    """Return the role of what `text` states, by its wording, first rule that fires [BP-10].
 
     A role only ranks; it never decides whether a unit may be evidence [BP-27].
     """

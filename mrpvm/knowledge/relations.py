@@ -11,7 +11,7 @@ EXCLUSIVE_RELATIONS = frozenset(("part_of", "instance_of"))
 
 
 def contradicts(fact: Fact, units: Iterable[KnowledgeUnit]) -> KnowledgeUnit | None:
-    """Give the unit whose triple the fact contradicts: same subject and exclusive relation, another object.
+    """Return the unit whose triple the fact contradicts: same subject and exclusive relation, another object.
 
     A fact that some unit states as it is contradicts none.
     """

@@ -92,7 +92,7 @@ class _Ranking:
 
 
 def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) -> list[Candidate]:
-    """Give the units of the running turn that share a term with the intent; all of them if it has no terms [BP-28].
+    """Return the units of the running turn that share a term with the intent; all of them if it has no terms [BP-28].
 
     The score is the share of the intent's terms that the unit holds.
     """
@@ -112,7 +112,7 @@ def turn_candidates(units: Iterable[KnowledgeUnit], query_terms: Sequence[str]) 
 
 
 def fused_score(candidate: Candidate, needed_roles: Sequence[str]) -> tuple[float, tuple[str, ...]]:
-    """Give the fused score in [0, 1] and the notes that say what made it [BP-19]."""
+    """Return the fused score in [0, 1] and the notes that say what made it [BP-19]."""
     matched = {backend: score for backend, score in candidate.scores.items() if score > 0}
     if candidate.is_in_use:
         for backend in matched:
@@ -146,7 +146,7 @@ def choose(
     policy: SelectionPolicy,
     taken: Sequence[EvidenceEntry] = (),
 ) -> Choice:
-    """Give the evidence of one intent: best first, doubles, weak and surplus candidates left out [BP-19, BP-30].
+    """Return the evidence of one intent: best first, doubles, weak and surplus candidates left out [BP-19, BP-30].
 
     Args:
         taken: entries chosen before, whose doubles are left out too.
@@ -253,7 +253,7 @@ def _is_replaced(unit: KnowledgeUnit, found_parts: int, profile: ContextProfile,
 
 
 def _diverse(ranking: _Ranking, limit: int) -> list[tuple[float, Candidate]]:
-    """Give the results in an order that also weighs what each adds to those before it [BP-26]."""
+    """Return the results in an order that also weighs what each adds to those before it [BP-26]."""
     pool = ranking.kept[: limit * _RERANKED_PER_RESULT]
     if len(pool) < 2:
         return pool[:limit]
@@ -273,7 +273,7 @@ def _shown(score: float) -> float:
 
 
 def is_sufficient(entries: Sequence[EvidenceEntry], profile: ContextProfile) -> bool:
-    """Tell whether the evidence of one intent is enough to try an answer.
+    """Return whether the evidence of one intent is enough to try an answer.
 
     Beyond [BP-31] one unit suffices, whatever its role, if it holds every term of the intent: nobody else finds better.
     """

@@ -41,7 +41,7 @@ UNDERSTOOD_REPLY = "Understood."
 
 
 def is_phatic(sentence: str) -> bool:
-    """Tell whether a sentence is nothing but greeting, thanks, farewell or assent."""
+    """Return whether a sentence is nothing but greeting, thanks, farewell or assent."""
     found = words(sentence)
     if not found or len(found) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
         return False
@@ -51,12 +51,12 @@ def is_phatic(sentence: str) -> bool:
 
 
 def is_assent(sentence: str) -> bool:
-    """Tell whether a sentence is nothing but yes or no."""
+    """Return whether a sentence is nothing but yes or no."""
     return words(sentence) in (["yes"], ["no"])
 
 
 def small_talk_reply(message: str) -> str | None:
-    """Give what to say to small talk, or None if the message is none."""
+    """Return what to say to small talk, or None if the message is none."""
     if _ABOUT_ME.match(message.strip()):
         return _ABOUT_ME_REPLY
     if not is_phatic(message):

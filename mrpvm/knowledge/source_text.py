@@ -38,4 +38,4 @@ class SourceReader(Protocol):
     """A KB plugin that has this hook; it need not."""
 
     def on_source_text(self, source: SourceText) -> SourceReply:
-        """Give what is to be kept with the source; `skipped` where nothing can be kept [PL-10]."""
+        """Return what is to be kept with the source; `skipped` where nothing can be kept [PL-10]."""

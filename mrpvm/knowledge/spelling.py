@@ -9,5 +9,5 @@ _OTHER: Mapping[str, str] = {one: other for pair in SPELLINGS for one, other in 
 
 
 def spelling_terms(question: str) -> tuple[str, ...]:
-    """Give the stems of the other spellings of a question's words."""
+    """Return the stems of the other spellings of a question's words."""
     return tuple(stem(_OTHER[word]) for word in words(question) if word in _OTHER)

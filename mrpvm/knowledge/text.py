@@ -53,7 +53,9 @@ def _stem_word(word: str) -> str:
 
 
 def stem(word: str) -> str:
-    """Give the Snowball English stem of a lower-case word; irregular inflections go to their base form first [O-35]."""
+    """Return the Snowball English stem of a lower-case word; irregular inflections go to their base form first
+    [O-35].
+    """
     return _stem(word) if len(word) <= KNOWN_WORD_CHARS else _stem_word(word)
 
 
@@ -72,7 +74,7 @@ def _strip_edges(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Give the lower-case words of `text` in order, stop words included, edge punctuation and possessive removed."""
+    """Return the lower-case words of `text` in order, stop words included, edge punctuation and possessive removed."""
     return list(_words(text))
 
 
@@ -100,14 +102,14 @@ def _content_words(text: str) -> Iterator[str]:
 
 
 def _pieces(word: str) -> Iterator[str]:
-    """Give every two signs that follow each other, for nobody can tell where their words end, and what is between."""
+    """Return every two signs that follow each other, for nobody can tell where their words end, and what is between."""
     for run in UNSPACED.findall(word):
         yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
     yield from (part for part in (_strip_edges(part) for part in UNSPACED.split(word)) if part)
 
 
 def terms(text: str) -> list[str]:
-    """Give the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts [BP-21].
+    """Return the stemmed content terms of `text` in order, repeats kept; hyphenated words whole and in parts [BP-21].
 
     Scripts without spaces between words give their signs by twos.
     """
@@ -115,7 +117,7 @@ def terms(text: str) -> list[str]:
 
 
 def unique_terms(text: str) -> tuple[str, ...]:
-    """Give the terms of `text` once each, in order of first appearance [I-9]."""
+    """Return the terms of `text` once each, in order of first appearance [I-9]."""
     return tuple(dict.fromkeys(terms(text)))
 
 
@@ -141,7 +143,7 @@ def _is_sentence_end(text: str, start: int, end: int) -> bool:
 
 
 def _is_initial(line: str, following: str) -> bool:
-    """Tell whether the single letter that ends `line` abbreviates a name, as in "J. Smith" and "John F. Kennedy"."""
+    """Return whether the single letter that ends `line` abbreviates a name, as in "J. Smith" and "John F. Kennedy"."""
     letter, before = line[-1], line[:-1].split()
     name = re.match(r"\w+", following)
     return (
@@ -154,7 +156,7 @@ def _is_initial(line: str, following: str) -> bool:
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Give start and end of every sentence, ends exclusive, white space around left out [BP-6]."""
+    """Return start and end of every sentence, ends exclusive, white space around left out [BP-6]."""
     cuts = [0]
     for match in _SENTENCE_END.finditer(text):
         if "\n" in match.group() or _is_sentence_end(text, match.start(), match.end()):
@@ -171,17 +173,17 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def sentences(text: str) -> list[str]:
-    """Give the sentences of `text` in order, runs of white space collapsed."""
+    """Return the sentences of `text` in order, runs of white space collapsed."""
     return [" ".join(text[start:end].split()) for start, end in sentence_spans(text)]
 
 
 def collapse(text: str) -> str:
-    """Give `text` as NFC with every run of white space as one space, trimmed [KU-8]."""
+    """Return `text` as NFC with every run of white space as one space, trimmed [KU-8]."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def cut_at_word(text: str, limit_chars: int) -> str:
-    """Give `text` cut to at most `limit_chars` on a word boundary, an ellipsis marking the cut."""
+    """Return `text` cut to at most `limit_chars` on a word boundary, an ellipsis marking the cut."""
     if len(text) <= limit_chars:
         return text
     head = text[: limit_chars - 1]
@@ -190,7 +192,7 @@ def cut_at_word(text: str, limit_chars: int) -> str:
 
 
 def overlap(left: Iterable[str], right: Iterable[str]) -> float:
-    """Give the Jaccard overlap of two term collections, 0 when both are empty."""
+    """Return the Jaccard overlap of two term collections, 0 when both are empty."""
     first, second = set(left), set(right)
     union = first | second
     return len(first & second) / len(union) if union else 0.0

@@ -16,7 +16,7 @@ class UnitReader(Protocol):
 
     @property
     def artifact_version(self) -> str | None:
-        """Give the version under which it keeps artifacts, None while it derives nothing."""
+        """Return the version under which it keeps artifacts, None while it derives nothing."""
 
     def artifacts_of(self, units: Sequence[KnowledgeUnit]) -> Mapping[str, bytes]:
-        """Give artifacts by unit id, equal for equal units; a few units at a time."""
+        """Return artifacts by unit id, equal for equal units; a few units at a time."""

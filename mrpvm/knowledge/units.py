@@ -15,7 +15,7 @@ _SAID = ("topic", "title", "claim", "procedure", "condition", "text_body", "subj
 
 
 def content_hash(unit: KnowledgeUnit) -> str:
-    """Give the unit's content hash: SHA-256 over what it says and whom it speaks to [KU-8].
+    """Return the unit's content hash: SHA-256 over what it says and whom it speaks to [KU-8].
 
     Ids, provenance, times, acts and notes do not enter; letter case does.
     """
@@ -35,7 +35,7 @@ def content_hash(unit: KnowledgeUnit) -> str:
 
 
 def text_byte_count(unit: object) -> int:
-    """Give how many bytes of UTF-8 a unit says: the values of its control text [IN-4].
+    """Return how many bytes of UTF-8 a unit says: the values of its control text [IN-4].
 
     Args:
         unit: anything that has a unit's texts under their names.
@@ -45,24 +45,24 @@ def text_byte_count(unit: object) -> int:
 
 
 def numbered(kind: str, number: int) -> str:
-    """Give `kind-NNN`: three digits, wider when needed [KU-7]."""
+    """Return `kind-NNN`: three digits, wider when needed [KU-7]."""
     return f"{kind}-{number:03d}"
 
 
 def turn_chunk_id(request_id: str) -> str:
-    """Give the chunk id of all units that one turn states [T-9]."""
+    """Return the chunk id of all units that one turn states [T-9]."""
     return f"session::{request_id}"
 
 
 def turn_unit_id(request_id: str, number: int) -> str:
-    """Give the id of a turn's unit, counted from 0 [KU-7]."""
+    """Return the id of a turn's unit, counted from 0 [KU-7]."""
     return f"{turn_chunk_id(request_id)}::{numbered('unit', number)}"
 
 
 def with_turn_identity(
     units: Sequence[KnowledgeUnit], request_id: str, *, created_at: str | None = None, first_number: int = 0
 ) -> tuple[KnowledgeUnit, ...]:
-    """Give the admitted units of a turn under their final ids, with hashes [T-9].
+    """Return the admitted units of a turn under their final ids, with hashes [T-9].
 
     Links among the given units follow the new ids; links to other units stay.
 
@@ -111,7 +111,7 @@ def promotable(
     known_hashes: Iterable[str] = (),
     keep_all_guidance: bool = False,
 ) -> tuple[tuple[KnowledgeUnit, ...], tuple[DroppedUnit, ...]]:
-    """Give the units a commit keeps, in order, and those it drops with the reason [T-21, T-22, T-24, O-49].
+    """Return the units a commit keeps, in order, and those it drops with the reason [T-21, T-22, T-24, O-49].
 
     Args:
         message: the user's message; session-wide wording in it keeps guidance [T-23].
@@ -137,7 +137,7 @@ def promotable(
 
 
 def indexed_text(unit: KnowledgeUnit) -> str:
-    """Give the text under which retrieval finds a unit: topic, title, what it says, condition, note [BP-20, O-10].
+    """Return the text under which retrieval finds a unit: topic, title, what it says, condition, note [BP-20, O-10].
 
     Role, acts and scopes are left out: as words they would match every question that names them [D-29].
     """
@@ -152,5 +152,5 @@ def indexed_text(unit: KnowledgeUnit) -> str:
 
 
 def unit_terms(unit: KnowledgeUnit) -> list[str]:
-    """Give the stemmed terms of a unit, repeats kept: the same tokenizer as for queries [I-11]."""
+    """Return the stemmed terms of a unit, repeats kept: the same tokenizer as for queries [I-11]."""
     return terms(indexed_text(unit))

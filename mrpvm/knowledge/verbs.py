@@ -82,7 +82,7 @@ S_FORM_OF = {base: form for form, base in S_FORMS.items()} | {"have": "has", "do
 
 @TextCache
 def verb_forms(word: str) -> frozenset[str]:
-    """Give what a lower-case word can be as a verb: "base", "s", "past" or "ing"; empty if it is none.
+    """Return what a lower-case word can be as a verb: "base", "s", "past" or "ing"; empty if it is none.
 
     Regular endings make verbs of unknown words too: "amputated" is a past form whether or not the list has "amputate".
     """
@@ -103,7 +103,7 @@ def verb_forms(word: str) -> frozenset[str]:
 
 
 def base_of_past(word: str) -> str:
-    """Give the base form of a past form or participle of a known verb, nothing for any other word."""
+    """Return the base form of a past form or participle of a known verb, nothing for any other word."""
     if word in PAST_FORMS:
         return PAST_FORMS[word]
     stripped = word.removesuffix("ed")

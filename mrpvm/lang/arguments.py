@@ -43,29 +43,29 @@ class ValueType(Protocol):
         """Name what may stand here, for messages."""
 
     def read(self, argument: Argument) -> Value:
-        """Give the argument's value; raises `Fault`."""
+        """Return the argument's value; raises `Fault`."""
 
     def write(self, value: Value) -> str:
-        """Give the control text that reads back as `value`; raises ValueError if none does."""
+        """Return the control text that reads back as `value`; raises ValueError if none does."""
 
 
 def quote(text: str) -> str:
-    """Give `text` as a string of the language, safe on one line whatever it contains [SOP-5]."""
+    """Return `text` as a string of the language, safe on one line whatever it contains [SOP-5]."""
     return f'"{text.translate(_ESCAPES)}"'
 
 
 def place_of(argument: Argument) -> Location:
-    """Give where an argument starts."""
+    """Return where an argument starts."""
     return Location(argument.line, argument.column)
 
 
 def alternatives(values: Sequence[str]) -> str:
-    """Give "one of a, b, c" for messages."""
+    """Return "one of a, b, c" for messages."""
     return f"one of {', '.join(values)}"
 
 
 def refuse(argument: Argument, expected: str, code: DiagnosticCode = DiagnosticCode.INVALID_ARGUMENT_KIND) -> Fault:
-    """Give the fault of an argument that is not what its place asks for."""
+    """Return the fault of an argument that is not what its place asks for."""
     return Fault(code, f"{_shown(argument)} cannot stand here; expected {expected}", place_of(argument))
 
 
@@ -97,13 +97,13 @@ class Text:
     expected: str = "a quoted string"
 
     def read(self, argument: Argument) -> str:
-        """Give the string's content."""
+        """Return the string's content."""
         if isinstance(argument, Token) and argument.kind is TokenKind.STRING:
             return argument.value
         raise refuse(argument, self.expected)
 
     def write(self, value: Value) -> str:
-        """Give the quoted text."""
+        """Return the quoted text."""
         if not isinstance(value, str):
             raise ValueError(f"{value!r} is not text")
         return quote(value)
@@ -117,7 +117,7 @@ class Label:
     is_time: bool = False
 
     def read(self, argument: Argument) -> str:
-        """Give the text; a label that is a time must be ISO-8601."""
+        """Return the text; a label that is a time must be ISO-8601."""
         if not isinstance(argument, Token) or argument.kind not in (TokenKind.ATOM, TokenKind.STRING):
             raise refuse(argument, self.expected)
         if self.is_time:
@@ -128,7 +128,7 @@ class Label:
         return argument.value
 
     def write(self, value: Value) -> str:
-        """Give an atom if the text is one, else a string."""
+        """Return an atom if the text is one, else a string."""
         if not isinstance(value, str):
             raise ValueError(f"{value!r} is not a label")
         return value if _ATOM.fullmatch(value) else quote(value)
@@ -141,11 +141,11 @@ class Atom:
     expected: str = "an atom"
 
     def read(self, argument: Argument) -> str:
-        """Give the atom."""
+        """Return the atom."""
         return _atom(argument, self.expected)
 
     def write(self, value: Value) -> str:
-        """Give the atom."""
+        """Return the atom."""
         return _written_atom(value)
 
 
@@ -162,14 +162,14 @@ class OneOf:
         return alternatives(self.values)
 
     def read(self, argument: Argument) -> str:
-        """Give the atom."""
+        """Return the atom."""
         value = _atom(argument, self.expected)
         if value not in self.values:
             raise refuse(argument, self.expected, self.code)
         return value
 
     def write(self, value: Value) -> str:
-        """Give the atom."""
+        """Return the atom."""
         return _written_atom(value)
 
 
@@ -180,14 +180,14 @@ class Flag:
     expected: str = "true or false"
 
     def read(self, argument: Argument) -> bool:
-        """Give the truth value."""
+        """Return the truth value."""
         value = _atom(argument, self.expected)
         if value not in ("true", "false"):
             raise refuse(argument, self.expected)
         return value == "true"
 
     def write(self, value: Value) -> str:
-        """Give the atom."""
+        """Return the atom."""
         if not isinstance(value, bool):
             raise ValueError(f"{value!r} is not true or false")
         return "true" if value else "false"
@@ -204,14 +204,14 @@ class Number:
     code: DiagnosticCode = DiagnosticCode.INVALID_ARGUMENT_KIND
 
     def read(self, argument: Argument) -> int | float:
-        """Give an int for a number without fraction, else a float."""
+        """Return an int for a number without fraction, else a float."""
         value = _number(argument.value) if isinstance(argument, Token) and argument.kind is TokenKind.ATOM else None
         if value is None or (self.is_whole and isinstance(value, float)) or not self.minimum <= value <= self.maximum:
             raise refuse(argument, self.expected, self.code)
         return value
 
     def write(self, value: Value) -> str:
-        """Give the number without an exponent."""
+        """Return the number without an exponent."""
         return _written_number(value)
 
 
@@ -222,13 +222,13 @@ class NumberOrAtom:
     expected: str = "an atom or a number"
 
     def read(self, argument: Argument) -> str | int | float:
-        """Give the number, or the atom's text."""
+        """Return the number, or the atom's text."""
         text = _atom(argument, self.expected)
         value = _number(text)
         return text if value is None else value
 
     def write(self, value: Value) -> str:
-        """Give the atom."""
+        """Return the atom."""
         return _written_atom(value) if isinstance(value, str) else _written_number(value)
 
 
@@ -244,13 +244,13 @@ class AtomList:
         return f"a list in brackets, each item {self.item.expected}"
 
     def read(self, argument: Argument) -> tuple[str, ...]:
-        """Give the items in order."""
+        """Return the items in order."""
         if not isinstance(argument, ListArgument):
             raise refuse(argument, self.expected)
         return tuple([self.item.read(item) for item in argument.items])
 
     def write(self, value: Value) -> str:
-        """Give the bracketed list."""
+        """Return the bracketed list."""
         return _written_list(value)
 
 
@@ -270,7 +270,7 @@ class ReferenceList:
         return f"a list in brackets of {self.noun}{also}{some}"
 
     def read(self, argument: Argument) -> tuple[str, ...]:
-        """Give the items in order; what the references point to is checked by the validator."""
+        """Return the items in order; what the references point to is checked by the validator."""
         if not isinstance(argument, ListArgument) or not (argument.items or self.is_empty_allowed):
             raise refuse(argument, self.expected)
         return tuple([self._item(item) for item in argument.items])
@@ -283,7 +283,7 @@ class ReferenceList:
         raise refuse(item, self.expected)
 
     def write(self, value: Value) -> str:
-        """Give the bracketed list."""
+        """Return the bracketed list."""
         return _written_list(value)
 
 
@@ -299,13 +299,13 @@ class Reference:
         return f"a reference to {self.noun}, such as $x1"
 
     def read(self, argument: Argument) -> str:
-        """Give the id."""
+        """Return the id."""
         if isinstance(argument, Token) and argument.kind is TokenKind.REFERENCE:
             return argument.value
         raise refuse(argument, self.expected)
 
     def write(self, value: Value) -> str:
-        """Give the id with its sigil."""
+        """Return the id with its sigil."""
         return _written_reference(value)
 
 

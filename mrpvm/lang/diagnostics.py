@@ -103,7 +103,7 @@ class Diagnostic:
     source_line: str = dataclasses.field(default="", compare=False)
 
     def as_dict(self) -> dict[str, str | int | None]:
-        """Give the JSON form with the spec's keys [SOP-34, N-4]."""
+        """Return the JSON form with the spec's keys [SOP-34, N-4]."""
         return {
             "code": self.code.value,
             "class": self.error_class.value,
@@ -141,14 +141,14 @@ class ControlLanguageError(MRPError):
 
     @property
     def report(self) -> str:
-        """Give the diagnostics with their source lines and carets, for people and for a corrective retry [BP-14]."""
+        """Return the diagnostics with their source lines and carets, for people and for a corrective retry [BP-14]."""
         shown_ones = [str(diagnostic) for diagnostic in self.diagnostics[:REPORTED_DIAGNOSTICS_COUNT]]
         hidden_count = len(self.diagnostics) - len(shown_ones)
         return "\n\n".join([*shown_ones, f"and {hidden_count} more"] if hidden_count else shown_ones)
 
 
 def shown(text: str) -> str:
-    """Give `text` as it may stand in a message: short, without anything unprintable."""
+    """Return `text` as it may stand in a message: short, without anything unprintable."""
     short = text if len(text) <= SHOWN_VALUE_CHARS else text[: SHOWN_VALUE_CHARS - 1] + "…"
     return _printable(short)
 
@@ -158,7 +158,7 @@ def _printable(text: str) -> str:
 
 
 def _line_with_caret(text: str, column: int) -> list[str]:
-    """Give the source line and a caret under `column`, cut to a window around it; tabs keep their width."""
+    """Return the source line and a caret under `column`, cut to a window around it; tabs keep their width."""
     start = max(0, min(column - 1 - SHOWN_LINE_CHARS // 2, len(text) - SHOWN_LINE_CHARS))
     end = start + SHOWN_LINE_CHARS
     before, after = "…" if start else "", "…" if end < len(text) else ""

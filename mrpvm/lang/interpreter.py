@@ -67,7 +67,7 @@ _LINKS = {
 def admit(
     text: str, kind: DocumentKind | str, external_refs: Mapping[str, ObjectKind | str] | None = None
 ) -> AdmittedDocument:
-    """Give what `text` means, or refuse it as a whole [SOP-3].
+    """Return what `text` means, or refuse it as a whole [SOP-3].
 
     Args:
         text: a control document.
@@ -86,7 +86,7 @@ def admit(
 def interpret(
     checked: Sequence[CheckedStatement], kind: DocumentKind, external_refs: Mapping[str, ObjectKind]
 ) -> AdmittedDocument:
-    """Give the admitted document of statements that were validated; adds defaults of the spec and nothing else."""
+    """Return the admitted document of statements that were validated; adds defaults of the spec and nothing else."""
     builder = _DocumentBuilder(external_refs)
     for item in checked:
         builder.add(item)
@@ -162,7 +162,7 @@ class _DocumentBuilder:
             self._drafts[end].link("child_unit_ids", self._unit_id(start))
 
     def _unit_id(self, statement_id: str) -> str:
-        """Give the KU id a statement id stands for; an injected unit bears its own name [SOP-25]."""
+        """Return the KU id a statement id stands for; an injected unit bears its own name [SOP-25]."""
         draft = self._drafts.get(statement_id)
         return str(draft.attributes["ku_id"]) if draft else statement_id
 
@@ -192,7 +192,7 @@ class _DocumentBuilder:
             draft.attributes["failure_reason"] = event.reason
 
     def document(self, kind: DocumentKind) -> AdmittedDocument:
-        """Give the document of everything applied so far."""
+        """Return the document of everything applied so far."""
         maps: dict[str, Any] = {name: {} for name, _ in _CLASS_OF_KIND.values()}
         numbers = count(1)
         for statement_id, draft in self._drafts.items():

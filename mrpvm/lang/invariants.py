@@ -25,17 +25,17 @@ class _ObjectFacts:
     has_branch: bool = False
 
     def value(self, name: str) -> Value | None:
-        """Give the value of a field, None if it was not assigned."""
+        """Return the value of a field, None if it was not assigned."""
         return self.sets[name].values[2] if name in self.sets else None
 
     def missing(self, name: str, expected: str) -> Finding:
-        """Give the finding that something required is absent; it belongs to the constructor."""
+        """Return the finding that something required is absent; it belongs to the constructor."""
         message = f"@{self.constructor.statement.id} has no {name}; expected {expected}"
         return self.constructor.statement, Fault(DiagnosticCode.MISSING_REQUIRED_FIELD, message, field=name)
 
 
 def object_faults(checked: Sequence[CheckedStatement], reported: set[str]) -> Iterator[Finding]:
-    """Give the faults of objects as wholes; objects whose id is in `reported` are left out [SOP-35].
+    """Return the faults of objects as wholes; objects whose id is in `reported` are left out [SOP-35].
 
     Effects: adds the ids of faulty objects to `reported`.
     """
@@ -53,7 +53,7 @@ def object_faults(checked: Sequence[CheckedStatement], reported: set[str]) -> It
 def document_fault(
     kind: DocumentKind, kinds: Mapping[str, ObjectKind], external_refs: Mapping[str, ObjectKind]
 ) -> Fault | None:
-    """Give the fault of a document without the object its kind must have [SOP-30], None if there is one."""
+    """Return the fault of a document without the object its kind must have [SOP-30], None if there is one."""
     needed = NEEDED_OBJECT.get(kind)
     if needed is None or any(item is needed for name, item in kinds.items() if name not in external_refs):
         return None
@@ -84,13 +84,13 @@ def _facts(checked: Sequence[CheckedStatement]) -> dict[str, _ObjectFacts]:
 
 
 def _first(known: Statement | None, item: CheckedStatement) -> Statement | None:
-    """Give the first statement that makes a branch active or succeeded, by `status` or by its field [SOP-27]."""
+    """Return the first statement that makes a branch active or succeeded, by `status` or by its field [SOP-27]."""
     is_move = item.command.name == "status" or (item.command.name == "set" and item.values[1] == "status")
     return item.statement if known is None and is_move else known
 
 
 def _missing(item: _ObjectFacts) -> Iterator[Finding]:
-    """Give one finding for every required field or link that is absent."""
+    """Return one finding for every required field or link that is absent."""
     schema = OBJECTS[item.kind]
     for name in schema.required:
         if name not in item.sets:

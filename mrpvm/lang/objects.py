@@ -68,7 +68,7 @@ class AdmittedSeed(AdmittedObject):
 
     @property
     def is_schedulable(self) -> bool:
-        """Tell whether the scheduler may run the seed [SOP-21]."""
+        """Return whether the scheduler may run the seed [SOP-21]."""
         return self.state == "active"
 
 
@@ -312,7 +312,7 @@ class AdmittedDocument:
 
     @property
     def objects(self) -> dict[str, AdmittedObject]:
-        """Give every object by statement id, one kind after the other."""
+        """Return every object by statement id, one kind after the other."""
         maps: tuple[Mapping[str, AdmittedObject], ...] = (
             self.intents, self.seeds, self.subproblems, self.plugins, self.kus, self.validations, self.policies,
             self.objectives, self.candidates, self.comparisons, self.challenges, self.branches, self.results,

@@ -9,7 +9,7 @@ _ID_CHARS = "letters, digits, '_', '-' and ':'"
 
 
 def parse(lines: Iterable[TokenLine]) -> tuple[Statement, ...]:
-    """Give one statement a line [SOP-6].
+    """Return one statement a line [SOP-6].
 
     A missing command is left to the validator, which knows what could stand there.
 
@@ -66,7 +66,7 @@ def _arguments(line: TokenLine, tokens: list[Token], statement_id: str) -> tuple
 
 
 def _item(line: TokenLine, token: Token, statement_id: str) -> Token:
-    """Give `token` if it may stand in a list: atoms and references only [SOP-7]."""
+    """Return `token` if it may stand in a list: atoms and references only [SOP-7]."""
     if token.kind in (TokenKind.ATOM, TokenKind.REFERENCE):
         return token
     what = "a list inside a list" if token.kind is TokenKind.LIST_OPEN else "a string inside a list"

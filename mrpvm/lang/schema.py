@@ -98,7 +98,7 @@ class Command:
 
     @property
     def signature(self) -> str:
-        """Give the command with its arguments, for messages."""
+        """Return the command with its arguments, for messages."""
         return " ".join([self.name, *(f"<{parameter.name}>" for parameter in self.parameters)])
 
 
@@ -113,7 +113,7 @@ class ObjectSchema:
 
 @lru_cache(maxsize=256)
 def attribute_name(name: str) -> str:
-    """Give the Python attribute of a field or argument name: `utilityActs` is `utility_acts`."""
+    """Return the Python attribute of a field or argument name: `utilityActs` is `utility_acts`."""
     return re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 

@@ -15,7 +15,7 @@ _LABEL = Label()
 
 
 def serialize(document: AdmittedDocument) -> str:
-    """Give the document as control text, statements in the order of its source.
+    """Return the document as control text, statements in the order of its source.
 
     Objects keep their statement ids, all other statements get new ones. Admit the text with the document's own
     `external_refs`.

@@ -23,7 +23,7 @@ _ENDS_A_STRING = {"", " ", "\t", "[", "]"}
 
 
 def tokenize(text: str) -> tuple[TokenLine, ...]:
-    """Give the tokens of every line that is not blank.
+    """Return the tokens of every line that is not blank.
 
     Lines end at LF alone, a CR before it is dropped; other separators of Unicode end nothing [SOP-5].
 

@@ -66,5 +66,5 @@ class Statement(NamedTuple):
 
     @property
     def end_column(self) -> int:
-        """Give the column behind the statement's last character."""
+        """Return the column behind the statement's last character."""
         return len(self.text.rstrip(" \t")) + 1

@@ -32,7 +32,7 @@ LONGEST_GUESS_CHARS = 20
 def validate(
     statements: Sequence[Statement], kind: DocumentKind, external_refs: Mapping[str, ObjectKind]
 ) -> tuple[CheckedStatement, ...]:
-    """Give the statements with their values read.
+    """Return the statements with their values read.
 
     Raises:
         ControlLanguageError: with every error, in document order.
@@ -150,7 +150,7 @@ class _DocumentCheck:
         return target
 
     def _resolve(self, parameter: Parameter, token: Token) -> ObjectKind | None:
-        """Give the kind of the object a reference points to, None if the object was reported [SOP-18, SOP-19]."""
+        """Return the kind of the object a reference points to, None if the object was reported [SOP-18, SOP-19]."""
         if token.value in self._reported:
             return self._kinds.get(token.value)
         kind = self._kinds.get(token.value)
@@ -173,7 +173,7 @@ class _DocumentCheck:
         return Fault(DiagnosticCode.UNRESOLVED_REFERENCE, message, place_of(token))
 
     def _field_value(self, statement: Statement, object_id: str, name: str, target: ObjectKind | None) -> Value:
-        """Give the value of a `set`, read as its field's type [SOP-14]."""
+        """Return the value of a `set`, read as its field's type [SOP-14]."""
         place, argument = place_of(statement.arguments[1]), statement.arguments[2]
         fields = OBJECTS[target].fields if target else {}
         if name not in ALL_FIELDS:
@@ -218,7 +218,7 @@ class _DocumentCheck:
 
 
 def _values(statement: Statement, command: Command) -> list[Value]:
-    """Give the arguments' values; one whose type its field decides is left empty."""
+    """Return the arguments' values; one whose type its field decides is left empty."""
     return [
         _read(parameter.type, argument, parameter.name) if parameter.type else ""
         for parameter, argument in zip(command.parameters, statement.arguments, strict=True)
@@ -226,7 +226,7 @@ def _values(statement: Statement, command: Command) -> list[Value]:
 
 
 def _read(type_: ValueType, argument: Argument, name: str) -> Value:
-    """Give the argument's value; a fault is given the name of the argument or field."""
+    """Return the argument's value; a fault is given the name of the argument or field."""
     try:
         return type_.read(argument)
     except Fault as fault:
@@ -253,7 +253,7 @@ def _fields_of(kind: ObjectKind | None) -> str:
 
 
 def _subjects(statement: Statement, fault: Fault) -> frozenset[str]:
-    """Give the ids a wrong statement is about: what it constructs, else what it names.
+    """Return the ids a wrong statement is about: what it constructs, else what it names.
 
     The sigil may be what is missing, so a word counts as a name whatever its kind. A relation or an unknown command may
     have given something to each object it names.

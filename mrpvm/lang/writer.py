@@ -55,7 +55,7 @@ class ControlWriter:
         self._write(self._fresh("a"), f"{relation} ${from_id} ${to_id}")
 
     def text(self) -> str:
-        """Give the document so far, one statement a line; empty if nothing was written."""
+        """Return the document so far, one statement a line; empty if nothing was written."""
         return "".join(self._lines)
 
     def _construct(

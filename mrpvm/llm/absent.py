@@ -15,7 +15,7 @@ class AbsentModel:
         return False
 
     def bind(self, scope: CallScope) -> Self:
-        """Give the same absence."""
+        """Return the same absence."""
         return self
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> NoReturn:

@@ -48,7 +48,7 @@ class ConfiguredModel:
         return True
 
     def bind(self, scope: CallScope) -> LanguageModel:
-        """Give the model for one plugin call."""
+        """Return the model for one plugin call."""
         return _BoundModel(self._endpoint, self._config, self._sampling, scope, self._chain, self._wish)
 
 
@@ -76,7 +76,7 @@ class _BoundModel:
         return True
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """Give the answer; see `LanguageModel.call`."""
+        """Return the answer; see `LanguageModel.call`."""
         if self._scope.recorder.call_count >= self._scope.max_calls:
             allowed = self._scope.max_calls
             raise BudgetExceeded(f"The plugin {prompt.plugin_id} may make {allowed} model calls, and wants more.")
@@ -116,14 +116,16 @@ class _BoundModel:
         )
 
     def _body(self, model: str, prompt: Prompt, *, streams: bool) -> dict[str, Any]:
-        """Give the request; what the client asked for reaches the answer's writer alone, not who reads its message."""
+        """Return the request; what the client asked for reaches the answer's writer alone, not who reads its
+        message.
+        """
         asked = self._sampling if prompt.role in ANSWERING_ROLES else AS_CONFIGURED
         config = self._config if asked.temperature is None else replace(self._config, temperature=asked.temperature)
         body = self._endpoint.dialect.body(model, prompt, config, streams=streams)
         return body | self._endpoint.dialect.limits(asked.max_tokens, asked.stop)
 
     def _cached(self, body: Mapping[str, Any], resolved: Resolved, on_text: OnText | None) -> Completion | None:
-        """Give a kept answer; it counts as a call like any other [PL-26]."""
+        """Return a kept answer; it counts as a call like any other [PL-26]."""
         completion = None if self._endpoint.cache is None else self._endpoint.cache.get(body)
         if completion is not None:
             exchange = self._scope.recorder.sent(self._endpoint.url, body, basis=resolved.basis, attempt=0)

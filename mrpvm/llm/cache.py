@@ -21,7 +21,7 @@ class ResponseCache:
         self._lock = Lock()
 
     def get(self, body: Mapping[str, Any]) -> Completion | None:
-        """Give the answer to the same request, None when there was none."""
+        """Return the answer to the same request, None when there was none."""
         key = _key(body)
         with self._lock:
             if key in self._answers:

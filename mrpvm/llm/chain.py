@@ -28,5 +28,5 @@ class Chain:
 
     @property
     def next_id(self) -> str | None:
-        """Give the response that the next turn's requests follow."""
+        """Return the response that the next turn's requests follow."""
         return self.response_id or self.previous_id

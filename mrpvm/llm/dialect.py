@@ -38,13 +38,13 @@ class Dialect(Protocol):
     path: str
 
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
-        """Give the request's body."""
+        """Return the request's body."""
 
     def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
-        """Give what bounds the answer, as far as the API knows it."""
+        """Return what bounds the answer, as far as the API knows it."""
 
     def following(self, previous_id: str | None) -> dict[str, Any]:
-        """Give what puts a request into the provider's thread, after a response or at its beginning [H6]."""
+        """Return what puts a request into the provider's thread, after a response or at its beginning [H6]."""
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
         """Make the SDK's call for a body; gives its answer or its stream."""
@@ -70,7 +70,7 @@ class ChatDialect:
     path = "/chat/completions"
 
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
-        """Give the request's body."""
+        """Return the request's body."""
         said = [{"role": "system", "content": _sendable(prompt.system)}, *_said(prompt)]
         body: dict[str, Any] = {"model": model, "messages": said}
         body |= _given(
@@ -81,12 +81,12 @@ class ChatDialect:
         return body
 
     def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
-        """Give what bounds the answer."""
+        """Return what bounds the answer."""
         limits: dict[str, Any] = {} if max_tokens is None else {"max_tokens": max_tokens}
         return limits | ({"stop": list(stop)} if stop else {})
 
     def following(self, previous_id: str | None) -> dict[str, Any]:
-        """Give nothing: this API has no threads."""
+        """Return nothing: this API has no threads."""
         return {}
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
@@ -124,7 +124,7 @@ class ResponsesDialect:
     path = "/responses"
 
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
-        """Give the request's body; outside a thread the provider is asked to keep nothing."""
+        """Return the request's body; outside a thread the provider is asked to keep nothing."""
         body: dict[str, Any] = {
             "model": model,
             "instructions": _sendable(prompt.system),
@@ -139,11 +139,11 @@ class ResponsesDialect:
         return body | ({"stream": True} if streams else {})
 
     def limits(self, max_tokens: int | None, stop: tuple[str, ...]) -> dict[str, Any]:
-        """Give what bounds the answer; this API has no stop texts."""
+        """Return what bounds the answer; this API has no stop texts."""
         return {} if max_tokens is None else {"max_output_tokens": max_tokens}
 
     def following(self, previous_id: str | None) -> dict[str, Any]:
-        """Give the response that is followed; what may be followed itself has to be kept by the provider."""
+        """Return the response that is followed; what may be followed itself has to be kept by the provider."""
         return {"store": True} | _given(previous_response_id=previous_id)
 
     def send(self, client: Any, body: Mapping[str, Any]) -> Any:
@@ -188,12 +188,12 @@ def _said(prompt: Prompt) -> list[dict[str, str]]:
 
 
 def _given(**fields: Any) -> dict[str, Any]:
-    """Give the fields that hold something; what is None is left to the provider [L-4]."""
+    """Return the fields that hold something; what is None is left to the provider [L-4]."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _sendable(text: str) -> str:
-    """Give the text as UTF-8 can carry it: half a surrogate pair, which JSON may hold, becomes a question mark."""
+    """Return the text as UTF-8 can carry it: half a surrogate pair, which JSON may hold, becomes a question mark."""
     return text.encode("utf-8", "replace").decode()
 
 

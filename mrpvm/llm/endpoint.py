@@ -98,7 +98,7 @@ class Endpoint:
     def send(
         self, body: Mapping[str, Any], timeout_ms: float, on_text: OnText | None, is_over: Callable[[], bool]
     ) -> Completion:
-        """Give the answer to one request, sent once.
+        """Return the answer to one request, sent once.
 
         Raises:
             AttemptFailed: there is none, for whatever reason.
@@ -120,7 +120,7 @@ class Endpoint:
         return completion
 
     def _followed(self, stream: Any, on_text: OnText, is_over: Callable[[], bool]) -> Completion:
-        """Give a stream's whole answer, handing on its pieces."""
+        """Return a stream's whole answer, handing on its pieces."""
         parts: list[str] = []
         storable_text = StorableText()
 
@@ -141,7 +141,7 @@ class Endpoint:
         raise AttemptFailed(ModelFailed("The model's answer was cut off."), status=200, is_transient=True)
 
     def _failed(self, error: Exception, body: Mapping[str, Any]) -> AttemptFailed:
-        """Give any exception of an attempt as what it means."""
+        """Return any exception of an attempt as what it means."""
         import openai
 
         if isinstance(error, openai.APITimeoutError):
@@ -172,13 +172,13 @@ class Endpoint:
         )
 
     def _reason(self, error: Any) -> str:
-        """Give the provider's own words, short and without secrets."""
+        """Return the provider's own words, short and without secrets."""
         body = error.body if isinstance(error.body, Mapping) else {}
         said = body.get("message")
         return storable(str(redacted(said, self.secrets)))[:_REASON_CHARS] if isinstance(said, str) else "no reason"
 
     def model_names(self) -> tuple[str, ...]:
-        """Give the configured model and what the provider lists; only the former when it lists nothing [O-29]."""
+        """Return the configured model and what the provider lists; only the former when it lists nothing [O-29]."""
         now = time.monotonic()
         if self._listed is None or (now - self._listed[0]) * 1000 >= LISTING_KEPT_MS:
             self._listed = (now, self._list_models())
@@ -205,5 +205,5 @@ def _storable_completion(completion: Completion) -> Completion:
 
 
 def _retry_after_ms(header: str | None) -> int:
-    """Give the wait a provider asks for in seconds; a date is not looked at."""
+    """Return the wait a provider asks for in seconds; a date is not looked at."""
     return int(header) * 1000 if header and header.isascii() and header.isdigit() else 0

@@ -53,10 +53,10 @@ class LanguageModel(Protocol):
 
     @property
     def available(self) -> bool:
-        """Tell whether a model is configured."""
+        """Return whether a model is configured."""
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """Give the model's answer; with `on_text` its pieces go there as they arrive [O-1].
+        """Return the model's answer; with `on_text` its pieces go there as they arrive [O-1].
 
         Raises:
             Unavailable: LLM_NOT_AVAILABLE, at once [L-8].
@@ -80,7 +80,7 @@ class ModelSource(Protocol):
 
     @property
     def available(self) -> bool:
-        """Tell whether a model is configured."""
+        """Return whether a model is configured."""
 
     def bind(self, scope: CallScope) -> LanguageModel:
-        """Give the model for one plugin call."""
+        """Return the model for one plugin call."""

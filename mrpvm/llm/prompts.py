@@ -9,7 +9,7 @@ _PLACE = re.compile(r"\{\{(\w+)\}\}")
 
 
 def load_prompt(package: str, name: str, **values: str) -> str:
-    """Give the text of `prompts/<name>.md` in a package, its `{{places}}` filled.
+    """Return the text of `prompts/<name>.md` in a package, its `{{places}}` filled.
 
     Raises:
         RegistryError: the file is missing, or a place has no value; plugins load at start-up, so the start stops.

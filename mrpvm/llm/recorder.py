@@ -12,7 +12,7 @@ from mrpvm.values import CHARS_PER_TOKEN, Usage
 
 
 def estimated_tokens(chars: int) -> int:
-    """Give the estimate for a text of this length [O-32]."""
+    """Return the estimate for a text of this length [O-32]."""
     return math.ceil(chars / CHARS_PER_TOKEN)
 
 
@@ -80,7 +80,7 @@ class Recorder:
             self.warnings += (warning,)
 
     def as_records(self) -> list[dict[str, Any]]:
-        """Give all exchanges so far as stored data, in order, redacted."""
+        """Return all exchanges so far as stored data, in order, redacted."""
         with self._lock:
             exchanges, secrets = list(self._exchanges), self._secrets
         return [

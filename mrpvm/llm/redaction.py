@@ -45,14 +45,14 @@ def name_secrets(secrets: Iterable[str]) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Give a text with `[REDACTED]` in the place of every secret; log lines and stored requests alike."""
+    """Return a text with `[REDACTED]` in the place of every secret; log lines and stored requests alike."""
     for secret in _named:
         text = text.replace(secret, REDACTED)
     return _SECRET_TEXT.sub(lambda match: (match[match.lastgroup] if match.lastgroup else "") + REDACTED, text)
 
 
 def redacted(value: Any, secrets: Sequence[str] = ()) -> Any:
-    """Give a deep copy without secrets; keys, structure and whatever is no text stay as they are [H60, H64].
+    """Return a deep copy without secrets; keys, structure and whatever is no text stay as they are [H60, H64].
 
     Args:
         secrets: texts to be taken out wherever they occur.

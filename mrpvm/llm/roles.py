@@ -30,7 +30,7 @@ class Override:
     role: str | None = None
 
     def as_record(self) -> dict[str, str]:
-        """Give the override as stored data."""
+        """Return the override as stored data."""
         return {"model": self.model} if self.model is not None else {"role": self.role or ""}
 
 
@@ -58,7 +58,7 @@ class ModelConfig:
     verbosity: str | None = None
 
     def as_record(self) -> dict[str, Any]:
-        """Give the table as stored data, in the shape of the settings [L-2]."""
+        """Return the table as stored data, in the shape of the settings [L-2]."""
         return {
             "roles": {role: {"model": model} for role, model in self.roles.items()},
             "pluginOverrides": {plugin_id: item.as_record() for plugin_id, item in self.overrides.items()},
@@ -79,7 +79,7 @@ class Resolved:
 
 def resolve_model(config: ModelConfig, plugin_id: str, role: str, wish: str | None, default: str,
                   *, keeps_role: bool = False) -> Resolved:  # fmt: skip
-    """Give the first model that is named: override, role, wish, default [L-3].
+    """Return the first model that is named: override, role, wish, default [L-3].
 
     Args:
         wish: the model of the request or session, None or empty for none.
@@ -100,7 +100,7 @@ def resolve_model(config: ModelConfig, plugin_id: str, role: str, wish: str | No
 
 
 def model_config_of(body: Any) -> ModelConfig:
-    """Give the table that a body of settings states: both maps whole, roles left out at their defaults [L-4].
+    """Return the table that a body of settings states: both maps whole, roles left out at their defaults [L-4].
 
     Raises:
         InvalidInput: INVALID_SETTINGS, a shape is wrong; nothing of it holds then [D-60].

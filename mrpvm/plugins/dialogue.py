@@ -37,7 +37,7 @@ class Dialogue:
         self.warnings: list[str] = []
 
     def ask(self, messages: Sequence[HistoryMessage], on_text: OnText | None = None) -> str:
-        """Give the model's answer to a conversation whose last message is the user's.
+        """Return the model's answer to a conversation whose last message is the user's.
 
         Raises:
             MRPError: there is none; LLM_NOT_AVAILABLE costs no call [L-8].
@@ -61,7 +61,7 @@ class Dialogue:
 
     @property
     def metadata(self) -> CallMetadata:
-        """Give what was used so far; no model is named where none was called [D-36]."""
+        """Return what was used so far; no model is named where none was called [D-36]."""
         return CallMetadata(
             llm_calls=self._call_count,
             model=self._last.model if self._last else None,
@@ -71,5 +71,5 @@ class Dialogue:
 
 
 def failure(error: MRPError) -> PluginError:
-    """Give an error on the way to the model as the plugin's."""
+    """Return an error on the way to the model as the plugin's."""
     return PluginError(code=error.code, message=error.message, details=error.details)

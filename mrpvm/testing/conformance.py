@@ -284,12 +284,12 @@ def _knowledge() -> InMemoryKnowledge:
 
 
 def intent_of(text: str, number: int = 1, *, act: str = "identify", output: str = "answer") -> Intent:
-    """Give an intent on `text`."""
+    """Return an intent on `text`."""
     return Intent(id=f"i{number}", group_number=number, act=act, target=text, output=output)
 
 
 def retrieve_input(texts: Sequence[str], turn_units: Sequence[KnowledgeUnit] = ()) -> RetrieveInput:
-    """Give what a retriever is asked for questions with these texts."""
+    """Return what a retriever is asked for questions with these texts."""
     intents = tuple(intent_of(text, number) for number, text in enumerate(texts, 1))
     decomposed = tuple(decompose(intent) for intent in intents)
     return RetrieveInput(
@@ -301,7 +301,7 @@ def retrieve_input(texts: Sequence[str], turn_units: Sequence[KnowledgeUnit] = (
 
 
 def evidence_for(intent: Intent, units: Sequence[KnowledgeUnit]) -> Evidence:
-    """Give evidence of session units for an intent, in the given order."""
+    """Return evidence of session units for an intent, in the given order."""
     decomposed = decompose(intent)
     entries = tuple(EvidenceEntry(unit=item, score=1 / place, store="session") for place, item in enumerate(units, 1))
     return Evidence(
@@ -314,12 +314,12 @@ def evidence_for(intent: Intent, units: Sequence[KnowledgeUnit]) -> Evidence:
 
 
 def solve_input(message: str, units: Sequence[KnowledgeUnit]) -> SolveInput:
-    """Give what a solver is asked about one message, with the units as evidence."""
+    """Return what a solver is asked about one message, with the units as evidence."""
     return SolveInput(message=message, evidence=(evidence_for(intent_of(message), units),))
 
 
 def plan_input(message: str, phase: str, context: CallContext) -> PlanInput:
-    """Give what a planner is asked about one message."""
+    """Return what a planner is asked about one message."""
     request = retrieve_input([message])
     return PlanInput(
         phase=cast(Any, phase),

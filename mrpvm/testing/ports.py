@@ -30,7 +30,7 @@ class InMemoryKnowledge:
         self._units.append((item, store))
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Give the best units by BM25 of the weighted terms; best first, ties by unit id."""
+        """Return the best units by BM25 of the weighted terms; best first, ties by unit id."""
         counts = [Counter(unit_terms(item)) for item, _ in self._units]
         lengths = [sum(count.values()) for count in counts]
         average = (sum(lengths) / len(lengths) if lengths else 0.0) or 1.0
@@ -51,23 +51,23 @@ class InMemoryKnowledge:
         return idf * count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * relative_length))
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give units that instruct a phase, newest first."""
+        """Return units that instruct a phase, newest first."""
         found = [(item, store) for item, store in reversed(self._units) if item.is_guidance]
         return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give the evidence units, newest first."""
+        """Return the evidence units, newest first."""
         found = [(item, store) for item, store in reversed(self._units) if item.is_evidence]
         return [ScoredUnit(unit=item, score=0.0, store=store) for item, store in found[:limit]]
 
     def for_plugin(self, plugin_id: str) -> "InMemoryKnowledge":
-        """Give the same units with one plugin's artifacts."""
+        """Return the same units with one plugin's artifacts."""
         bound = copy.copy(self)
         bound._plugin_id = plugin_id
         return bound
 
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Give what the plugin kept for these units."""
+        """Return what the plugin kept for these units."""
         kept = {name: self._artifacts.get((self._plugin_id, version, name)) for name in unit_ids}
         return {name: content for name, content in kept.items() if content is not None}
 
@@ -76,7 +76,7 @@ class InMemoryKnowledge:
         self._artifacts.update({(self._plugin_id, version, name): content for name, content in contents.items()})
 
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
-        """Give none: these units were made without a source."""
+        """Return none: these units were made without a source."""
         return {}
 
 
@@ -101,13 +101,13 @@ class ScriptedModel:
         self.prompts: list[Prompt] = []
 
     def bind(self, scope: CallScope) -> "ScriptedModel":
-        """Give the same script for one plugin call, counted there."""
+        """Return the same script for one plugin call, counted there."""
         bound = copy.copy(self)
         bound._scope = scope
         return bound
 
     def call(self, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-        """Give the next reply."""
+        """Return the next reply."""
         self.prompts.append(prompt)
         if self._scope is not None:
             self._scope.recorder.call_began("scripted", prompt.role, ())
@@ -123,7 +123,7 @@ class ScriptedModel:
 
 
 def unit(unit_id: str, text: str, **fields: object) -> KnowledgeUnit:
-    """Give an atomic unit that states `text`, with its hash; `fields` replace the defaults."""
+    """Return an atomic unit that states `text`, with its hash; `fields` replace the defaults."""
     role = str(fields.pop("role", "Description"))
     content = {"procedure": text} if role == "Procedure" else {"claim": text}
     plain = KnowledgeUnit(id=unit_id, role=role, topic=str(fields.pop("topic", text.rstrip(".")[:60])), **content)  # type: ignore[arg-type]
@@ -134,7 +134,7 @@ def unit(unit_id: str, text: str, **fields: object) -> KnowledgeUnit:
 def call_context(
     knowledge: KnowledgePort | None = None, *, request_id: str = "req-test", model: LanguageModel | None = None
 ) -> CallContext:
-    """Give a call context with ample budget over a view in memory."""
+    """Return a call context with ample budget over a view in memory."""
     session = SessionState(
         session_id="sess-test",
         mounted_kb_id="kb-test",

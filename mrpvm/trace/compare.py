@@ -24,7 +24,7 @@ class Aligned:
 
 
 def align_graphs(left: Graph, right: Graph) -> list[Aligned]:
-    """Give every frame and execution of both graphs once, in reading order, frames before what they hold.
+    """Return every frame and execution of both graphs once, in reading order, frames before what they hold.
 
     Executions are aligned by stage and plugin, frames by purpose and label, then by purpose alone; of several that are
     alike the first with the first, the second with the second. The root frames are always aligned.
@@ -34,7 +34,7 @@ def align_graphs(left: Graph, right: Graph) -> list[Aligned]:
 
 
 def _held(graph: Graph) -> dict[str | None, list[_Node]]:
-    """Give what each frame directly holds, in reading order: a frame after the execution that opened it."""
+    """Return what each frame directly holds, in reading order: a frame after the execution that opened it."""
     openers = {edge.target: edge.source for edge in graph.edges if edge.kind == "child-frame"}
     held: dict[str | None, list[_Node]] = defaultdict(list)
     for frame in graph.frames:
@@ -50,7 +50,7 @@ def _held(graph: Graph) -> dict[str | None, list[_Node]]:
 
 
 def _within(left: _Held, right: _Held, roots: Aligned) -> Iterator[Aligned]:
-    """Give the frames, of which one may be missing, and all they hold."""
+    """Return the frames, of which one may be missing, and all they hold."""
     waiting = [roots]
     while waiting:
         found = waiting.pop()
@@ -61,7 +61,7 @@ def _within(left: _Held, right: _Held, roots: Aligned) -> Iterator[Aligned]:
 
 
 def _merged(left: Sequence[_Node], right: Sequence[_Node], depth: int) -> list[Aligned]:
-    """Give the nodes of both, aligned: in the order of the left, what is alone on the right after its neighbour."""
+    """Return the nodes of both, aligned: in the order of the left, what is alone on the right after its neighbour."""
     partners = _partners(left, right)
     place = {node.id: number for number, node in enumerate(right)}
     taken = {node.id for node in partners.values()}
@@ -85,7 +85,7 @@ def _merged(left: Sequence[_Node], right: Sequence[_Node], depth: int) -> list[A
 
 
 def _partners(left: Sequence[_Node], right: Sequence[_Node]) -> dict[str, _Node]:
-    """Give to each left node's id the right one that plays its part."""
+    """Return to each left node's id the right one that plays its part."""
     partners: dict[str, _Node] = {}
     free = list(right)
     for key_of in (_exact, _loose):

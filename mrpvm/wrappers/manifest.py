@@ -47,7 +47,9 @@ class Admission:
 
 
 def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
-    """Give the wrappers below `directory` that are on the allowlist by id or name and have a valid manifest [PL-35]."""
+    """Return the wrappers below `directory` that are on the allowlist by id or name and have a valid manifest
+    [PL-35].
+    """
     admitted: list[tuple[Manifest, Path]] = []
     problems: list[str] = []
     found: set[str] = set()
@@ -70,7 +72,7 @@ def admit_wrappers(directory: Path, allowed: Collection[str]) -> Admission:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Give the manifest of the wrapper in a directory.
+    """Return the manifest of the wrapper in a directory.
 
     Raises:
         InvalidManifest: it cannot be read, or a field is not acceptable.
@@ -107,7 +109,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def _command(directory: Path, command: str) -> str:
-    """Give the program to start: a file of the wrapper's directory, else an executable of the search path."""
+    """Return the program to start: a file of the wrapper's directory, else an executable of the search path."""
     if not command:
         raise InvalidManifest("command is missing.")
     path = PurePosixPath(command)

@@ -22,7 +22,7 @@ class WrapperFailed(TurnFailed):
 
 
 def given(payload: dict[str, Any], limit_bytes: int) -> bytes:
-    """Give the one JSON object that a wrapper reads.
+    """Return the one JSON object that a wrapper reads.
 
     Raises:
         WrapperFailed: PLUGIN_INPUT_TOO_LARGE.
@@ -36,7 +36,7 @@ def given(payload: dict[str, Any], limit_bytes: int) -> bytes:
 
 
 def read_result(finished: Finished, intent_ref: int, name: str) -> HelperOutput:
-    """Give what a wrapper that has ended said.
+    """Return what a wrapper that has ended said.
 
     Raises:
         WrapperFailed: PLUGIN_TIMEOUT, PLUGIN_OUTPUT_TOO_LARGE, PLUGIN_ERROR, or PLUGIN_CONTRACT_VIOLATION for output
@@ -71,7 +71,7 @@ def read_result(finished: Finished, intent_ref: int, name: str) -> HelperOutput:
 
 
 def _fields(output: bytes) -> dict[str, str]:
-    """Give the named parts below the heading; a part goes on until the next begins."""
+    """Return the named parts below the heading; a part goes on until the next begins."""
     try:
         text = output.decode("utf-8").replace("\0", "")
     except UnicodeDecodeError:
@@ -84,7 +84,7 @@ def _fields(output: bytes) -> dict[str, str]:
 
 
 def _told(errors: bytes) -> str:
-    """Give what the first line of its errors says, if it is a JSON object with a message."""
+    """Return what the first line of its errors says, if it is a JSON object with a message."""
     try:
         told = json.loads(errors.decode("utf-8").strip().partition("\n")[0])
         code, message = str(told.get("code") or ""), str(told["message"])

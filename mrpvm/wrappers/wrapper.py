@@ -48,11 +48,11 @@ class Wrapper:
         )
 
     def is_named_in(self, text: str) -> bool:
-        """Tell whether one of its keywords occurs in the text."""
+        """Return whether one of its keywords occurs in the text."""
         return any(keyword.lower() in text.lower() for keyword in self.manifest.keywords)
 
     def help(self, intent_ref: int, payload: dict[str, Any], context: CallContext) -> Help:
-        """Give what the program makes of `{prompt, context}` [PL-37]; whatever it does, this returns in its time."""
+        """Return what the program makes of `{prompt, context}` [PL-37]; whatever it does, this returns in its time."""
         limits = ProcessLimits(
             timeout_ms=min(self.manifest.timeout_ms, context.remaining_ms), output_bytes=OUTPUT_BYTES
         )
@@ -77,14 +77,14 @@ class Wrapper:
 
 
 def failed_output(intent_ref: int, name: str, error: PluginError) -> HelperOutput:
-    """Give the output of a call that gave none."""
+    """Return the output of a call that gave none."""
     return HelperOutput(
         intent_ref=intent_ref, plugin=name, status="error", error_code=error.code, error_message=error.message
     )
 
 
 def chosen_for(wrappers: Iterable[Wrapper], act: str, text: str) -> list[Wrapper]:
-    """Give the wrappers to ask about an intent, in order [PL-36]: those of its act, else those named in it.
+    """Return the wrappers to ask about an intent, in order [PL-36]: those of its act, else those named in it.
 
     Highest priority first, then by id. None is asked after an exclusive one.
     """

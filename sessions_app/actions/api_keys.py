@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User | None = None) -> tuple[ApiKey, str]:
-    """Give a new key's row and the key itself, which can never be read again.
+    """Return a new key's row and the key itself, which can never be read again.
 
     Raises:
         InvalidInput: no name or a too long one, or an unknown role.
@@ -40,7 +40,7 @@ def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User
 
 
 def ensure_key(project: Project, name: str, plain: str, role: str = Role.EDITOR) -> ApiKey:
-    """Give the row of a key that somebody else chose, making it if it is new [O-26].
+    """Return the row of a key that somebody else chose, making it if it is new [O-26].
 
     A key that was revoked stays so.
 

@@ -65,7 +65,7 @@ def compact_long_chains(watch: Callable[[], object] = lambda: None) -> int:
 
 
 def _wanted() -> list[int]:
-    """Give the bases to fold."""
+    """Return the bases to fold."""
     heads = list(
         KnowledgeBase.objects.order_by("pk").values_list("pk", "head_id", "head__ancestry", "compaction_asked_at")
     )
@@ -130,7 +130,7 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
 
 
 def _fold_from(head: KnowledgeLayer) -> KnowledgeLayer | None:
-    """Give the layer that the folded one shall lie on, None to fold the whole chain.
+    """Return the layer that the folded one shall lie on, None to fold the whole chain.
 
     It is as large as all that is kept above it, so that a unit is written again few times in its life, and its units
     are older than those above it: what is copied stays newer than what is not. At most half of what lies from there
@@ -152,14 +152,14 @@ def _fold_from(head: KnowledgeLayer) -> KnowledgeLayer | None:
 
 
 def _removed_counts(head: KnowledgeLayer) -> Counter[int]:
-    """Give how many units of each layer of a chain are removed."""
+    """Return how many units of each layer of a chain are removed."""
     removed = HiddenUnit.objects.filter(layer_id__in=head.chain, change__in=HiddenUnit.GONE)
     counted = removed.values_list("unit__layer_id").annotate(Count("unit", distinct=True)).order_by()
     return Counter(dict(counted))
 
 
 def _span(layer_pk: int) -> tuple[int, int]:
-    """Give the first and last key of a layer's own units, zeros if it has none."""
+    """Return the first and last key of a layer's own units, zeros if it has none."""
     own = LayerUnit.objects.filter(layer_id=layer_pk).values_list("pk", flat=True)
     return own.order_by("pk").first() or 0, own.order_by("-pk").first() or 0
 
@@ -175,7 +175,7 @@ def _hide(layer: KnowledgeLayer, folded: Sequence[int], watch: Callable[[], obje
 
 
 def _copy_sources(layer: KnowledgeLayer, folded: Sequence[int]) -> dict[str, KnowledgeSource]:
-    """Give a source row in the layer for each source of the folded ones, by id, in their order.
+    """Return a source row in the layer for each source of the folded ones, by id, in their order.
 
     Of several rows the newest counts, with its parts in quarantine and its artifacts.
     """

@@ -42,7 +42,7 @@ class ContextLoad:
 
     @property
     def added_count(self) -> int:
-        """Give how many were stored."""
+        """Return how many were stored."""
         return len(self.added)
 
 
@@ -127,7 +127,7 @@ def _publish(session: Session, material: Material, layer_pk: int, fresh_count: i
 
 
 def _prepared(session: Session, material: Material) -> Session:
-    """Give the locked session without what this load replaces."""
+    """Return the locked session without what this load replaces."""
     locked = lock_idle_session(session.pk)
     if material.replaces:
         _remove_loaded(locked, material.source_id)
@@ -170,7 +170,7 @@ def _remove_loaded(session: Session, source_id: str) -> None:
 
 
 def _loaded(session: Session, source_id: str) -> QuerySet[ContextUnit]:
-    """Give what context loads brought into the session under this source id."""
+    """Return what context loads brought into the session under this source id."""
     return ContextUnit.objects.filter(session=session, state=State.COMMITTED, turn__isnull=True, source_id=source_id)
 
 

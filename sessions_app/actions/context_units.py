@@ -55,7 +55,7 @@ class Promotion:
     evicted: tuple[str, ...] = ()
 
     def as_record(self) -> dict[str, list[str]]:
-        """Give the change as the explainability entry keeps it."""
+        """Return the change as the explainability entry keeps it."""
         return {
             "added": [unit.id for unit in self.added],
             "deduplicated": list(self.deduplicated),
@@ -137,7 +137,7 @@ def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
 
 
 def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
-    """Give those hashes of the units that the session has committed."""
+    """Return those hashes of the units that the session has committed."""
     return {
         known
         for batch in batched((unit.hash for unit in units), 500, strict=False)
@@ -183,7 +183,7 @@ def _steps(
 
 
 def added_event(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:
-    """Give the notification that units came into the session [PL-43]."""
+    """Return the notification that units came into the session [PL-43]."""
     return LifecycleEvent(
         event_type="session-kus-added",
         session_id=session.session_id,

@@ -67,7 +67,7 @@ def wait_for_turn(work: str) -> None:
 
 
 def who_is_at(work: str) -> str:
-    """Give who does the named work, for a message: 'process 12', with its host where that may be another."""
+    """Return who does the named work, for a message: 'process 12', with its host where that may be another."""
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(_HOLDERS, [_number(work)])
@@ -107,7 +107,7 @@ def _held_by_file(work: str, shared: bool) -> Iterator[Hold | None]:
 
 
 def _number(work: str) -> int:
-    """Give the number that PostgreSQL knows the work by."""
+    """Return the number that PostgreSQL knows the work by."""
     return int.from_bytes(blake2b(work.encode(), digest_size=8).digest(), "big", signed=True)
 
 

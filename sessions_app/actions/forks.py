@@ -26,7 +26,7 @@ _FORK_SUFFIX = " fork"
 
 @transaction.atomic
 def fork_base(base: KnowledgeBase, name: str | None = None, actor: User | None = None) -> KnowledgeBase:
-    """Give a new base that starts with what `base` holds; mounts nothing [O-51].
+    """Return a new base that starts with what `base` holds; mounts nothing [O-51].
 
     Raises:
         InvalidInput: as for `create_base`.
@@ -48,7 +48,7 @@ def fork_session_kb(
     include_conversation_units: bool = True,
     wait_ms: int = 0,
 ) -> KnowledgeBase:
-    """Give a new base made of what the session sees, draft and journal included, and mount it there [KB-12].
+    """Return a new base made of what the session sees, draft and journal included, and mount it there [KB-12].
 
     The mounted base stays as it is, and what the session knows stays its own wherever it goes. Costs the same for
     every size of base.
@@ -154,7 +154,7 @@ def _save_session(
 
 
 def _mounted_revision(session: Session) -> tuple[int, int] | None:
-    """Give the key of the base that the session sees, and the revision of it: the base may have gone on since."""
+    """Return the key of the base that the session sees, and the revision of it: the base may have gone on since."""
     return session.mounts.filter(until=None).values_list("knowledge_base_id", "revision").first()
 
 
@@ -223,7 +223,7 @@ def _restore_stack(session: Session, stack: Sequence[KnowledgeLayer]) -> None:
 
 
 def fork_name(parent: KnowledgeBase) -> str:
-    """Give what a fork of the base is called unless somebody names it."""
+    """Return what a fork of the base is called unless somebody names it."""
     return f"{parent.name[: MAX_NAME_CHARS - len(_FORK_SUFFIX)]}{_FORK_SUFFIX}"
 
 

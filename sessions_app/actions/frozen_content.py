@@ -27,14 +27,14 @@ class Content(Protocol):
 
     @property
     def content_hash(self) -> str:
-        """Give the hash of what it holds."""
+        """Return the hash of what it holds."""
 
     def as_record(self) -> dict[str, object]:
-        """Give it as stored data."""
+        """Return it as stored data."""
 
 
 def freeze_files(project: Project) -> dict[str, str]:
-    """Give the columns of a new session that point to what it keeps: first skills are read, then the others [L-10].
+    """Return the columns of a new session that point to what it keeps: first skills are read, then the others [L-10].
 
     What is new of the files is stored; must run inside a transaction.
 
@@ -50,7 +50,7 @@ def freeze_files(project: Project) -> dict[str, str]:
 
 
 def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str]:
-    """Give the keys of the contents in the project, in their order; those that are new are stored.
+    """Return the keys of the contents in the project, in their order; those that are new are stored.
 
     One query when all of them are known, as they are unless a file has changed.
     """
@@ -66,7 +66,7 @@ def store(project_pk: int, contents: Sequence[tuple[Kind, Content]]) -> list[str
 
 
 def _in_use_again(keys: Sequence[str]) -> set[str]:
-    """Give which of the keys are stored, none of them waiting for removal any more.
+    """Return which of the keys are stored, none of them waiting for removal any more.
 
     The update waits for a sweep that is removing the row, and finds it gone.
     """
@@ -130,7 +130,7 @@ def point_to_personas(session: Session, personas: PersonaCatalogue) -> None:
 
 
 def reloaded(session: Session) -> events.News:
-    """Give the news of a reload of skills."""
+    """Return the news of a reload of skills."""
     return (
         "snapshot.reloaded",
         events.SnapshotReloaded(version=session.snapshot_version, hash=hash_of(session.skills_id)),
@@ -138,5 +138,5 @@ def reloaded(session: Session) -> events.News:
 
 
 def hash_of(key: str) -> str:
-    """Give the content's hash from its key."""
+    """Return the content's hash from its key."""
     return key.partition("-")[2]

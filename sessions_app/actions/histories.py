@@ -21,7 +21,7 @@ def begin_session(
     client_name: str | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Session:
-    """Give a new session that begins with `messages` and the client's own notes; all or nothing.
+    """Return a new session that begins with `messages` and the client's own notes; all or nothing.
 
     Raises and effects: those of `create_session` and `import_history`.
     """

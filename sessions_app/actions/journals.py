@@ -28,7 +28,7 @@ _HASHES_A_QUERY = 500
 
 
 def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
-    """Give the row of the session's journal source in one of its layers, making it if there is none [KB-11].
+    """Return the row of the session's journal source in one of its layers, making it if there is none [KB-11].
 
     Whoever calls it holds the session's lock, or the layer alone.
     """
@@ -43,7 +43,7 @@ def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
 
 
 def saved_units(session: Session, below: KnowledgeLayer | None = None) -> QuerySet[LayerUnit]:
-    """Give what the chain of `below`, the session's draft when None, holds of the units that the session saved."""
+    """Return what the chain of `below`, the session's draft when None, holds of the units that the session saved."""
     chain = (below or session.draft).chain
     rows = KnowledgeSource.objects.filter(source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL)
     return LayerUnit.objects.filter(layer_id__in=chain, origin__in=rows.filter(layer_id__in=chain)).order_by()
@@ -88,7 +88,7 @@ def _enter(layer: KnowledgeLayer, source: KnowledgeSource, limit: int | None = N
 
 
 def missing_units(session: Session, below: KnowledgeLayer) -> list[KnowledgeUnit]:
-    """Give those of the session's units that neither its layers hold nor `below` shows as what it saved."""
+    """Return those of the session's units that neither its layers hold nor `below` shows as what it saved."""
     own = own_layers(session)
     if _held_count(own) == session.unit_count:
         return []
@@ -152,7 +152,7 @@ def _keep_batch(session_pk: int, hashes: Sequence[str]) -> None:
 
 
 def _unheld(session: Session, hashes: Sequence[str]) -> list[KnowledgeUnit]:
-    """Give those of the session's units with one of these hashes that its own layers do not hold: they are saved."""
+    """Return those of the session's units with one of these hashes that its own layers do not hold: they are saved."""
     layers = [layer.pk for layer in own_layers(session)]
     found: list[ContextUnit] = []
     for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
@@ -167,7 +167,7 @@ def _unheld(session: Session, hashes: Sequence[str]) -> list[KnowledgeUnit]:
 
 
 def _saved(session: Session, below: KnowledgeLayer) -> dict[int, str]:
-    """Give the hashes of what a chain shows of the units that the session saved, by their keys."""
+    """Return the hashes of what a chain shows of the units that the session saved, by their keys."""
     found = dict(saved_units(session, below).values_list("pk", "hash"))
     if not found:
         return {}

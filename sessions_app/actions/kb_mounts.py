@@ -44,13 +44,13 @@ class Mount(Protocol):
 
 
 def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]:
-    """Give an empty draft on the base's head and an empty journal on the draft, in this order; two rows [KB-5]."""
+    """Return an empty draft on the base's head and an empty journal on the draft, in this order; two rows [KB-5]."""
     draft = create_layer(Kind.DRAFT, base.head)
     return draft, create_layer(Kind.JOURNAL, draft)
 
 
 def layers_of(session: Session) -> list[int]:
-    """Give the ids of the session's own layers, the higher first, for `release_layers`."""
+    """Return the ids of the session's own layers, the higher first, for `release_layers`."""
     return [layer.pk for layer in reversed([*draft_layers(session), *own_layers(session)])]
 
 
@@ -98,7 +98,7 @@ def mount_base(
 
 @contextmanager
 def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
-    """Give what mounts the base in one short transaction, or in the caller's; what takes long is done before.
+    """Return what mounts the base in one short transaction, or in the caller's; what takes long is done before.
 
     It takes a reason, who did it, `discard_draft`, and `patience`: how long KB plugins may take to hear of it, which
     must not raise. It raises what `mount_base` does.
@@ -109,7 +109,7 @@ def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
 
 @contextmanager
 def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None]:
-    """Give a staged layer of the many units that the session would miss on `base`; None where they are few."""
+    """Return a staged layer of the many units that the session would miss on `base`; None where they are few."""
     found = Session.objects.select_related("journal").filter(pk=session.pk).first()
     missing: list[KnowledgeUnit] = []
     if found is not None and found.unit_count - found.journal.own_unit_count > UNITS_AT_ONCE:

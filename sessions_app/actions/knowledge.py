@@ -37,7 +37,7 @@ MAX_NAME_CHARS = 200
 
 @transaction.atomic
 def create_base(project: Project, name: str, *, is_default: bool = False) -> KnowledgeBase:
-    """Give a new, empty base.
+    """Return a new, empty base.
 
     Raises:
         InvalidInput: KB_VALIDATION_MISSING_NAME, or INVALID_INPUT for a name over 200 characters.
@@ -53,7 +53,7 @@ def create_base(project: Project, name: str, *, is_default: bool = False) -> Kno
 
 
 def ensure_default_base(project: Project) -> KnowledgeBase:
-    """Give the project's default base, making it if there is none yet; safe against another process's doing so."""
+    """Return the project's default base, making it if there is none yet; safe against another process's doing so."""
     base = get_row(KnowledgeBase, project_id=project.pk, is_default=True)
     if base is not None:
         read_related(base, "head")
@@ -67,7 +67,7 @@ def ensure_default_base(project: Project) -> KnowledgeBase:
 
 @transaction.atomic
 def rename_base(base: KnowledgeBase, name: str) -> KnowledgeBase:
-    """Give the base under its new name; content and revision stay.
+    """Return the base under its new name; content and revision stay.
 
     Raises:
         InvalidInput: as for `create_base`.
@@ -148,7 +148,7 @@ def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, rep
 
 
 def base_name(name: str) -> str:
-    """Give the trimmed name of a base.
+    """Return the trimmed name of a base.
 
     Raises:
         InvalidInput: KB_VALIDATION_MISSING_NAME, or INVALID_INPUT for more than 200 characters.
@@ -165,7 +165,7 @@ def base_name(name: str) -> str:
 
 
 def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> KnowledgeBase:
-    """Give the base as it is now, with its row locked until the end of the running transaction.
+    """Return the base as it is now, with its row locked until the end of the running transaction.
 
     Raises:
         NotFound: KB_NOT_FOUND, also for a base of another project than `project_id`.
@@ -223,7 +223,9 @@ def note_revision(
 
 
 def free_source_id(layer: KnowledgeLayer, name: str) -> str:
-    """Give `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already [KB-3]."""
+    """Return `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already
+    [KB-3].
+    """
     stem = f"src-{hashlib.sha256(name.strip().encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
     present = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id__startswith=stem)
     taken = set(present.values_list("source_id", flat=True))

@@ -8,7 +8,7 @@ from sessions_app.models import KnowledgeBase, Session
 
 
 def session_created(session: Session, base: KnowledgeBase) -> LifecycleEvent:
-    """Give the event of a new session, which goes before the one of its first mount; `base` is what was asked for."""
+    """Return the event of a new session, which goes before the one of its first mount; `base` is what was asked for."""
     return LifecycleEvent(event_type="session-created", session_id=session.session_id, requested_kb_id=base.kb_id)
 
 
@@ -20,7 +20,7 @@ def kb_loaded(
     previous: KnowledgeBase | None = None,
     requested_kb_id: str | None = None,
 ) -> LifecycleEvent:
-    """Give the event of a mount, whatever caused it; `session.draft` is the draft on the mounted head."""
+    """Return the event of a mount, whatever caused it; `session.draft` is the draft on the mounted head."""
     return LifecycleEvent(
         event_type="kb-loaded",
         session_id=session.session_id,
@@ -37,12 +37,12 @@ def kb_loaded(
 
 
 def kb_saved(base: KnowledgeBase, *, session: Session | None, reason: str) -> LifecycleEvent:
-    """Give the event of a change that was saved into an existing base."""
+    """Return the event of a change that was saved into an existing base."""
     return _changed("kb-saved", base, session, reason)
 
 
 def kb_forked(base: KnowledgeBase, *, session: Session | None, reason: str) -> LifecycleEvent:
-    """Give the event of a new base made from a session or, without one, from another base [O-51]."""
+    """Return the event of a new base made from a session or, without one, from another base [O-51]."""
     return _changed("kb-forked", base, session, reason)
 
 
@@ -79,5 +79,5 @@ def _workspace_stats(session: Session) -> Mapping[str, Any]:
 
 
 def _snapshot(base: KnowledgeBase) -> Mapping[str, Any]:
-    """Give what identifies the content: a sealed layer never changes, so its id is its version."""
+    """Return what identifies the content: a sealed layer never changes, so its id is its version."""
     return {"layer_id": base.head_id, "revision": base.revision, "unit_count": base.head.unit_count}

@@ -38,7 +38,9 @@ def notify(event: LifecycleEvent, patience: Patience = unhurried) -> None:
 
 
 def _tell(plugin: KBRetriever, event: LifecycleEvent) -> Exception | str | None:
-    """Give what went wrong, None if nothing did; an exception is given too, so that only a caller's own are raised."""
+    """Return what went wrong, None if nothing did; an exception is given too, so that only a caller's own are
+    raised.
+    """
     try:
         reply = plugin.on_session_event(event)
     except Exception as error:

@@ -91,7 +91,7 @@ def pack_postings(layer_pk: int, key: int, version: str, watch: Callable[[], obj
 
 
 def _begun(layer_pk: int, version: str) -> PackedLayer | None:
-    """Give a new, empty packing, in the place of an abandoned one if there is any; None while somebody is at it."""
+    """Return a new, empty packing, in the place of an abandoned one if there is any; None while somebody is at it."""
     PackedLayer.objects.filter(
         layer_id=layer_pk, is_complete=False, worked_at__lt=timezone.now() - _GIVEN_UP_AFTER
     ).delete()
@@ -103,7 +103,7 @@ def _begun(layer_pk: int, version: str) -> PackedLayer | None:
 
 
 def _keys_in_order(layer_pk: int) -> Array:
-    """Give the keys of the layer's evidence units in the order of their unit ids: a unit's place is its number.
+    """Return the keys of the layer's evidence units in the order of their unit ids: a unit's place is its number.
 
     Without what was said in a conversation.
     """
@@ -130,7 +130,7 @@ def _parts(packed_pk: int, key: int, keys: Array) -> Iterator[tuple[int, str, in
 
 
 def _postings(key: int) -> Iterator[tuple[int, Array, Array, Array]]:
-    """Give each term with its units' keys, frequencies and lengths, some thousand postings a query."""
+    """Return each term with its units' keys, frequencies and lengths, some thousand postings a query."""
     stored = Posting.objects.filter(layer_id=key).order_by("term").values_list(
         "term", "unit_id", "frequency", "length"
     )  # fmt: skip

@@ -40,7 +40,7 @@ def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], b
 
 
 def _locked(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
-    """Give primary key and experience of these plugins' rows, locked in one order; new ones as untried."""
+    """Return primary key and experience of these plugins' rows, locked in one order; new ones as untried."""
     rows = _lock(project_pk, keys)
     missing = sorted(keys - rows.keys())
     if not missing:

@@ -25,7 +25,7 @@ SLUG_CHARS = 80
 
 @transaction.atomic
 def ensure_default_project() -> Project:
-    """Give the project that a single user never has to know about, with its default base [KB-2]."""
+    """Return the project that a single user never has to know about, with its default base [KB-2]."""
     project, _ = Project.objects.get_or_create(is_default=True, defaults={"name": "Default", "slug": "default"})
     ensure_default_base(project)
     return project
@@ -33,7 +33,7 @@ def ensure_default_project() -> Project:
 
 @transaction.atomic
 def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
-    """Give a new project with its default base [KB-2]; without a slug it is made from the name.
+    """Return a new project with its default base [KB-2]; without a slug it is made from the name.
 
     Raises:
         InvalidInput: no name or slug, a too long one, a slug of other characters, an unknown grounding.
@@ -96,7 +96,7 @@ def _write(project: Project, name: str, slug: str, grounding: str) -> None:
 
 @transaction.atomic
 def set_member(project: Project, user: User, role: str) -> Membership:
-    """Give the user this role in the project, instead of an earlier one [O-25].
+    """Return the user this role in the project, instead of an earlier one [O-25].
 
     Raises:
         InvalidInput: an unknown role.
@@ -113,7 +113,7 @@ def remove_member(membership: Membership) -> None:
 
 @transaction.atomic
 def ensure_first_admin(project: Project) -> User:
-    """Give an admin user, made on the first start without a password: it signs in by a printed link [O-26]."""
+    """Return an admin user, made on the first start without a password: it signs in by a printed link [O-26]."""
     admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
     if admin is None:
         admin = User.objects.create_superuser("admin")
@@ -123,7 +123,7 @@ def ensure_first_admin(project: Project) -> User:
 
 @transaction.atomic
 def create_login_link(user: User) -> str:
-    """Give the secret of a new link; earlier unused ones stop working."""
+    """Return the secret of a new link; earlier unused ones stop working."""
     secret = secrets.token_urlsafe(32)
     LoginLink.objects.filter(user=user, used_at__isnull=True).delete()
     LoginLink.objects.create(user=user, digest=digest(secret), expires_at=timezone.now() + LOGIN_LINK_LIFETIME)
@@ -137,7 +137,7 @@ def end_login_link(link: LoginLink) -> None:
 
 @transaction.atomic
 def use_login_link(secret: str) -> User:
-    """Give the user whom the link logs in, once.
+    """Return the user whom the link logs in, once.
 
     Raises:
         InvalidInput: LOGIN_LINK_INVALID, the link is unknown, used or too old.

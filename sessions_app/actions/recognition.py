@@ -41,7 +41,7 @@ def recognise_session(
     choices: Choices | None = None,
     base: KnowledgeBase | None = None,
 ) -> Found:
-    """Give the session whose conversation so far is `said`; a fork where it branches off an older turn.
+    """Return the session whose conversation so far is `said`; a fork where it branches off an older turn.
 
     An unknown conversation becomes a new session with that history; so does one that several sessions could have
     had, because two people may begin alike. Nothing said is never recognised.
@@ -77,7 +77,7 @@ def _begun(
 
 
 def resume_session(session: Session) -> Found:
-    """Give the session, or if it has expired the one that goes on in its place, made now if need be [O-43]."""
+    """Return the session, or if it has expired the one that goes on in its place, made now if need be [O-43]."""
     latest = continuation(session)
     if latest.is_expired:
         return Found(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
@@ -85,7 +85,7 @@ def resume_session(session: Session) -> Found:
 
 
 def _restarted(expired: Session) -> Session:
-    """Give the one session that goes on: of two requests at once the second waits at the expired session's row."""
+    """Return the one session that goes on: of two requests at once the second waits at the expired session's row."""
     with forking(expired, expired.message_sequence) as fork, transaction.atomic():
         get_row(Session, lock=True, pk=expired.pk)
         latest = continuation(expired)
@@ -97,7 +97,9 @@ def _restarted(expired: Session) -> Session:
 
 
 def continue_after(turn: ExplainabilityTurn) -> Found:
-    """Give the session that goes on from a succeeded turn: its own after the latest one, a fork after an older one."""
+    """Return the session that goes on from a succeeded turn: its own after the latest one, a fork after an older
+    one.
+    """
     answered_at = turn.messages.order_by("-sequence").values_list("sequence", flat=True).first()
     if answered_at is None:
         raise Conflict("What this response said was taken out of its conversation.")

@@ -66,13 +66,13 @@ def reindex(told: Told = lambda what, done, of: None) -> int:
 
 
 def is_anything_left() -> bool:
-    """Tell whether there is something to write anew, or something replaced to drop."""
+    """Return whether there is something to write anew, or something replaced to drop."""
     left = (outdated_layers(), _unused_holders(), _with_replaced_postings(), _replaced_packings())
     return any(rows.exists() for rows in left)
 
 
 def _reindex_sealed(told: Told) -> tuple[int, bool]:
-    """Give how many sealed layers were written anew, and whether the length of any unit has changed by that."""
+    """Return how many sealed layers were written anew, and whether the length of any unit has changed by that."""
     found = outdated_layers().filter(sealed_at__isnull=False).values_list("pk", "ancestry")
     ordered = sorted(found, key=lambda row: (len(row[1]), row[0]))
     changes = [_reindex_layer(pk, told) for pk, _ in ordered]
@@ -173,7 +173,7 @@ def _reindex_session(session_pk: int) -> int | None:
 
 
 def _prepared(session: Session) -> dict[int, _Unit]:
-    """Give what the units of a session's old layers are found by: most of the work, for which nobody has to wait."""
+    """Return what the units of a session's old layers are found by: most of the work, for which nobody has to wait."""
     old = outdated_layers(session.journal.chain).filter(sealed_at=None)
     keys = LayerUnit.objects.filter(layer__in=old).order_by().values_list("pk", flat=True)
     return {unit[0]: unit for batch in batched(keys, _ROWS_A_STEP, strict=False) for unit in _entries(batch)}
@@ -206,19 +206,19 @@ def _drop_replaced() -> None:
 
 
 def _unused_holders() -> QuerySet[KnowledgeLayer]:
-    """Give the rows that hold postings of no layer, or no more."""
+    """Return the rows that hold postings of no layer, or no more."""
     used = KnowledgeLayer.objects.exclude(postings_layer=None).values("postings_layer")
     return KnowledgeLayer.objects.filter(kind=_Kind.INDEX).exclude(pk__in=used)
 
 
 def _with_replaced_postings() -> QuerySet[KnowledgeLayer]:
-    """Give the layers whose postings lie under another key, while old ones still lie under theirs."""
+    """Return the layers whose postings lie under another key, while old ones still lie under theirs."""
     own = Posting.objects.filter(layer_id=OuterRef("pk"))
     return KnowledgeLayer.objects.exclude(postings_layer=None).filter(Exists(own))
 
 
 def _replaced_packings() -> QuerySet[PackedLayer]:
-    """Give what is packed of postings that were written anew since."""
+    """Return what is packed of postings that were written anew since."""
     present = indexing.INDEX_VERSION
     found = PackedLayer.objects.filter(layer__index_version=present, is_complete=True)
     return found.exclude(version=packing_version(present))

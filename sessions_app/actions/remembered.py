@@ -77,7 +77,7 @@ class SessionMemory:
         return bool(self._structured(record_id, domain).update(expires_at=ends_at))
 
     def _structured(self, record_id: str, domain: str | None) -> QuerySet[RememberedText]:
-        """Give the record of this id; evidence is none, whatever it says [L-139]."""
+        """Return the record of this id; evidence is none, whatever it says [L-139]."""
         found = self._session.remembered_texts.filter(record_id=record_id).exclude(domain=EVIDENCE)
         return found.filter(domain=domain) if domain else found
 
@@ -103,7 +103,7 @@ class SessionMemory:
         return bool(gone)
 
     def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
-        """Give the newest texts that are wanted."""
+        """Return the newest texts that are wanted."""
         return [_record(row) for row in remembered(self._session, query)[:limit]]
 
 

@@ -15,7 +15,7 @@ from sessions_app.models import KBRevision, KnowledgeBase
 def restore_revision(
     base: KnowledgeBase, revision: int, *, actor: User | None = None, expected: int | None = None
 ) -> KnowledgeBase:
-    """Give the base with a new revision that shows what an earlier one showed; costs the same for every size.
+    """Return the base with a new revision that shows what an earlier one showed; costs the same for every size.
 
     Nothing is lost: what it showed until now is a revision like any other. Sessions go on seeing what they mounted.
 

@@ -35,7 +35,7 @@ _FRESH = {
 
 
 def fork_session(source: Session, sequence: int, reason: str) -> Session:
-    """Give a new session that begins with the messages of `source` up to `sequence`.
+    """Return a new session that begins with the messages of `source` up to `sequence`.
 
     It knows what the session had learnt by then and still knows, has its choices, prompt and mount, its summary
     unless that tells more, and an empty draft: unsaved sources stay where they are. `source` may have expired: it is
@@ -56,7 +56,7 @@ def fork_session(source: Session, sequence: int, reason: str) -> Session:
 
 @contextmanager
 def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]]:
-    """Give what makes the fork in one transaction, for a `ForkReason`; for many units what takes long is done before.
+    """Return what makes the fork in one transaction, for a `ForkReason`; for many units what takes long is done before.
 
     What it gives may be called once, within a transaction of the caller's too.
     """
@@ -111,7 +111,7 @@ def _copy_messages(source: Session, fork: Session, sequence: int) -> None:
 
 
 def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
-    """Give the units that were committed before the last message was stored: a turn stores it after its units."""
+    """Return the units that were committed before the last message was stored: a turn stores it after its units."""
     last = source.messages.filter(sequence__lte=sequence).order_by("-sequence").first()
     found = source.context_units.filter(state=ContextUnit.State.COMMITTED).order_by("id")
     return found.filter(committed_at__lte=last.created_at) if last else found.none()

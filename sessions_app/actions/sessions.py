@@ -93,7 +93,7 @@ def create_session(
     flags: Mapping[str, Any] | None = None,
     freeze_planner_statistics: bool = False,
 ) -> Session:
-    """Give a new session with its base mounted; all or nothing [S-7, S-8].
+    """Return a new session with its base mounted; all or nothing [S-7, S-8].
 
     In this order: skills are read and frozen, then personas, the model configuration is taken over, and the
     conversation is empty [L-10].
@@ -134,7 +134,7 @@ def create_session(
 
 
 def _initial(project: Project, choices: Choices, base: KnowledgeBase) -> Session:
-    """Give the unsaved session with everything that it keeps from now on."""
+    """Return the unsaved session with everything that it keeps from now on."""
     draft, journal = kb_mounts.initial_layers(base)
     return Session(
         **freeze_files(project),
@@ -160,7 +160,7 @@ def _notify_of_creation(session: Session, base: KnowledgeBase) -> None:
 
 
 def clean_title(title: str | None) -> str | None:
-    """Give the trimmed title, None for an empty one.
+    """Return the trimmed title, None for an empty one.
 
     Raises:
         InvalidInput: longer than 200 characters [O-16].
@@ -173,7 +173,7 @@ def clean_title(title: str | None) -> str | None:
 
 @transaction.atomic
 def rename_session(session: Session, title: str | None) -> Session:
-    """Give the session its title, or take it away.
+    """Return the session its title, or take it away.
 
     Raises:
         InvalidInput: the title is too long [O-16].

@@ -13,7 +13,7 @@ _POLL_SECONDS = 0.05
 
 
 def lock_session(session_pk: int) -> Session:
-    """Give the session with its row locked until the end of the running transaction.
+    """Return the session with its row locked until the end of the running transaction.
 
     Raises:
         NotFound: SESSION_NOT_FOUND, it was deleted.
@@ -63,7 +63,7 @@ def _check_alive(session: Session, *, is_expired: bool) -> None:
 
 
 def lock_idle_session(session_pk: int) -> Session:
-    """Give the locked session if no turn is running in it.
+    """Return the locked session if no turn is running in it.
 
     Raises:
         Conflict: TURN_IN_PROGRESS with the running turn's id [O-19].
@@ -76,7 +76,7 @@ def lock_idle_session(session_pk: int) -> Session:
 
 
 def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:
-    """Give the refusal of a busy session, with the running turn's id if that is still to be seen [O-19]."""
+    """Return the refusal of a busy session, with the running turn's id if that is still to be seen [O-19]."""
     return Conflict(
         "Another turn is running in this session.",
         code="TURN_IN_PROGRESS",
@@ -85,12 +85,12 @@ def turn_in_progress(running: ExplainabilityTurn | None) -> Conflict:
 
 
 def running_turn(session: Session) -> ExplainabilityTurn | None:
-    """Give the session's running turn whose lease is still good."""
+    """Return the session's running turn whose lease is still good."""
     return session.turns.filter(status=ExplainabilityTurn.Status.RUNNING, lease_until__gte=timezone.now()).first()
 
 
 def waiting_for_slot[Result](wait_ms: int, attempt: Callable[[], Result]) -> Result:
-    """Give what `attempt` gives, trying again for up to `wait_ms` while another turn holds the slot [O-19]."""
+    """Return what `attempt` gives, trying again for up to `wait_ms` while another turn holds the slot [O-19]."""
     deadline = time.monotonic() + wait_ms / 1000
     while True:
         try:

@@ -42,7 +42,7 @@ class NewSource:
 
     @property
     def hash(self) -> str:
-        """Give the SHA-256 of the text, in hexadecimal digits."""
+        """Return the SHA-256 of the text, in hexadecimal digits."""
         return hashlib.sha256(self.content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -83,7 +83,7 @@ def check_source_name(name: str) -> None:
 
 
 def new_context_id() -> str:
-    """Give an id for what is loaded into a session's memory; no source of a base or draft has one like it [KB-3]."""
+    """Return an id for what is loaded into a session's memory; no source of a base or draft has one like it [KB-3]."""
     return new_id("ctx")
 
 
@@ -117,7 +117,7 @@ def check_limit(subject: str, what: str, value: int, setting: str, code: str) ->
 
 
 def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[KnowledgeSource] = ()) -> KnowledgeSource:
-    """Give the source's new row in a layer; its rejected chunks are kept with it.
+    """Return the source's new row in a layer; its rejected chunks are kept with it.
 
     It comes later than what it replaces, whatever the clocks of two servers say, and keeps the time at which that was
     first added [KB-3].
@@ -143,18 +143,18 @@ def insert_source(layer: KnowledgeLayer, source: NewSource, earlier: Sequence[Kn
 
 
 def earlier_sources(layer: KnowledgeLayer, source_id: str) -> list[KnowledgeSource]:
-    """Give what the layer's chain holds under this source id, the newest last, without the texts."""
+    """Return what the layer's chain holds under this source id, the newest last, without the texts."""
     found = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id=source_id).latest_last()
     return list(found.only("pk", "layer", "source_id", "kind", "added_at", "updated_at"))
 
 
 def is_listed(earlier: Sequence[KnowledgeSource]) -> bool:
-    """Tell whether the chain shows a source of this id: the newest row decides."""
+    """Return whether the chain shows a source of this id: the newest row decides."""
     return bool(earlier) and earlier[-1].kind == KnowledgeSource.Kind.LISTED
 
 
 def shown_unchanged(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource | None:
-    """Give the source that the layer's chain shows if it is this one to the letter; then there is nothing to store.
+    """Return the source that the layer's chain shows if it is this one to the letter; then there is nothing to store.
 
     One that was read by other rules has other units, and one with units that are left out is there in part [KU-16].
     """
@@ -169,7 +169,7 @@ def shown_unchanged(layer: KnowledgeLayer, source: NewSource) -> KnowledgeSource
 
 
 def _lasting(unit: KnowledgeUnit) -> KnowledgeUnit:
-    """Give a unit without the times at which it was read."""
+    """Return a unit without the times at which it was read."""
     return replace(unit, ingested_at=None, created_at=None)
 
 
@@ -200,6 +200,6 @@ def refuse_taken(
 
 
 def _shown_text(layer: KnowledgeLayer, digest: str) -> KnowledgeSource | None:
-    """Give a source with this text that the layer's chain shows: the newest row of its id."""
+    """Return a source with this text that the layer's chain shows: the newest row of its id."""
     rows = KnowledgeSource.objects.filter(layer_id__in=layer.chain).latest_of_each()
     return rows.filter(hash=digest, kind=KnowledgeSource.Kind.LISTED).only("source_id", "name").first()

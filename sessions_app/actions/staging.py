@@ -41,7 +41,7 @@ def unwatched(written_count: int) -> None:
 
 @contextlib.contextmanager
 def staging(parent: KnowledgeLayer | None) -> Iterator[KnowledgeLayer]:
-    """Give a new staged layer on `parent`, if any; unless it was published, it is removed when the block fails."""
+    """Return a new staged layer on `parent`, if any; unless it was published, it is removed when the block fails."""
     layer = create_layer(_STAGED, parent)
     try:
         yield layer
@@ -78,7 +78,7 @@ def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], w
 
 
 def locked_staged(layer_pk: int) -> KnowledgeLayer:
-    """Give the staged layer as it now is, locked until the end of the running transaction, and note that it is used.
+    """Return the staged layer as it now is, locked until the end of the running transaction, and note that it is used.
 
     Raises:
         Conflict: it was taken for left over, because nobody wrote to it for too long.
@@ -92,7 +92,7 @@ def locked_staged(layer_pk: int) -> KnowledgeLayer:
 
 
 def staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
-    """Give the locked staged layer on top of `parent` as it now is, moved there if something came between."""
+    """Return the locked staged layer on top of `parent` as it now is, moved there if something came between."""
     layer = locked_staged(layer_pk)
     if layer.ancestry != parent.chain:
         restack_layer(layer, parent)

@@ -52,17 +52,17 @@ class ActionForm(forms.Form):
 
     @classmethod
     def is_allowed(cls, request: HttpRequest) -> bool:
-        """Tell whether the user may do this."""
+        """Return whether the user may do this."""
         return request.user.has_perms(cls.permissions)
 
     @classmethod
     def is_offered(cls, row: Any) -> bool:
-        """Tell whether the action makes sense for the row as it is."""
+        """Return whether the action makes sense for the row as it is."""
         return True
 
     @property
     def warning(self) -> str:
-        """Give what the operator should know before, empty for nothing."""
+        """Return what the operator should know before, empty for nothing."""
         return ""
 
     def perform(self, actor: User) -> Done:

@@ -75,10 +75,10 @@ class ApiKeyAdmin(ActionAdmin):
 
     @admin.display(description="key", ordering="prefix")
     def beginning(self, key: ApiKey) -> SafeString | str:
-        """Give how the key begins."""
+        """Return how the key begins."""
         return f"{key.prefix}…"
 
     @admin.display(description="valid", boolean=True)
     def is_valid(self, key: Any) -> bool:
-        """Tell whether the key still opens anything."""
+        """Return whether the key still opens anything."""
         return key.revoked_at is None

@@ -18,37 +18,37 @@ SHOWN_CHARS = 65_536
 
 
 def session_page(session: Session) -> str:
-    """Give the address of the session's own page, empty where the server has none."""
+    """Return the address of the session's own page, empty where the server has none."""
     return _address("session", session.session_id)
 
 
 def base_page(base: KnowledgeBase) -> str:
-    """Give the address of the base's own page, empty where the server has none."""
+    """Return the address of the base's own page, empty where the server has none."""
     return _address("knowledge-base", base.kb_id)
 
 
 def turn_page(turn: ExplainabilityTurn) -> str:
-    """Give the address of the turn's own page, empty where the server has none."""
+    """Return the address of the turn's own page, empty where the server has none."""
     return _address("turn", turn.session.session_id, turn.request_id)
 
 
 def link(address: str, text: str) -> SafeString:
-    """Give a link, or nothing without an address."""
+    """Return a link, or nothing without an address."""
     return format_html('<a href="{}">{}</a>', address, text) if address else SafeString("")
 
 
 def row_link(row: Model | None, text: str = "") -> SafeString:
-    """Give a link to the row's page in the admin."""
+    """Return a link to the row's page in the admin."""
     return link(change_address(row), text or shortened(str(row))) if row else SafeString("")
 
 
 def change_address(row: Model) -> str:
-    """Give the address of the row's page in the admin."""
+    """Return the address of the row's page in the admin."""
     return reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
 
 
 def list_links(lists: Iterable[tuple[type[Model], str]], row: Model) -> SafeString:
-    """Give links to the lists of what belongs to the row: `(model, its field that points at the row)` each."""
+    """Return links to the lists of what belongs to the row: `(model, its field that points at the row)` each."""
     return format_html_join(
         " · ",
         '<a href="{}?{}">{}</a>',
@@ -64,17 +64,17 @@ def list_links(lists: Iterable[tuple[type[Model], str]], row: Model) -> SafeStri
 
 
 def shortened(text: str | None, chars: int = 80) -> str:
-    """Give the beginning of a text, with an ellipsis where it goes on."""
+    """Return the beginning of a text, with an ellipsis where it goes on."""
     return Truncator(text or "").chars(chars)
 
 
 def shown_json(value: Any) -> SafeString:
-    """Give data as indented JSON, cut where it is too long."""
+    """Return data as indented JSON, cut where it is too long."""
     return shown_text("" if value in (None, {}, []) else json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def shown_text(text: str) -> SafeString:
-    """Give a text as it was written; says how much it leaves out."""
+    """Return a text as it was written; says how much it leaves out."""
     if not text:
         return SafeString("–")
     rest = len(text) - SHOWN_CHARS

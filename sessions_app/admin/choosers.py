@@ -31,36 +31,36 @@ class _RowSelect(AutocompleteSelect):
 
 
 def asked_project(request: HttpRequest) -> int | None:
-    """Give the project that a search by `base_of_project` or `session_of_project` is bounded to."""
+    """Return the project that a search by `base_of_project` or `session_of_project` is bounded to."""
     return whole_number(request.GET.get(PROJECT_PARAMETER))
 
 
 def base_of_project(project_id: int, **options: Any) -> forms.ModelChoiceField:
-    """Give a field for a base of the project."""
+    """Return a field for a base of the project."""
     widget = _RowSelect(KBMount._meta.get_field("knowledge_base"), project_id)
     return forms.ModelChoiceField(KnowledgeBase.objects.filter(project_id=project_id), widget=widget, **options)
 
 
 def any_base(**options: Any) -> forms.ModelChoiceField:
-    """Give a field for a base of any project."""
+    """Return a field for a base of any project."""
     widget = _RowSelect(KBMount._meta.get_field("knowledge_base"))
     return forms.ModelChoiceField(KnowledgeBase.objects.all(), widget=widget, **options)
 
 
 def any_session(**options: Any) -> forms.ModelChoiceField:
-    """Give a field for a session of any project."""
+    """Return a field for a session of any project."""
     widget = _RowSelect(KBMount._meta.get_field("session"))
     return forms.ModelChoiceField(Session.objects.filter(deleted_at=None), widget=widget, **options)
 
 
 def session_of_project(project_id: int, **options: Any) -> forms.ModelChoiceField:
-    """Give a field for a session of the project."""
+    """Return a field for a session of the project."""
     widget = _RowSelect(KBMount._meta.get_field("session"), project_id)
     sessions = Session.objects.filter(project_id=project_id, deleted_at=None)
     return forms.ModelChoiceField(sessions, widget=widget, **options)
 
 
 def any_user(**options: Any) -> forms.ModelChoiceField:
-    """Give a field for a user who can log in."""
+    """Return a field for a user who can log in."""
     widget = _RowSelect(Membership._meta.get_field("user"))
     return forms.ModelChoiceField(User.objects.filter(is_active=True), widget=widget, **options)

@@ -25,12 +25,12 @@ class _OfSession(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, row: ContextUnit | UnitEvent) -> SafeString:
-        """Give the session."""
+        """Return the session."""
         return row_link(row.session)
 
     @admin.display(description="turn")
     def turn_link(self, row: ContextUnit | UnitEvent) -> SafeString:
-        """Give the turn it came from."""
+        """Return the turn it came from."""
         return row_link(row.turn)
 
 
@@ -64,7 +64,7 @@ class ContextUnitAdmin(_OfSession):
 
     @admin.display(description="text")
     def says(self, unit: ContextUnit) -> str:
-        """Give what the unit says."""
+        """Return what the unit says."""
         return shortened(unit.text)
 
 

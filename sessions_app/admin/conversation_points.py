@@ -21,5 +21,5 @@ class ConversationPointAdmin(ReadOnlyAdmin):
 
     @admin.display
     def page(self, row: ConversationPoint) -> SafeString:
-        """Give the way to the conversation."""
+        """Return the way to the conversation."""
         return link(session_page(row.session), "Open")

@@ -25,7 +25,7 @@ def denied(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def permission_to(verb: str, model: type[Model]) -> str:
-    """Give the permission to view, add, change or delete rows of a model."""
+    """Return the permission to view, add, change or delete rows of a model."""
     return f"{model._meta.app_label}.{get_permission_codename(verb, model._meta)}"
 
 
@@ -45,7 +45,7 @@ def _in_words(app_label: str, codename: str) -> str:
 
 
 def _needed_by_page(request: HttpRequest) -> tuple[str, ...]:
-    """Give what would open the page; nothing if no permission would."""
+    """Return what would open the page; nothing if no permission would."""
     view = getattr(request.resolver_match, "func", None)
     model_admin, verb = getattr(view, "model_admin", None), _VERBS.get(getattr(view, "__name__", ""))
     if model_admin is None or verb is None:

@@ -12,7 +12,7 @@ from sessions_app.queries.sessions import overdue
 
 
 def known_values(field: str, values: Iterable[str]) -> type[admin.SimpleListFilter]:
-    """Give a filter of a column that holds one of `values`."""
+    """Return a filter of a column that holds one of `values`."""
     choices = [(value, value) for value in values]
 
     class KnownValuesFilter(admin.SimpleListFilter):
@@ -29,7 +29,7 @@ def known_values(field: str, values: Iterable[str]) -> type[admin.SimpleListFilt
 
 
 def runs_a_turn() -> Exists:
-    """Give the condition that a turn is running in a session."""
+    """Return the condition that a turn is running in a session."""
     return Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status=ExplainabilityTurn.Status.RUNNING))
 
 
@@ -40,11 +40,11 @@ class StateFilter(admin.SimpleListFilter):
     parameter_name = "state"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Give the states."""
+        """Return the states."""
         return [("active", "Active"), ("running", "A turn is running"), ("expired", "Expired"), ("deleted", "Deleted")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Session]) -> QuerySet[Session]:
-        """Give the sessions in the chosen state."""
+        """Return the sessions in the chosen state."""
         expired = overdue()
         present = queryset.filter(deleted_at=None)
         match self.value():

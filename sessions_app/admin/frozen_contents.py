@@ -22,7 +22,7 @@ class FrozenContentAdmin(ReadOnlyAdmin):
 
     @admin.display(description="content")
     def held(self, row: FrozenContent) -> SafeString:
-        """Give the content."""
+        """Return the content."""
         return shown_json(row.content)
 
 
@@ -43,10 +43,10 @@ class RememberedTextAdmin(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, row: RememberedText) -> SafeString:
-        """Give the session."""
+        """Return the session."""
         return row_link(row.session)
 
     @admin.display(description="text")
     def text(self, row: RememberedText) -> str:
-        """Give how it begins."""
+        """Return how it begins."""
         return shortened(row.content, 60)

@@ -31,16 +31,16 @@ class KBMountAdmin(ActionAdmin):
 
     @admin.display(description="session", ordering="session__title")
     def session_link(self, mount: KBMount) -> SafeString:
-        """Give the session."""
+        """Return the session."""
         return row_link(mount.session)
 
     @admin.display(description="knowledge base", ordering="knowledge_base__name")
     def base_link(self, mount: KBMount) -> SafeString:
-        """Give the base."""
+        """Return the base."""
         return row_link(mount.knowledge_base)
 
     def page_links(self, request: HttpRequest, row: KBMount) -> list[tuple[str, str]]:
-        """Give the way to the session's page and, for a current mount, to what the user may do with the session."""
+        """Return the way to the session's page and, for a current mount, to what the user may do with the session."""
         actions = _OF_SESSION if row.until is None else ()
         return [
             ("Session page", session_page(row.session) if row.session.deleted_at is None else ""),
@@ -48,5 +48,5 @@ class KBMountAdmin(ActionAdmin):
         ]
 
     def listed_links(self, request: HttpRequest, row: KBMount) -> list[tuple[str, str]]:
-        """Give what can be done with the session of a current mount."""
+        """Return what can be done with the session of a current mount."""
         return action_links(request, row.session, self.listed_actions if row.until is None else (), in_list=True)

@@ -41,13 +41,13 @@ class KnowledgeBaseAdmin(ActionAdmin):
     )  # fmt: skip
 
     def page_links(self, request: HttpRequest, row: KnowledgeBase) -> list[tuple[str, str]]:
-        """Give the way to the base's own page."""
+        """Return the way to the base's own page."""
         return [("Knowledge page", base_page(row))]
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[KnowledgeBase], search_term: str
     ) -> tuple[QuerySet[KnowledgeBase], bool]:
-        """Give what is found, in one project only when a field asks for that."""
+        """Return what is found, in one project only when a field asks for that."""
         project_id = asked_project(request)
         bounded = queryset if project_id is None else queryset.filter(project_id=project_id)
         return super().get_search_results(request, bounded, search_term)
@@ -59,33 +59,33 @@ class KnowledgeBaseAdmin(ActionAdmin):
 
     @admin.display(description="forked from", ordering="parent__name")
     def parent_link(self, base: KnowledgeBase) -> SafeString:
-        """Give the base it was forked from."""
+        """Return the base it was forked from."""
         return row_link(base.parent)
 
     @admin.display(description="units", ordering="head__unit_count")
     def units(self, base: KnowledgeBase) -> int:
-        """Give how many units it shows."""
+        """Return how many units it shows."""
         return base.head.unit_count
 
     @admin.display(description="forks of it")
     def forks(self, base: KnowledgeBase) -> SafeString:
-        """Give the way to its forks."""
+        """Return the way to its forks."""
         return list_links([(KnowledgeBase, "parent")], base)
 
     @admin.display(description="mounted in")
     def mounts(self, base: KnowledgeBase) -> SafeString:
-        """Give the ways to its mounts, past and present, and to the sessions that use it now."""
+        """Return the ways to its mounts, past and present, and to the sessions that use it now."""
         return list_links([(KBMount, "knowledge_base"), (Session, "mounted_kb")], base)
 
     @admin.display(description="layers")
     def depth(self, base: KnowledgeBase) -> str:
-        """Give how long its chain is, and whether somebody wants it shorter."""
+        """Return how long its chain is, and whether somebody wants it shorter."""
         asked = "; compaction was asked for" if base.compaction_asked_at else ""
         return f"{base.head.depth + 1}{asked}"
 
     @admin.display(description="earlier revisions")
     def revisions(self, base: KnowledgeBase) -> SafeString:
-        """Give the way to its revisions."""
+        """Return the way to its revisions."""
         return list_links([(KBRevision, "knowledge_base")], base)
 
 
@@ -103,5 +103,5 @@ class KBRevisionAdmin(ReadOnlyAdmin):
 
     @admin.display(description="knowledge base", ordering="knowledge_base__name")
     def base_link(self, kept: KBRevision) -> SafeString:
-        """Give the base."""
+        """Return the base."""
         return row_link(kept.knowledge_base)

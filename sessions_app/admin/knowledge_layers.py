@@ -48,19 +48,19 @@ class KnowledgeLayerAdmin(ReadOnlyAdmin):
 
     @admin.display(description="parent")
     def parent_link(self, layer: KnowledgeLayer) -> SafeString:
-        """Give the layer below."""
+        """Return the layer below."""
         return row_link(layer.parent)
 
     @admin.display(description="index")
     def index(self, layer: KnowledgeLayer) -> str:
-        """Tell whether the code has written what its units are found by, and else what to do [O-35]."""
+        """Return whether the code has written what its units are found by, and else what to do [O-35]."""
         if not layer.own_unit_count:
             return "–"
         return "up to date" if layer.index_version == indexing.INDEX_VERSION else "old: run manage.py reindex"
 
     @admin.display(description="belonging to it")
     def lists(self, layer: KnowledgeLayer) -> SafeString:
-        """Give the ways to its rows, to the layers above it and to the bases that point at it."""
+        """Return the ways to its rows, to the layers above it and to the bases that point at it."""
         belonging = tuple((model, "layer") for model in (LayerUnit, KnowledgeSource, HiddenUnit))
         return list_links((*belonging, (KnowledgeLayer, "parent"), (KnowledgeBase, "head")), layer)
 
@@ -82,17 +82,17 @@ class KnowledgeSourceAdmin(ReadOnlyAdmin):
 
     @admin.display(description="layer")
     def layer_link(self, source: KnowledgeSource) -> SafeString:
-        """Give its layer."""
+        """Return its layer."""
         return row_link(source.layer)
 
     @admin.display(description="belonging to it")
     def units(self, source: KnowledgeSource) -> SafeString:
-        """Give the way to its units."""
+        """Return the way to its units."""
         return list_links([(LayerUnit, "origin")], source)
 
     @admin.display(description="content")
     def text(self, source: KnowledgeSource) -> SafeString:
-        """Give the text."""
+        """Return the text."""
         return shown_text(source.content)
 
 
@@ -129,22 +129,22 @@ class LayerUnitAdmin(ReadOnlyAdmin):
 
     @admin.display(description="text")
     def says(self, unit: LayerUnit) -> str:
-        """Give what the unit says."""
+        """Return what the unit says."""
         return shortened(unit.text)
 
     @admin.display(description="layer")
     def layer_link(self, unit: LayerUnit) -> SafeString:
-        """Give its layer."""
+        """Return its layer."""
         return row_link(unit.layer)
 
     @admin.display(description="postings")
     def posting_list(self, unit: LayerUnit) -> SafeString:
-        """Give the way to its postings."""
+        """Return the way to its postings."""
         return list_links([(Posting, "unit")], unit)
 
     @admin.display(description="changed in")
     def hidings(self, unit: LayerUnit) -> SafeString | str:
-        """Give the layers that hide or reveal it, the latest first."""
+        """Return the layers that hide or reveal it, the latest first."""
         rows = list(unit.hidden_in.order_by("-layer_id")[: _SHOWN_HIDINGS + 1])
         links = format_html_join(", ", "{}", ((row_link(row),) for row in rows[:_SHOWN_HIDINGS]))
         return links + (" and more" if len(rows) > _SHOWN_HIDINGS else "") or "–"
@@ -164,12 +164,12 @@ class HiddenUnitAdmin(ReadOnlyAdmin):
 
     @admin.display(description="layer")
     def layer_link(self, hidden: HiddenUnit) -> SafeString:
-        """Give the layer that hides."""
+        """Return the layer that hides."""
         return row_link(hidden.layer)
 
     @admin.display(description="unit")
     def unit_link(self, hidden: HiddenUnit) -> SafeString:
-        """Give the unit that is hidden."""
+        """Return the unit that is hidden."""
         return row_link(hidden.unit)
 
 
@@ -186,12 +186,12 @@ class DerivationAdmin(ReadOnlyAdmin):
 
     @admin.display(description="layer")
     def layer_link(self, row: Derivation) -> SafeString:
-        """Give the layer that holds the derived unit."""
+        """Return the layer that holds the derived unit."""
         return row_link(row.layer)
 
     @admin.display(description="unit")
     def unit_link(self, row: Derivation) -> SafeString:
-        """Give the derived unit."""
+        """Return the derived unit."""
         return row_link(row.unit)
 
 
@@ -209,12 +209,12 @@ class UnitArtifactAdmin(ReadOnlyAdmin):
 
     @admin.display(description="unit")
     def unit_link(self, artifact: UnitArtifact) -> SafeString:
-        """Give the unit."""
+        """Return the unit."""
         return row_link(artifact.unit)
 
     @admin.display(description="size")
     def size(self, artifact: UnitArtifact) -> str:
-        """Give how large it is."""
+        """Return how large it is."""
         return f"{len(artifact.content):,} bytes"
 
 
@@ -232,12 +232,12 @@ class SourceArtifactAdmin(ReadOnlyAdmin):
 
     @admin.display(description="source")
     def source_link(self, artifact: SourceArtifact) -> SafeString:
-        """Give the source."""
+        """Return the source."""
         return row_link(artifact.source)
 
     @admin.display(description="size")
     def size(self, artifact: SourceArtifact) -> str:
-        """Give how large it is."""
+        """Return how large it is."""
         return f"{len(artifact.content):,} bytes"
 
 
@@ -255,12 +255,12 @@ class PostingAdmin(ReadOnlyAdmin):
 
     @admin.display(description="unit")
     def unit_link(self, posting: Posting) -> SafeString:
-        """Give its unit."""
+        """Return its unit."""
         return row_link(posting.unit)
 
     @admin.display(description="layer")
     def layer_link(self, posting: Posting) -> SafeString:
-        """Give the layer."""
+        """Return the layer."""
         return row_link(posting.layer)
 
 
@@ -278,12 +278,12 @@ class PackedLayerAdmin(ReadOnlyAdmin):
 
     @admin.display(description="layer")
     def layer_link(self, packed: PackedLayer) -> SafeString:
-        """Give the layer."""
+        """Return the layer."""
         return row_link(packed.layer)
 
     @admin.display(description="parts")
     def part_list(self, packed: PackedLayer) -> SafeString:
-        """Give the way to its parts."""
+        """Return the way to its parts."""
         return list_links([(PackedPart, "packed")], packed)
 
 
@@ -301,10 +301,10 @@ class PackedPartAdmin(ReadOnlyAdmin):
 
     @admin.display(description="packed layer")
     def packed_link(self, part: PackedPart) -> SafeString:
-        """Give what it is a part of."""
+        """Return what it is a part of."""
         return row_link(part.packed)
 
     @admin.display(description="size")
     def size(self, part: PackedPart) -> str:
-        """Give how large it is."""
+        """Return how large it is."""
         return f"{len(part.content):,} bytes"

@@ -26,25 +26,25 @@ class MessageAdmin(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, message: Message) -> SafeString:
-        """Give the session."""
+        """Return the session."""
         return row_link(message.session)
 
     @admin.display(description="turn")
     def turn_link(self, message: Message) -> SafeString:
-        """Give the turn that stored it."""
+        """Return the turn that stored it."""
         return row_link(message.turn)
 
     @admin.display(description="content")
     def beginning(self, message: Message) -> str:
-        """Give how it begins."""
+        """Return how it begins."""
         return shortened(message.content)
 
     @admin.display(description="content")
     def text(self, message: Message) -> SafeString:
-        """Give it as it was written."""
+        """Return it as it was written."""
         return shown_text(message.content)
 
     @admin.display(description="payload")
     def data(self, message: Message) -> SafeString:
-        """Give what went into a tool and came out of it."""
+        """Return what went into a tool and came out of it."""
         return shown_json(message.payload)

@@ -21,5 +21,5 @@ class ModelRolesAdmin(ReadOnlyAdmin):
 
     @admin.display(description="table")
     def table(self, roles: ModelRoles) -> SafeString:
-        """Give the table."""
+        """Return the table."""
         return shown_json(roles.config)

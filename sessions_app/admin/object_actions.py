@@ -28,7 +28,7 @@ from sessions_app.admin.read_only import ReadOnlyAdmin
 def action_links(
     request: HttpRequest, row: Model, actions: Iterable[type[ActionForm]], *, in_list: bool = False
 ) -> list[tuple[str, str]]:
-    """Give those of a row's actions that make sense for it and that the user may do, as `(label, address)`."""
+    """Return those of a row's actions that make sense for it and that the user may do, as `(label, address)`."""
     if not admin.site.get_model_admin(type(row)).has_view_permission(request, row):
         return []
     stem = f"admin:{row._meta.app_label}_{row._meta.model_name}"
@@ -54,15 +54,15 @@ class ActionAdmin(ReadOnlyAdmin):
         return self.add_action is not None and self.add_action.is_allowed(request)
 
     def page_links(self, request: HttpRequest, row: Any) -> list[tuple[str, str]]:
-        """Give further links for the row's page, `(label, address)` each; an empty address is left out."""
+        """Return further links for the row's page, `(label, address)` each; an empty address is left out."""
         return []
 
     def listed_links(self, request: HttpRequest, row: Any) -> list[tuple[str, str]]:
-        """Give what the list offers beside a row, as `page_links` does."""
+        """Return what the list offers beside a row, as `page_links` does."""
         return action_links(request, row, self.listed_actions, in_list=True)
 
     def get_list_display(self, request: HttpRequest) -> list[Any]:
-        """Give the columns, the second one with links to the actions that are offered beside each row."""
+        """Return the columns, the second one with links to the actions that are offered beside each row."""
 
         @admin.display(description="actions")
         def offered(row: Any) -> SafeString:
@@ -74,7 +74,7 @@ class ActionAdmin(ReadOnlyAdmin):
         return [first, offered, *others] if self.listed_actions else [first, *others]
 
     def get_urls(self) -> list[URLPattern]:
-        """Give an address to every object action."""
+        """Return an address to every object action."""
         own = [
             path(
                 f"<path:object_id>/{action.slug}/",

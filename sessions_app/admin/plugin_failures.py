@@ -18,5 +18,5 @@ class PluginFailureAdmin(ReadOnlyAdmin):
 
     @admin.display(description="error")
     def short_error(self, row: PluginFailure) -> str:
-        """Give how the error begins."""
+        """Return how the error begins."""
         return shortened(row.error, 80)

@@ -25,5 +25,5 @@ class PluginStatisticsAdmin(ReadOnlyAdmin):
 
     @admin.display(description="utility")
     def learned_utility(self, row: PluginStatistics) -> str:
-        """Give what planners rank the plugin by."""
+        """Return what planners rank the plugin by."""
         return f"{row.utility:.3f}"

@@ -32,7 +32,7 @@ class _ProjectForm(ActionForm):
     grounding = forms.ChoiceField(choices=_GROUNDINGS, required=False)
 
     def entered(self) -> tuple[str, str, str]:
-        """Give the action's arguments."""
+        """Return the action's arguments."""
         return self.cleaned_data["name"], self.cleaned_data["short_name"], self.cleaned_data["grounding"]
 
 

@@ -27,7 +27,7 @@ class ProjectAdmin(ActionAdmin):
 
     @admin.display(description="belonging to it")
     def lists(self, project: Project) -> SafeString:
-        """Give the ways to its rows."""
+        """Return the ways to its rows."""
         return list_links([(model, "project") for model in (Membership, Session, KnowledgeBase, ApiKey)], project)
 
 
@@ -79,5 +79,5 @@ class LoginLinkAdmin(ReadOnlyAdmin):
 
     @admin.display(boolean=True)
     def can_be_used(self, login: LoginLink) -> bool:
-        """Tell whether the link still works."""
+        """Return whether the link still works."""
         return login.used_at is None and login.expires_at >= timezone.now()

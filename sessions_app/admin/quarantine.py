@@ -25,20 +25,20 @@ class QuarantinedChunkAdmin(ReadOnlyAdmin):
 
     @admin.display(description="belongs to")
     def owner(self, chunk: QuarantinedChunk) -> SafeString:
-        """Give the source or the session."""
+        """Return the source or the session."""
         return row_link(chunk.origin or chunk.session)
 
     @admin.display(description="diagnostics")
     def reasons(self, chunk: QuarantinedChunk) -> SafeString:
-        """Give what was wrong, where, and what was expected."""
+        """Return what was wrong, where, and what was expected."""
         return shown_json(chunk.diagnostics)
 
     @admin.display(description="text")
     def part(self, chunk: QuarantinedChunk) -> SafeString:
-        """Give the part of the source."""
+        """Return the part of the source."""
         return shown_text(chunk.text)
 
     @admin.display(description="control text")
     def written(self, chunk: QuarantinedChunk) -> SafeString:
-        """Give what the normaliser made of it."""
+        """Return what the normaliser made of it."""
         return shown_text(chunk.control_text)

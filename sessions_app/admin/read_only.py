@@ -22,7 +22,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
     show_facets = admin.ShowFacets.NEVER  # they would count the whole table once for every choice
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
-        """Give the rows without their large columns."""
+        """Return the rows without their large columns."""
         return super().get_queryset(request).defer(*self.deferred)
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -95,23 +95,23 @@ class SessionAdmin(ActionAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Session], search_term: str
     ) -> tuple[QuerySet[Session], bool]:
-        """Give what is found, in one project and still alive when a field asks for that."""
+        """Return what is found, in one project and still alive when a field asks for that."""
         project_id = asked_project(request)
         bounded = queryset if project_id is None else queryset.filter(project_id=project_id, deleted_at=None)
         return super().get_search_results(request, bounded, search_term)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Model]:
-        """Give the sessions, each with whether a turn is running in it."""
+        """Return the sessions, each with whether a turn is running in it."""
         return super().get_queryset(request).annotate(is_running=runs_a_turn())
 
     @admin.display(description="session", ordering="title")
     def label(self, session: Session) -> str:
-        """Give what pages call it."""
+        """Return what pages call it."""
         return session.label
 
     @admin.display
     def state(self, session: Session) -> str:
-        """Give how it stands."""
+        """Return how it stands."""
         if session.deleted_at is not None:
             return "deleted"
         if session.is_expired:
@@ -120,28 +120,28 @@ class SessionAdmin(ActionAdmin):
 
     @admin.display(description="knowledge base", ordering="mounted_kb__name")
     def base(self, session: Session) -> SafeString:
-        """Give the mounted base, and say so if the draft on it is not saved."""
+        """Return the mounted base, and say so if the draft on it is not saved."""
         note = " with an unsaved draft" if session.is_dirty else ""
         return format_html("{}{}", row_link(session.mounted_kb), note)
 
     @admin.display(description="turns", ordering="turn_sequence")
     def turn_counts(self, session: Session) -> str:
-        """Give how many turns there were, and how many of them failed."""
+        """Return how many turns there were, and how many of them failed."""
         failed = f", {session.failed_turn_count} failed" if session.failed_turn_count else ""
         return f"{session.turn_sequence}{failed}"
 
     @admin.display
     def page(self, session: Session) -> SafeString:
-        """Give the way to the session's own page."""
+        """Return the way to the session's own page."""
         return link(session_page(session) if session.deleted_at is None else "", "Open")
 
     @admin.display(description="belonging to it")
     def lists(self, session: Session) -> SafeString:
-        """Give the ways to its rows."""
+        """Return the ways to its rows."""
         return list_links((*_BELONGING, (SessionEvent, "session")), session)
 
     def page_links(self, request: HttpRequest, row: Session) -> list[tuple[str, str]]:
-        """Give the way to the session's own page."""
+        """Return the way to the session's own page."""
         return [("Session page", session_page(row) if row.deleted_at is None else "")]
 
     def has_delete_permission(self, request: HttpRequest, obj: Session | None = None) -> bool:  # type: ignore[override]
@@ -150,7 +150,7 @@ class SessionAdmin(ActionAdmin):
         return is_there and super().has_delete_permission(request, obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> tuple[list[Any], dict[str, int], set[str], list]:
-        """Give the sessions alone: what belongs to them stays until they are purged."""
+        """Return the sessions alone: what belongs to them stays until they are purged."""
         labels = [str(session) for session in objs]
         return labels, {"sessions": len(labels)}, set(), []
 
@@ -199,10 +199,10 @@ class SessionEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="session")
     def session_link(self, event: SessionEvent) -> SafeString:
-        """Give the session."""
+        """Return the session."""
         return row_link(event.session)
 
     @admin.display(description="payload")
     def data(self, event: SessionEvent) -> SafeString:
-        """Give the payload."""
+        """Return the payload."""
         return shown_json(event.payload)

@@ -25,10 +25,10 @@ class TurnRatingAdmin(ReadOnlyAdmin):
 
     @admin.display(description="note")
     def short_note(self, row: TurnRating) -> str:
-        """Give how the note begins."""
+        """Return how the note begins."""
         return shortened(row.note, 60)
 
     @admin.display
     def page(self, row: TurnRating) -> SafeString:
-        """Give the way to the turn."""
+        """Return the way to the turn."""
         return link(turn_page(row.turn), "Open")

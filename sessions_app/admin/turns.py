@@ -55,51 +55,51 @@ class ExplainabilityTurnAdmin(ActionAdmin):
 
     @admin.display(description="turn", ordering="turn_index")
     def label(self, turn: ExplainabilityTurn) -> str:
-        """Give its place in the session."""
+        """Return its place in the session."""
         return f"turn {turn.turn_index}"
 
     @admin.display(description="session")
     def session_link(self, turn: ExplainabilityTurn) -> SafeString:
-        """Give the session."""
+        """Return the session."""
         return row_link(turn.session)
 
     @admin.display(description="user message")
     def question(self, turn: ExplainabilityTurn) -> str:
-        """Give how the message begins."""
+        """Return how the message begins."""
         return shortened(turn.user_message, 60)
 
     @admin.display
     def page(self, turn: ExplainabilityTurn) -> SafeString:
-        """Give the way to the turn's own page."""
+        """Return the way to the turn's own page."""
         return link(turn_page(turn), "Open")
 
     @admin.display(description="belonging to it")
     def lists(self, turn: ExplainabilityTurn) -> SafeString:
-        """Give the ways to its rows."""
+        """Return the ways to its rows."""
         return list_links(_BELONGING, turn)
 
     @admin.display(description="command's result")
     def command(self, turn: ExplainabilityTurn) -> SafeString:
-        """Give the envelope of what was typed as a command."""
+        """Return the envelope of what was typed as a command."""
         return shown_json(turn.command_result)
 
     @admin.display(description="error")
     def failure(self, turn: ExplainabilityTurn) -> SafeString:
-        """Give why it failed."""
+        """Return why it failed."""
         return shown_json(turn.error)
 
     @admin.display(description="unit changes")
     def changes(self, turn: ExplainabilityTurn) -> SafeString:
-        """Give what became of its units."""
+        """Return what became of its units."""
         return shown_json(turn.unit_changes)
 
     @admin.display(description="response document")
     def document(self, turn: ExplainabilityTurn) -> SafeString:
-        """Give the answer as data."""
+        """Return the answer as data."""
         return shown_json(turn.response_document)
 
     def page_links(self, request: HttpRequest, row: ExplainabilityTurn) -> list[tuple[str, str]]:
-        """Give the way to the turn's own page."""
+        """Return the way to the turn's own page."""
         return [("Turn page", turn_page(row))]
 
 
@@ -111,12 +111,12 @@ class _OfTurn(ReadOnlyAdmin):
 
     @admin.display(description="turn")
     def turn_link(self, row: TurnEvents) -> SafeString:
-        """Give the turn."""
+        """Return the turn."""
         return row_link(row.turn)
 
     @admin.display
     def page(self, row: TurnEvents) -> SafeString:
-        """Give the way to the turn's own page."""
+        """Return the way to the turn's own page."""
         return link(turn_page(row.turn), "Open")
 
 
@@ -132,7 +132,7 @@ class TurnEventsAdmin(_OfTurn):
 
     @admin.display(description="events")
     def records(self, batch: TurnEvents) -> SafeString:
-        """Give the events."""
+        """Return the events."""
         return shown_json(batch.events)
 
     @admin.display(description="payloads, in bytes")

@@ -45,7 +45,7 @@ class ApiKeyAuthentication(BaseAuthentication):
     """`Authorization: Bearer mrp_...`."""
 
     def authenticate(self, request: Request) -> tuple[KeyHolder, Access] | None:
-        """Give the key's access, None when the header names no bearer.
+        """Return the key's access, None when the header names no bearer.
 
         Raises:
             AuthenticationFailed: the key is unknown or revoked.
@@ -59,7 +59,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         return KeyHolder(key.name), Access(project=key.project, role=key.role, caller=f"key-{key.pk}")
 
     def authenticate_header(self, request: Request) -> str:
-        """Give what a 401 asks for."""
+        """Return what a 401 asks for."""
         return 'Bearer realm="mrpvm"'
 
 
@@ -67,7 +67,7 @@ class MemberAuthentication(SessionAuthentication):
     """A browser's login session; writes need the CSRF token."""
 
     def authenticate(self, request: Request) -> tuple[User, Access] | None:
-        """Give the member's access, None without a login.
+        """Return the member's access, None without a login.
 
         Raises:
             PermissionDenied: the CSRF token is missing, or the user belongs to no such project.

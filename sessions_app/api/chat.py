@@ -62,7 +62,7 @@ class ChatCompletions(ApiView):
         )
 
     def _placed(self, body: dict[str, Any], call: TurnCall) -> "tuple[Session, TurnCall]":
-        """Give the session, and the call that says what it goes on from: another turn may come before it [O-31]."""
+        """Return the session, and the call that says what it goes on from: another turn may come before it [O-31]."""
         header = self.request.headers.get(SESSION_HEADER)
         found = talking_session(self.project, body, header, call.choices, call.base)
         self.session_id = found.session.session_id

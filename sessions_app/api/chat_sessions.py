@@ -29,7 +29,7 @@ def chat_session(
     choices: Choices,
     base: "KnowledgeBase | None",
 ) -> "Session":
-    """Give the session that a validated chat request talks to, creating it if the request may.
+    """Return the session that a validated chat request talks to, creating it if the request may.
 
     Raises:
         NotFound: SESSION_NOT_FOUND: ours and unknown, or a foreign name without a sign that the client names sessions.
@@ -60,7 +60,7 @@ def talking_session(
     choices: Choices,
     base: "KnowledgeBase | None",
 ) -> Found:
-    """Give the session that a validated request talks in: after the answer that it names, else the one of its id.
+    """Return the session that a validated request talks in: after the answer that it names, else the one of its id.
 
     Raises:
         whatever `continued_session` and `chat_session` raise.
@@ -75,7 +75,7 @@ def talking_session(
 
 
 def continued_session(project: "Project", previous: str, named: str | None) -> Found:
-    """Give the session that goes on from an earlier answer: a fork unless that was the latest one [O-44].
+    """Return the session that goes on from an earlier answer: a fork unless that was the latest one [O-44].
 
     Args:
         named: the session that the request names too, if it does.
@@ -96,7 +96,7 @@ def continued_session(project: "Project", previous: str, named: str | None) -> F
 
 
 def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | None:
-    """Give the history that a validated request brings along, None if it brings none [O-17].
+    """Return the history that a validated request brings along, None if it brings none [O-17].
 
     Of several names the first with anything in it counts [HV16].
     """
@@ -118,6 +118,6 @@ def check_client_name(name: str) -> None:
 
 
 def usable_id(session_id: str | None) -> str | None:
-    """Give the id without blanks around it, None for what stands for no id."""
+    """Return the id without blanks around it, None for what stands for no id."""
     trimmed = (session_id or "").strip()
     return None if trimmed in _NO_ID else trimmed

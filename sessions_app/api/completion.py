@@ -20,7 +20,7 @@ DELTA_CHARS = 160
 
 
 def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
-    """Give the chat response [API-11]; plugins and level are those that this turn used."""
+    """Return the chat response [API-11]; plugins and level are those that this turn used."""
     turn, outcome = result.turn, result.outcome
     session = turn.session
     trace = structure(execution_trace(result.events))
@@ -55,7 +55,7 @@ def completion(result: TurnResult, include: Collection[str]) -> dict[str, Any]:
 
 
 def _sent(result: TurnResult) -> dict[str, Any]:
-    """Give what was really sent and called, and the name under which the next request goes on from here [O-44]."""
+    """Return what was really sent and called, and the name under which the next request goes on from here [O-44]."""
     turn = result.turn
     is_command = turn.kind == turn.Kind.COMMAND
     outbound = outbound_of(sent_requests(turn, result.events))
@@ -73,7 +73,7 @@ def _tool_call(message: "Message") -> dict[str, Any]:
 
 
 def _policies(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give what rewriting and memory did; a policy that is off has no field [K50, KV43]."""
+    """Return what rewriting and memory did; a policy that is off has no field [K50, KV43]."""
     report = turn.context_report or {}
     fields = {"query_rewriting": report.get("rewriting"), "session_memory": report.get("memory")}
     return {name: value for name, value in fields.items() if value is not None}
@@ -82,7 +82,7 @@ def _policies(turn: "ExplainabilityTurn") -> dict[str, Any]:
 def answer_events(
     result: TurnResult, include: Collection[str], sent: str = ""
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Give the events that follow a commit: meta, the text in pieces, the whole [API-14, API-16, O-1].
+    """Return the events that follow a commit: meta, the text in pieces, the whole [API-14, API-16, O-1].
 
     Args:
         sent: what of the text has gone out while it was written, after the meta.
@@ -99,14 +99,16 @@ def answer_events(
 
 
 def unsent(text: str, sent: str) -> Iterator[str]:
-    """Give an answer's text in pieces, without `sent`, its beginning that has gone out; nothing if that is another."""
+    """Return an answer's text in pieces, without `sent`, its beginning that has gone out; nothing if that is
+    another.
+    """
     start = len(sent) if text.startswith(sent) else len(text)
     for place in range(start, len(text), DELTA_CHARS):
         yield text[place : place + DELTA_CHARS]
 
 
 def head(turn: "ExplainabilityTurn", used: Selection) -> dict[str, Any]:
-    """Give who answers a turn, in which session, over which base [API-16]."""
+    """Return who answers a turn, in which session, over which base [API-16]."""
     return {
         "request_id": turn.request_id,
         "session_id": turn.session.session_id,

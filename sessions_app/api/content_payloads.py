@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def message_payload(row: "Message") -> dict[str, Any]:
-    """Give one message; `request_id` names the turn that said it, null for imported ones."""
+    """Return one message; `request_id` names the turn that said it, null for imported ones."""
     return {
         "sequence": row.sequence,
         "role": row.role,
@@ -31,7 +31,7 @@ def message_payload(row: "Message") -> dict[str, Any]:
 
 
 def unit_payload(row: "ContextUnit") -> dict[str, Any]:
-    """Give one unit with where it came from; `request_id` is null for units of a context load."""
+    """Return one unit with where it came from; `request_id` is null for units of a context load."""
     return {
         "unit_id": row.unit_id,
         "state": row.state,
@@ -44,7 +44,7 @@ def unit_payload(row: "ContextUnit") -> dict[str, Any]:
 
 
 def mount_payload(row: "KBMount") -> dict[str, Any]:
-    """Give one mount; `until` is null for the current one."""
+    """Return one mount; `until` is null for the current one."""
     return {
         "kb_id": row.knowledge_base.kb_id,
         "kb_name": row.knowledge_base.name,
@@ -57,7 +57,7 @@ def mount_payload(row: "KBMount") -> dict[str, Any]:
 
 
 def remembered_payload(row: "RememberedText") -> dict[str, Any]:
-    """Give one text that the session was told to remember, or that was consolidated on request."""
+    """Return one text that the session was told to remember, or that was consolidated on request."""
     return {
         "id": row.record_id,
         "content": row.content,
@@ -73,7 +73,7 @@ def remembered_payload(row: "RememberedText") -> dict[str, Any]:
 
 
 def memory_payload(memory: "Memory | None", ttl_hours: float) -> dict[str, Any]:
-    """Give what a session remembers of its turns, the newest first; times are null for nothing."""
+    """Return what a session remembers of its turns, the newest first; times are null for nothing."""
     if memory is None:
         return {
             "turn_count": 0, "resolved_terms": [], "active_documents": [], "active_sections": [],
@@ -96,7 +96,7 @@ def memory_payload(memory: "Memory | None", ttl_hours: float) -> dict[str, Any]:
 
 
 def step_payload(row: "UnitEvent") -> dict[str, Any]:
-    """Give one step of a unit's life; `request_id` is null outside of turns."""
+    """Return one step of a unit's life; `request_id` is null outside of turns."""
     return {
         "step": row.step,
         "store": row.store,
@@ -110,7 +110,7 @@ def step_payload(row: "UnitEvent") -> dict[str, Any]:
 
 
 def source_payload(row: "KnowledgeSource", stale: Container[int] = ()) -> dict[str, Any]:
-    """Give one source of a base or draft [KB-3]; `stale` has the keys of those with stale units [KU-16]."""
+    """Return one source of a base or draft [KB-3]; `stale` has the keys of those with stale units [KU-16]."""
     return {
         "sourceId": row.source_id,
         "name": row.name,
@@ -126,7 +126,7 @@ def source_payload(row: "KnowledgeSource", stale: Container[int] = ()) -> dict[s
 
 
 def quarantined_payload(row: "QuarantinedChunk") -> dict[str, Any]:
-    """Give one part of a source that did not become units, with the reason [KB-19]."""
+    """Return one part of a source that did not become units, with the reason [KB-19]."""
     return {
         "sourceId": row.source_id,
         "sourceName": row.source_name,

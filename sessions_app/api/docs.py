@@ -25,7 +25,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):
     name = "apiKey"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """Give the scheme."""
+        """Return the scheme."""
         return {"type": "http", "scheme": "bearer", "bearerFormat": "mrp_<32 or more characters>"}
 
 
@@ -36,7 +36,7 @@ class LoginScheme(OpenApiAuthenticationExtension):
     name = "login"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """Give the scheme."""
+        """Return the scheme."""
         return {
             "type": "apiKey",
             "in": "cookie",
@@ -55,7 +55,7 @@ def _generated() -> dict[str, Any]:
 
 
 def openapi_document() -> dict[str, Any]:
-    """Give the OpenAPI document, made once: it takes a second, and its generator is not for several threads."""
+    """Return the OpenAPI document, made once: it takes a second, and its generator is not for several threads."""
     with _generating:
         return _generated()
 
@@ -65,7 +65,7 @@ class Schema(ApiView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:
-        """Give the document."""
+        """Return the document."""
         return Response(openapi_document())
 
 

@@ -67,12 +67,12 @@ _DEFECT = "The server has a defect; the request was not carried out. Its log say
 
 
 def status_of(code: str) -> int:
-    """Give the HTTP status of a code."""
+    """Return the HTTP status of a code."""
     return STATUS_BY_CODE.get(code, 500)
 
 
 def error_type(status: int) -> str:
-    """Give whose doing it is: the request's, the work's, or the server's."""
+    """Return whose doing it is: the request's, the work's, or the server's."""
     if status == 500:
         return "server_error"
     return "processing_error" if status == 422 or status > 500 else "invalid_request"
@@ -87,7 +87,7 @@ def error_body(
     request_id: str | None = None,
     session_id: str | None = None,
 ) -> dict[str, Any]:
-    """Give the error object of every answer and of the stream's last event [API-3]."""
+    """Return the error object of every answer and of the stream's last event [API-3]."""
     return {
         "error": {
             "code": code,
@@ -104,7 +104,7 @@ def error_body(
 
 
 def body_of(error: Exception, request_id: str | None, session_id: str | None = None) -> dict[str, Any]:
-    """Give the error object of any exception; one that nobody raised on purpose is logged and shows nothing."""
+    """Return the error object of any exception; one that nobody raised on purpose is logged and shows nothing."""
     error = as_unavailable(error)
     if isinstance(error, TurnError):
         request_id, session_id = error.turn.request_id, error.turn.session.session_id
@@ -127,7 +127,7 @@ def body_of(error: Exception, request_id: str | None, session_id: str | None = N
 
 
 def _framework_error(error: Exception) -> tuple[str, str, Mapping[str, Any]]:
-    """Give code, message and details of what Django or the REST framework raised."""
+    """Return code, message and details of what Django or the REST framework raised."""
     match error:
         case exceptions.ParseError():
             return "INVALID_JSON", str(error.detail), {}
@@ -150,7 +150,7 @@ def _framework_error(error: Exception) -> tuple[str, str, Mapping[str, Any]]:
 
 
 def _field_errors(detail: Any) -> tuple[str, Mapping[str, Any]]:
-    """Give one sentence and, per field, all that is wrong with it."""
+    """Return one sentence and, per field, all that is wrong with it."""
     fields = detail if isinstance(detail, dict) else {"body": detail}
     name, first = next(iter(fields.items()))
     while isinstance(first, dict | list) and first:
@@ -167,7 +167,7 @@ def exception_handler(error: Exception, context: Mapping[str, Any]) -> Response:
 
 
 def error_response(body: dict[str, Any], error: Exception | None = None) -> Response:
-    """Give the plain HTTP answer of an error object, with the headers that belong to its status."""
+    """Return the plain HTTP answer of an error object, with the headers that belong to its status."""
     code = body["error"]["code"]
     headers = {}
     retry_after = body["error"]["details"].get("retry_after_seconds") or _RETRY_AFTER_SECONDS.get(code)

@@ -29,7 +29,7 @@ FORMAT_VERSION = 1
 
 
 def exported_file(session: "Session", form: str) -> HttpResponse:
-    """Give the session as a download in `markdown` or `json`."""
+    """Return the session as a download in `markdown` or `json`."""
     if form == "json":
         text = json.dumps(document(session), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
         kind, ending = "application/json", "json"
@@ -42,7 +42,7 @@ def exported_file(session: "Session", form: str) -> HttpResponse:
 
 
 def markdown(session: "Session") -> str:
-    """Give the conversation to read: who said what, when, and which turn answered."""
+    """Return the conversation to read: who said what, when, and which turn answered."""
     lines = [
         f"# {' '.join(session.label.split())}",
         "",
@@ -58,7 +58,7 @@ def markdown(session: "Session") -> str:
 
 
 def document(session: "Session") -> dict[str, Any]:
-    """Give what the session holds.
+    """Return what the session holds.
 
     Left out are the traces of turns, the events and ledger of the session, the texts of staged sources, what is in
     quarantine, and the knowledge of bases.
@@ -107,7 +107,7 @@ def _head(session: "Session") -> dict[str, Any]:
 
 
 def _origin(session: "Session") -> dict[str, Any] | None:
-    """Give where the session branched off; `sequence` is the place of the last message it took over."""
+    """Return where the session branched off; `sequence` is the place of the last message it took over."""
     if session.forked_from is None:
         return None
     return {

@@ -18,7 +18,7 @@ class Text(serializers.CharField):
         super().__init__(**{"trim_whitespace": False, **kwargs})
 
     def to_internal_value(self, data: Any) -> str:
-        """Give the string."""
+        """Return the string."""
         if not isinstance(data, str):
             self.fail("invalid")
         return super().to_internal_value(data)
@@ -28,7 +28,7 @@ class WholeNumber(serializers.IntegerField):
     """A JSON number without a fraction."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Give the number."""
+        """Return the number."""
         if isinstance(data, bool) or not isinstance(data, int | float) or (isinstance(data, float) and data % 1):
             self.fail("invalid")
         return super().to_internal_value(int(data))
@@ -38,7 +38,7 @@ class Truth(serializers.BooleanField):
     """`true` or `false`."""
 
     def to_internal_value(self, data: Any) -> bool:
-        """Give the truth value."""
+        """Return the truth value."""
         if not isinstance(data, bool):
             self.fail("invalid", input=data)
         return data
@@ -66,7 +66,7 @@ class ChatMessages(serializers.Field):
     """The messages of a chat request [S-27]."""
 
     def run_validation(self, data: Any = serializers.empty) -> list[dict[str, str]]:
-        """Give the messages.
+        """Return the messages.
 
         Raises:
             InvalidInput: NO_USER_MESSAGE, INVALID_ROLE, INVALID_CONTENT, INVALID_INPUT.
@@ -93,7 +93,7 @@ class HistoryMessages(serializers.Field):
     """The explicit history of a chat request [O-17]."""
 
     def to_internal_value(self, data: Any) -> list[dict[str, str]]:
-        """Give the messages, oldest first.
+        """Return the messages, oldest first.
 
         Raises:
             InvalidInput: INVALID_ROLE, INVALID_CONTENT, INVALID_INPUT.
@@ -101,7 +101,7 @@ class HistoryMessages(serializers.Field):
         return _messages(data, "conversation_history", HISTORY_ROLES)
 
     def to_representation(self, value: Any) -> Any:
-        """Give the messages as they are."""
+        """Return the messages as they are."""
         return value
 
 

@@ -41,7 +41,7 @@ _DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
 
 
 def repository(base: "KnowledgeBase") -> dict[str, Any]:
-    """Give a base's record [KB-1]."""
+    """Return a base's record [KB-1]."""
     return {
         "id": base.kb_id,
         "kbId": base.kb_id,

@@ -35,16 +35,16 @@ class LiveAnswer:
         self._feed.put("response.delta", {"delta": piece.delta})
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
-        """Give the events that follow the commit: all of them, or what was not sent yet."""
+        """Return the events that follow the commit: all of them, or what was not sent yet."""
         return answer_events(result, self._include, self.sent)
 
     def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Give the error of a turn that failed, which says so if a part of an answer had been sent."""
+        """Return the error of a turn that failed, which says so if a part of an answer had been sent."""
         yield "error", voided(error, self.sent)
 
 
 def voided(body: dict[str, Any], sent: str) -> dict[str, Any]:
-    """Give the error object, which says so if a part of an answer had been sent."""
+    """Return the error object, which says so if a part of an answer had been sent."""
     if sent:
         body["error"]["message"] += f" {VOID}"
         body["error"]["details"]["void_answer_chars"] = len(sent)

@@ -25,7 +25,7 @@ class ModelRolesSettings(ApiView):
 
     @schemas.model_roles_read
     def get(self, request: Request) -> Response:
-        """Give the table and the models there are."""
+        """Return the table and the models there are."""
         config, updated_at = shared_config(self.project)
         return Response({**config, "updatedAt": updated_at, "availableModels": list(model_names())})
 
@@ -41,7 +41,7 @@ class SessionModelConfig(ApiView):
 
     @schemas.model_config_read
     def get(self, request: Request, session_id: str) -> Response:
-        """Give the table; an expired session's stays readable."""
+        """Return the table; an expired session's stays readable."""
         return Response(_config(session(self.project, session_id)))
 
     @schemas.model_config_write

@@ -18,7 +18,7 @@ Key = tuple[str, Callable[[Any], Any]]
 def page[Row: Model](
     rows: QuerySet[Row], keys: Sequence[Key], limit: int, cursor: str | None
 ) -> tuple[list[Row], str | None]:
-    """Give at most `limit` rows after the cursor, in the order of `keys`, and the cursor of the next page.
+    """Return at most `limit` rows after the cursor, in the order of `keys`, and the cursor of the next page.
 
     Args:
         keys: their last column must tell all rows apart.
@@ -38,7 +38,7 @@ def page[Row: Model](
 
 
 def when(value: Any) -> datetime:
-    """Give the time that a cursor holds."""
+    """Return the time that a cursor holds."""
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None or not 1970 <= moment.year < 9999:
         raise ValueError
@@ -46,21 +46,21 @@ def when(value: Any) -> datetime:
 
 
 def number(value: Any) -> int:
-    """Give the number that a cursor holds, if a column can hold it."""
+    """Return the number that a cursor holds, if a column can hold it."""
     if not isinstance(value, int) or not -(2**63) <= value < 2**63:
         raise ValueError
     return value
 
 
 def text(value: Any) -> str:
-    """Give the text that a cursor holds."""
+    """Return the text that a cursor holds."""
     if not isinstance(value, str) or "\0" in value:
         raise ValueError
     return value
 
 
 def _after(names: Sequence[str], values: Sequence[Any]) -> Q:
-    """Give the condition for rows behind these values: greater in the first column in which they differ."""
+    """Return the condition for rows behind these values: greater in the first column in which they differ."""
     condition = Q()
     for place, name in enumerate(names):
         column, comparison = name.lstrip("-"), "lt" if name.startswith("-") else "gt"

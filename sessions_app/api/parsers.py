@@ -20,7 +20,7 @@ class JSONObjectParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Give the object.
+        """Return the object.
 
         Raises:
             ParseError: malformed, not an object, not UTF-8, too deep, or text that is not Unicode.
@@ -53,7 +53,7 @@ class UploadParser(BaseParser):
     def parse(
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Give the form's fields, the file among them.
+        """Return the form's fields, the file among them.
 
         Raises:
             ParseError: malformed, several files, or text that could not be stored.
@@ -79,7 +79,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _is_text(value: Any) -> bool:
-    """Tell whether every string below `value` can be stored: escapes may write what UTF-8 cannot hold."""
+    """Return whether every string below `value` can be stored: escapes may write what UTF-8 cannot hold."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

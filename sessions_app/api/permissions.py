@@ -12,7 +12,7 @@ class RolePermission(BasePermission):
     """Lets a caller in whose role is at least that of the view: `viewer` to read, `view.write_role` to write."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """Tell whether the request may go on; False for nobody gives 401, for somebody 403."""
+        """Return whether the request may go on; False for nobody gives 401, for somebody 403."""
         access = request.auth
         if not isinstance(access, Access):
             return False

@@ -16,7 +16,7 @@ from sessions_app.queries.evaluation_sources import evaluation_sources
 
 
 def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
-    """Give a plugin's descriptor as it is spelled on the wire, and whether the plugin can be used now."""
+    """Return a plugin's descriptor as it is spelled on the wire, and whether the plugin can be used now."""
     available = not descriptor.uses_llm or is_configured()
     return {
         "id": descriptor.id,
@@ -39,7 +39,7 @@ def descriptor_payload(descriptor: Descriptor) -> dict[str, Any]:
 
 
 def wrapper_payload(wrapper: Wrapper) -> dict[str, Any]:
-    """Give what an external program says of itself [PL-34]; where it lies and how it is started is the operator's."""
+    """Return what an external program says of itself [PL-34]; where it lies and how it is started is the operator's."""
     manifest = wrapper.manifest
     return {
         "id": manifest.id,

@@ -28,7 +28,7 @@ class Coded(serializers.Serializer):
     codes: dict[str, str] = {}
 
     def is_valid(self, *, raise_exception: bool = False) -> bool:
-        """Tell whether the body holds.
+        """Return whether the body holds.
 
         Raises:
             InvalidInput: under the code of the first field that does not hold.
@@ -66,7 +66,7 @@ class ChoicesFields(Coded):
 
 
 def choices_of(body: dict[str, Any]) -> Choices:
-    """Give the choices of a validated body."""
+    """Return the choices of a validated body."""
     return Choices(
         planner=body.get("planner_plugin"),
         seed_detector=body.get("seed_detector_plugin"),
@@ -84,7 +84,7 @@ class WaitFields(Coded):
     wait_ms = WholeNumber(required=False, default=0, min_value=0)
 
     def validate_wait_ms(self, value: int) -> int:
-        """Give the wait, which the operator bounds."""
+        """Return the wait, which the operator bounds."""
         if value > settings.MRPVM_MAX_WAIT_MS:
             raise serializers.ValidationError(f"This server waits at most {settings.MRPVM_MAX_WAIT_MS} ms.")
         return value
@@ -169,12 +169,12 @@ class SessionUploadRequest(UploadRequest, WaitQuery):
 
 
 def sends_file(data: Any) -> bool:
-    """Tell whether a parsed body is a form with a file."""
+    """Return whether a parsed body is a form with a file."""
     return isinstance(data.get("file"), UploadedFile)
 
 
 def upload_of(body: dict[str, Any], unnamed: str = "") -> Upload:
-    """Give the file that a validated body brings."""
+    """Return the file that a validated body brings."""
     file = body.get("file")
     return Upload(
         data=body["content"].encode() if file is None else file.read(),
@@ -229,7 +229,7 @@ class RestoreRequest(Coded):
 
 
 def _entry(*names: str) -> dict[str, Any]:
-    """Give the schema of an object with one of these texts."""
+    """Return the schema of an object with one of these texts."""
     one_of = [
         {
             "type": "object",

@@ -15,12 +15,12 @@ Str, Time = serializers.CharField, serializers.DateTimeField
 
 
 def nullable(field: type[serializers.Field], **options: Any) -> serializers.Field:
-    """Give a field that may be null."""
+    """Return a field that may be null."""
     return field(allow_null=True, **options)
 
 
 def texts() -> serializers.Field:
-    """Give a field that is a list of texts."""
+    """Return a field that is a list of texts."""
     return serializers.ListField(child=Str())
 
 

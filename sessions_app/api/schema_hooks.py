@@ -13,12 +13,12 @@ _SOURCES = re.compile(r"\s*\[(?:[A-Z]+-?\d+|ARCHITECTURE)[^\]]*\]")
 
 
 def api_only(endpoints: Iterable[tuple[str, str, str, Any]], **kwargs: Any) -> list[tuple[str, str, str, Any]]:
-    """Give the endpoints below `/api/`: the probes answer at the root too, under the same names."""
+    """Return the endpoints below `/api/`: the probes answer at the root too, under the same names."""
     return [endpoint for endpoint in endpoints if endpoint[0].startswith("/api/")]
 
 
 def without_sources(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Give the document with references to rules left out of its descriptions."""
+    """Return the document with references to rules left out of its descriptions."""
     waiting: list[Any] = [result]
     while waiting:
         item = waiting.pop()
@@ -32,7 +32,7 @@ def without_sources(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 
 
 def with_flags(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Give the document with the flags in the bodies that take them; null is no choice, or takes one back."""
+    """Return the document with the flags in the bodies that take them; null is no choice, or takes one back."""
     for name in TAKE_FLAGS:
         result["components"]["schemas"][name]["properties"] |= {flag: _flag(flag) for flag in NAMES}
     return result

@@ -36,7 +36,7 @@ def _operation(
     query: type[serializers.Serializer] | None = None,
     extra: list[OpenApiParameter] | None = None,
 ) -> Any:
-    """Give the decorator that documents one method of an endpoint."""
+    """Return the decorator that documents one method of an endpoint."""
     codes = {401, 403, 500, *errors}
     if request is not None:
         codes |= {400, 413, 415}

@@ -130,6 +130,6 @@ class Export(ApiView):
 
     @schemas.session_export
     def get(self, request: Request, session_id: str) -> HttpResponse:
-        """Give the conversation as Markdown, or what the session holds as JSON, without the traces of its turns."""
+        """Return the conversation as Markdown, or what the session holds as JSON, without the traces of its turns."""
         form = self.parameters(ExportQuery)["format"]
         return exported_file(session(self.project, session_id), form)

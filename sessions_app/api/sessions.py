@@ -32,7 +32,7 @@ _LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
 
 
 def metadata(found: "Session") -> dict[str, Any]:
-    """Give what a session that has its counts reports of itself [S-4]."""
+    """Return what a session that has its counts reports of itself [S-4]."""
     return {
         "session_id": found.session_id,
         "title": found.title,
@@ -69,13 +69,13 @@ def _choices(found: "Session") -> dict[str, Any]:
 
 
 def read_metadata(project: "Project", session_id: str) -> dict[str, Any]:
-    """Give a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
+    """Return a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
     found = counted_session(project, session_id)
     return metadata(found) | _frozen(found)
 
 
 def _frozen(found: "Session") -> dict[str, Any]:
-    """Give what the session keeps until it is told otherwise [L-1]."""
+    """Return what the session keeps until it is told otherwise [L-1]."""
     return {
         **identity_payload(found),
         "skill_snapshot": snapshot_payload(found),

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def identity_payload(session: "Session") -> dict[str, Any]:
-    """Give who acts and how it talks; `effective_style` is that of a message which hints at none."""
+    """Return who acts and how it talks; `effective_style` is that of a message which hints at none."""
     default = active_persona_of(session).default_style
     return {
         "active_agent": session.active_agent,
@@ -22,7 +22,7 @@ def identity_payload(session: "Session") -> dict[str, Any]:
 
 
 def snapshot_payload(session: "Session") -> dict[str, Any]:
-    """Give the session's skills without their instructions."""
+    """Return the session's skills without their instructions."""
     snapshot = skills_of(session)
     return {
         "version": session.snapshot_version,
@@ -34,7 +34,7 @@ def snapshot_payload(session: "Session") -> dict[str, Any]:
 
 
 def skill_payload(item: SkillEntry) -> dict[str, Any]:
-    """Give one skill without its instructions."""
+    """Return one skill without its instructions."""
     return {
         "skill_name": item.skill_name,
         "source": item.source,
@@ -55,7 +55,7 @@ def skill_payload(item: SkillEntry) -> dict[str, Any]:
 
 
 def diagnostic_payload(item: Diagnostic) -> dict[str, Any]:
-    """Give what was found about one folder; `excludes` tells whether it gives no skill because of this."""
+    """Return what was found about one folder; `excludes` tells whether it gives no skill because of this."""
     return {
         "skill_name": item.skill_name,
         "code": item.code,
@@ -67,7 +67,7 @@ def diagnostic_payload(item: Diagnostic) -> dict[str, Any]:
 
 
 def difference_payload(told: SnapshotDifference) -> dict[str, Any]:
-    """Give what leads from one snapshot to another."""
+    """Return what leads from one snapshot to another."""
     return {
         "is_empty": told.is_empty,
         "added": [skill_payload(item) for item in told.added],

@@ -25,7 +25,7 @@ class SessionSkills(ApiView):
 
     @schemas.skills_read
     def get(self, request: Request, session_id: str) -> Response:
-        """Give the snapshot with every skill's instructions; no file is read."""
+        """Return the snapshot with every skill's instructions; no file is read."""
         found = session(self.project, session_id)
         skills = [{**skill_payload(item), "instructions": item.instructions} for item in skills_of(found).skills]
         return Response({"session_id": found.session_id, **snapshot_payload(found), "skills": skills})
@@ -56,7 +56,7 @@ class ReloadSkills(ApiView):
 
 
 def _standing(found: "Session", before: SkillSnapshot, after: SkillSnapshot) -> dict[str, Any]:
-    """Give the session's snapshot as it is, and what leads from one to another."""
+    """Return the session's snapshot as it is, and what leads from one to another."""
     return {
         "session_id": found.session_id,
         "version": found.snapshot_version,

@@ -26,7 +26,7 @@ _threads = StreamThreads("source", SOURCES_AT_ONCE)
 def source_answer(
     view: ApiView, work: Callable[[OnStage], dict[str, Any]], *, status: int, streams: bool
 ) -> HttpResponseBase:
-    """Give what `work` gives: whole, or after the stages that it tells of.
+    """Return what `work` gives: whole, or after the stages that it tells of.
 
     The work goes on when the client of a stream has gone.
 
@@ -68,7 +68,7 @@ def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, r
 
 
 def _telling(feed: Feed) -> OnStage:
-    """Give what puts stages into the feed: the first of each, then some a second."""
+    """Return what puts stages into the feed: the first of each, then some a second."""
     last: tuple[str, float] = ("", 0.0)
 
     def tell(stage: str, done: int, of: int) -> None:

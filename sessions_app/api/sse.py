@@ -21,7 +21,7 @@ Encode = Callable[[str, Mapping[str, Any]], bytes]
 
 
 def frame(name: str, data: Mapping[str, Any]) -> bytes:
-    """Give one event as it goes over the wire: a name, one line of JSON, a blank line [API-14]."""
+    """Return one event as it goes over the wire: a name, one line of JSON, a blank line [API-14]."""
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
@@ -59,7 +59,7 @@ class Feed:
             self._waiting.clear()
 
     def first(self) -> StreamEvent | None:
-        """Give the first event without taking it, waiting for it; None when the feed ended without any."""
+        """Return the first event without taking it, waiting for it; None when the feed ended without any."""
         self._filled.wait()
         with self._lock:
             return self._waiting[0] if self._waiting else None
@@ -71,7 +71,7 @@ class Feed:
             wake.set()
 
     def take(self) -> list[StreamEvent]:
-        """Give what waits."""
+        """Return what waits."""
         with self._lock:
             taken = list(self._waiting)
             self._waiting.clear()
@@ -79,12 +79,12 @@ class Feed:
 
     @property
     def has_begun(self) -> bool:
-        """Tell whether anything was ever put in."""
+        """Return whether anything was ever put in."""
         return self._filled.is_set()
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing waits and nothing follows."""
+        """Return whether nothing waits and nothing follows."""
         return self._ended and not self._waiting
 
     def _wake(self) -> None:
@@ -100,7 +100,7 @@ class Feed:
 def event_stream(
     feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], headers: Mapping[str, str], encode: Encode = frame
 ) -> StreamingHttpResponse:
-    """Give the response that streams a feed.
+    """Return the response that streams a feed.
 
     Args:
         last_words: gives the events that end the stream when the server stops.
@@ -139,12 +139,12 @@ async def _frames(feed: Feed, last_words: Callable[[], Iterable[StreamEvent]], e
 
 
 def _patience_seconds() -> float:
-    """Give how long to wait for an event before looking whether the server stops."""
+    """Return how long to wait for an event before looking whether the server stops."""
     remaining = shutdown.remaining_seconds()
     return _LOOK_SECONDS if remaining is None else max(0.0, min(_LOOK_SECONDS, remaining + _LAST_WORDS_SECONDS))
 
 
 def _is_stopped() -> bool:
-    """Tell whether running turns had their time: each ends itself then, and this does not wait for it."""
+    """Return whether running turns had their time: each ends itself then, and this does not wait for it."""
     remaining = shutdown.remaining_seconds()
     return remaining is not None and remaining + _LAST_WORDS_SECONDS <= 0

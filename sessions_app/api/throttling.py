@@ -13,11 +13,11 @@ class ChatThrottle(BaseThrottle):
     """Counts a caller's chats in the running minute."""
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        """Tell whether the call is within `MRPVM_CHATS_PER_MINUTE`."""
+        """Return whether the call is within `MRPVM_CHATS_PER_MINUTE`."""
         if not isinstance(request.auth, Access):
             return True
         return is_allowed(f"chats:{request.auth.caller}", settings.MRPVM_CHATS_PER_MINUTE)
 
     def wait(self) -> float:
-        """Give the seconds until the next minute."""
+        """Return the seconds until the next minute."""
         return seconds_to_wait()

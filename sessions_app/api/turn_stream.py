@@ -32,10 +32,10 @@ class Answer(Protocol):
         """Take a piece of the answer [O-1]."""
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
-        """Give the events that follow the commit."""
+        """Return the events that follow the commit."""
 
     def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Give the last events of a turn that failed after its stream had begun."""
+        """Return the last events of a turn that failed after its stream had begun."""
 
 
 class TurnStream:
@@ -61,7 +61,7 @@ class TurnStream:
         return first
 
     def response(self, headers: Mapping[str, str], encode: Encode = frame) -> StreamingHttpResponse:
-        """Give the response that streams the feed."""
+        """Return the response that streams the feed."""
         named = {"X-Request-Id": self._view.request_id, **headers}
         return event_stream(self.feed, lambda: self._answer.failed(self._interrupted()), named, encode)
 

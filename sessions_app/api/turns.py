@@ -63,7 +63,7 @@ class TurnDetail(ApiView):
 
 
 def _file(detail: "Detail") -> HttpResponse:
-    """Give the whole stored payload; one that storage had to cut is no JSON any more and says by how much."""
+    """Return the whole stored payload; one that storage had to cut is no JSON any more and says by how much."""
     name = re.sub(r"[^A-Za-z0-9._~-]", "_", detail.ref) + (".txt" if detail.cut_bytes else ".json")
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Cut-Bytes": str(detail.cut_bytes)}
     return HttpResponse(detail.text, content_type="application/octet-stream", headers=headers)

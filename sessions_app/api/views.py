@@ -27,14 +27,14 @@ class JSONAlways(BaseContentNegotiation):
     """Answers in JSON whatever the client accepts: errors before a stream are plain answers too [API-5]."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        """Give the parser of the stated content type, None for one that is not known."""
+        """Return the parser of the stated content type, None for one that is not known."""
         stated = (request.content_type or "").partition(";")[0].strip().lower()
         return next((parser for parser in parsers if parser.media_type == stated), None)
 
     def select_renderer(
         self, request: Request, renderers: Any, format_suffix: str | None = None
     ) -> tuple[BaseRenderer, str]:
-        """Give the view's first renderer."""
+        """Return the view's first renderer."""
         return renderers[0], renderers[0].media_type
 
 
@@ -51,7 +51,7 @@ class ApiView(APIView):
     session_id: str | None = None
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        """Give the framework's request, and the request its id."""
+        """Return the framework's request, and the request its id."""
         self.request_id = new_request_id()
         if "CONTENT_LENGTH" not in request.META and "Transfer-Encoding" in request.headers:
             # The framework takes a body of unknown length for none.
@@ -59,7 +59,7 @@ class ApiView(APIView):
         return super().initialize_request(request, *args, **kwargs)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Give the answer its request id."""
+        """Return the answer its request id."""
         finished = super().finalize_response(request, response, *args, **kwargs)
         finished.headers.setdefault("X-Request-Id", self.request_id)
         finished.headers.setdefault("Cache-Control", "no-store")
@@ -67,16 +67,16 @@ class ApiView(APIView):
 
     @property
     def access(self) -> Access:
-        """Give what the caller may do."""
+        """Return what the caller may do."""
         return cast(Access, self.request.auth)
 
     @property
     def project(self) -> "Project":
-        """Give the caller's project: nothing outside of it exists for this request [O-8]."""
+        """Return the caller's project: nothing outside of it exists for this request [O-8]."""
         return self.access.project
 
     def body[Shape: serializers.Serializer](self, shape: type[Shape]) -> dict[str, Any]:
-        """Give the validated body; keys that were not sent are absent.
+        """Return the validated body; keys that were not sent are absent.
 
         Raises:
             ValidationError, InvalidInput: a value is not acceptable.
@@ -84,7 +84,7 @@ class ApiView(APIView):
         return _checked(shape(data=self.request.data))
 
     def parameters[Shape: serializers.Serializer](self, shape: type[Shape]) -> dict[str, Any]:
-        """Give the validated query string; defaults are filled in."""
+        """Return the validated query string; defaults are filled in."""
         return _checked(shape(data=self.request.query_params.dict()))
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -> dict[str, Any]:
-    """Give the workspace with a page of its sources, the newest first; journals are counted and not listed."""
+    """Return the workspace with a page of its sources, the newest first; journals are counted and not listed."""
     rows, next_cursor = page(workspace_sources(found), (("-id", number),), limit, cursor)
     stale = stale_source_keys(found.draft)
     return {

@@ -94,7 +94,7 @@ _CHANGEABLE = (
 
 
 def facts_of(session: Session) -> SessionFacts:
-    """Give the session's frozen state as commands see it."""
+    """Return the session's frozen state as commands see it."""
     return SessionFacts(
         session_id=session.session_id,
         skills=skills_of(session),

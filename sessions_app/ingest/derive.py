@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 def derive_summaries(found: IngestedSource, models: ModelSource, watch: Callable[[], object]) -> IngestedSource:
-    """Give the source with its section summaries, then its own, in a model's words.
+    """Return the source with its section summaries, then its own, in a model's words.
 
     A summary that the model does not give stays as the rules wrote it: it only repeats what the leaves say.
 
@@ -112,14 +112,14 @@ def _asked(unit: KnowledgeUnit, children: Sequence[KnowledgeUnit], models: Model
 
 
 def _material(text: str) -> str:
-    """Give the text, or its beginning: the model is told, so that it does not take that for the whole."""
+    """Return the text, or its beginning: the model is told, so that it does not take that for the whole."""
     if len(text) <= MATERIAL_CHARS:
         return text
     return f"Only the first {MATERIAL_CHARS:,} of {len(text):,} characters:\n\n{text[:MATERIAL_CHARS]}"
 
 
 def _claim_of(unit_id: str, future: "Future[Reply]") -> str:
-    """Give what the model wrote, its whole sentences within the length of a summary; empty if it failed."""
+    """Return what the model wrote, its whole sentences within the length of a summary; empty if it failed."""
     try:
         reply = future.result()
     except MRPError as error:

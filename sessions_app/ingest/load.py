@@ -223,7 +223,7 @@ def stage_file(
 
 @transaction.atomic
 def _idle(session_pk: int) -> Session:
-    """Give the session as it is before the work; one that is busy or over is refused then, and once more after it."""
+    """Return the session as it is before the work; one that is busy or over is refused then, and once more after it."""
     return lock_idle_session(session_pk)
 
 
@@ -280,7 +280,7 @@ class _Work:
         )
 
     def watch(self) -> bool:
-        """Give False as long as the ingest may go on.
+        """Return False as long as the ingest may go on.
 
         Raises:
             TurnInterrupted: the server stops.
@@ -303,7 +303,7 @@ class _Work:
         self.watch()
 
     def ingested(self) -> IngestedSource:
-        """Give the file as a finished source."""
+        """Return the file as a finished source."""
         found = self._ingested()
         self._unit_count = len(found.units)
         return found
@@ -335,7 +335,7 @@ class _Work:
 
 
 def _chunking() -> ChunkingLimits:
-    """Give how sources are cut [IN-5]."""
+    """Return how sources are cut [IN-5]."""
     return ChunkingLimits(
         whole_max_chars=settings.MRPVM_CHUNK_WHOLE_CHARS,
         target_max_chars=settings.MRPVM_CHUNK_TARGET_CHARS,
@@ -367,7 +367,7 @@ def _check(upload: Upload) -> None:
 
 
 def _detector(pin: str | None, preference: str | None) -> str:
-    """Give the detector to use: the named one, else the first there is."""
+    """Return the detector to use: the named one, else the first there is."""
     usable = [
         item.id
         for item in registry.installed.descriptors("sd-plugin")
@@ -377,7 +377,7 @@ def _detector(pin: str | None, preference: str | None) -> str:
 
 
 def _told(session: Session, upload: Upload) -> OnStage:
-    """Give what tells the session's open pages about the progress of a long source, a few times a second at most."""
+    """Return what tells the session's open pages about the progress of a long source, a few times a second at most."""
     last = time.monotonic()
 
     def tell(stage: str, done: int, of: int) -> None:

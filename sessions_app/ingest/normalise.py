@@ -38,7 +38,7 @@ class Normaliser:
 
 
 def normalise_chunks(work: Normaliser, read: ReadSource) -> list[ChunkUnits]:
-    """Give what came of each chunk, in chunk order; all or nothing but for rejections.
+    """Return what came of each chunk, in chunk order; all or nothing but for rejections.
 
     Raises:
         TurnFailed: NORMALIZER_VALIDATION_FAILED or a model's code, with the chunk's place [IN-11].
@@ -63,7 +63,7 @@ class _Run:
         self._running: dict[int, tuple[float, Callable[[], None]]] = {}
 
     def all_results(self) -> list[ChunkUnits]:
-        """Give every chunk's result."""
+        """Return every chunk's result."""
         count = len(self._read.chunks)
         results = [ChunkUnits()] * count
         waiting = iter(range(count))

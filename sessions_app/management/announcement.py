@@ -8,7 +8,7 @@ EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104 (named, no
 
 
 def base_url(host: str, port: int) -> str:
-    """Give the address that a browser on this machine opens, or the public one in production."""
+    """Return the address that a browser on this machine opens, or the public one in production."""
     if settings.PRODUCTION:
         return f"https://{settings.ALLOWED_HOSTS[0].lstrip('.')}"
     name = EVERY_ADDRESS.get(host, f"[{host}]" if ":" in host else host)
@@ -16,7 +16,7 @@ def base_url(host: str, port: int) -> str:
 
 
 def announcement(started: Bootstrapped, host: str, port: int) -> str:
-    """Give the block of lines that greets a newcomer [O-26]."""
+    """Return the block of lines that greets a newcomer [O-26]."""
     url = base_url(host, port)
     if started.api_key:
         key, key_line = started.api_key, f"{started.api_key}  (shown this once)"

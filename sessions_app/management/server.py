@@ -73,7 +73,7 @@ class Server(uvicorn.Server):
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """Give a socket that listens on the address, so that no other program can take it; port 0 takes any free one.
+    """Return a socket that listens on the address, so that no other program can take it; port 0 takes any free one.
 
     Raises: CannotStart with the variable to change.
     """
@@ -104,14 +104,14 @@ def listening_socket(host: str, port: int) -> socket.socket:
 
 
 def named_database() -> str:
-    """Give what names the database, and its value unless that may hold a password."""
+    """Return what names the database, and its value unless that may hold a password."""
     if settings.ENVIRONMENT.text("DATABASE_URL"):
         return f"DATABASE_URL is {NOT_SHOWN}"
     return f"MRPVM_DATA_DIR is {str(settings.MRPVM_DATA_DIR)!r}"
 
 
 def unusable_database(error: DatabaseError | OSError) -> str:
-    """Give the one line for a database that cannot be opened, read or written."""
+    """Return the one line for a database that cannot be opened, read or written."""
     said = without_secrets(" ".join(str(error).split()))
     expected = "its db.sqlite3 to be a database of mrpvm that can be written to"
     if settings.ENVIRONMENT.text("DATABASE_URL"):

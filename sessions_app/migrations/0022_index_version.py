@@ -15,7 +15,7 @@ def name_packings(apps, schema_editor):
 
 
 def undo(apps, schema_editor):
-    """Give what is packed its former name, or none, and postings that were written again their layer's key."""
+    """Return what is packed its former name, or none, and postings that were written again their layer's key."""
     packed = apps.get_model("sessions_app", "PackedLayer").objects
     packed.exclude(version=f"2/{_WRITTEN}").update(version="")
     packed.filter(version=f"2/{_WRITTEN}").update(version=f"2/{_TERMS}")

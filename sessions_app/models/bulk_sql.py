@@ -63,7 +63,7 @@ def _unnested(types: Sequence[str]) -> str:
 
 
 def _arrays(types: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
-    """Give the columns, the values of JSON in writing."""
+    """Return the columns, the values of JSON in writing."""
     return [
         [value if value is None else json.dumps(value) for value in column] if name == "jsonb" else list(column)
         for name, column in zip(types, zip(*rows, strict=True), strict=True)

@@ -102,7 +102,7 @@ class ExplainabilityTurn(models.Model):
 
     @property
     def is_running(self) -> bool:
-        """Tell whether the turn has not ended yet."""
+        """Return whether the turn has not ended yet."""
         return self.status == self.Status.RUNNING
 
 

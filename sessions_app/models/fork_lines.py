@@ -31,14 +31,14 @@ SELECT MAX(id) FROM line
 
 
 def beginning_count(session_pks: Collection[int]) -> int:
-    """Give how many sessions that are forks of none these sessions go back to."""
+    """Return how many sessions that are forks of none these sessions go back to."""
     with connection.cursor() as cursor:
         cursor.execute(_BEGINNINGS.format(marks=", ".join(["%s"] * len(session_pks))), list(session_pks))
         return int(cursor.fetchone()[0])
 
 
 def continuation_pk(session_pk: int) -> int:
-    """Give the session that goes on where this one expired, and those after it, its own key if there is none."""
+    """Return the session that goes on where this one expired, and those after it, its own key if there is none."""
     now = connection.ops.adapt_datetimefield_value(timezone.now())
     with connection.cursor() as cursor:
         cursor.execute(_CONTINUATION, [session_pk, now])

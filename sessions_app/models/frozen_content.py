@@ -33,5 +33,5 @@ class FrozenContent(models.Model):
 
 
 def content_key(project_pk: int, content_hash: str) -> str:
-    """Give the key of a project's content."""
+    """Return the key of a project's content."""
     return f"{project_pk}-{content_hash}"

@@ -35,5 +35,5 @@ class KBMount(models.Model):
 
     @property
     def why(self) -> str:
-        """Give the reason in words."""
+        """Return the reason in words."""
         return reason_in_words(self.reason)

@@ -66,17 +66,17 @@ class KnowledgeLayer(models.Model):
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether the layer changes nothing of what its parent shows."""
+        """Return whether the layer changes nothing of what its parent shows."""
         return self.own_unit_count == 0 and self.own_source_count == 0 and self.removed_unit_count == 0
 
     @property
     def chain(self) -> list[int]:
-        """Give the ids of the layers that are seen from here, the highest first."""
+        """Return the ids of the layers that are seen from here, the highest first."""
         return [self.pk, *self.ancestry]
 
     @property
     def depth(self) -> int:
-        """Give the number of ancestors."""
+        """Return the number of ancestors."""
         return len(self.ancestry)
 
 
@@ -114,11 +114,11 @@ class SourceRows(models.QuerySet["KnowledgeSource"]):
     """Rows of sources; of those with one `source_id` in a chain the latest counts, whatever layer holds it."""
 
     def latest_last(self) -> Self:
-        """Give them in the order in which they came in: a copy has the time of what it copies."""
+        """Return them in the order in which they came in: a copy has the time of what it copies."""
         return self.order_by("updated_at", "pk")
 
     def latest_of_each(self) -> Self:
-        """Give the one row of each source id that counts."""
+        """Return the one row of each source id that counts."""
         later = Q(updated_at__gt=OuterRef("updated_at")) | Q(updated_at=OuterRef("updated_at"), pk__gt=OuterRef("pk"))
         return self.exclude(Exists(self.filter(later, source_id=OuterRef("source_id"))))
 

@@ -28,7 +28,7 @@ from sessions_app.models.plain_sql import (
 def look_up_rows(
     model: type[Model], columns: Sequence[str], each: Mapping[str, Iterable[Any]], *, binary: bool = False, **where: Any
 ) -> list[tuple[Any, ...]]:
-    """Give these columns of the rows that meet every condition, in no order; none for an empty collection.
+    """Return these columns of the rows that meet every condition, in no order; none for an empty collection.
 
     Args:
         each: the wanted values of a column, each once; of several columns those that go together, at equal places.
@@ -57,7 +57,7 @@ def look_up_rows(
 def _from_arrays(
     model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], shape: Shape
 ) -> tuple[str, Sequence[ReadPlace]]:
-    """Give PostgreSQL's statement; without OFFSET it would undo the subquery, and choose after all."""
+    """Return PostgreSQL's statement; without OFFSET it would undo the subquery, and choose after all."""
     fields = [field_named(model, name) for name in names]
     arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
     read, converters = selected(model, columns)
@@ -68,7 +68,7 @@ def _from_arrays(
 
 
 def _array_literal(values: Iterable[Any]) -> str:
-    """Give values as PostgreSQL writes an array: the driver, which looks at each of a list, takes twice as long."""
+    """Return values as PostgreSQL writes an array: the driver, which looks at each of a list, takes twice as long."""
     return f"{{{','.join(str(value) if isinstance(value, int) else _quoted(str(value)) for value in values)}}}"
 
 
@@ -85,7 +85,7 @@ def _kept_back(test: str, kind: str | None) -> str:
 def _from_values(
     model: type[Model], columns: tuple[str, ...], names: tuple[str, ...], shape: Shape, count: int
 ) -> tuple[str, Sequence[ReadPlace]]:
-    """Give SQLite's statement: with CROSS JOIN it goes through the left table first."""
+    """Return SQLite's statement: with CROSS JOIN it goes through the left table first."""
     row = f"({', '.join(['%s'] * len(names))})"
     asked = f"WITH asked({_listed(names)}) AS (VALUES {', '.join([row] * count)})"
     read, converters = selected(model, columns)

@@ -19,7 +19,7 @@ _RESTORED = "restore-"
 
 
 def reason_in_words(reason: str) -> str:
-    """Give a stored reason in words; one without words stays as it is."""
+    """Return a stored reason in words; one without words stays as it is."""
     if reason.startswith(_RESTORED):
         return f"revision {reason.removeprefix(_RESTORED)} restored"
     return _WORDS.get(reason, reason)

@@ -11,7 +11,7 @@ PACKING_FORMAT = 2
 
 
 def packing_version(index_version: str) -> str:
-    """Give the version of what the code packs of postings that an index of this version holds."""
+    """Return the version of what the code packs of postings that an index of this version holds."""
     return f"{PACKING_FORMAT}/{index_version}"
 
 

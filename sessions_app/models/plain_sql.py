@@ -80,13 +80,13 @@ def insert_keyed_values(model: type[Model], columns: tuple[str, ...], rows: Sequ
 
 
 def get_row[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) -> Row | None:
-    """Give the one row that meets every condition, None if there is none; `lock` as for `select_rows`."""
+    """Return the one row that meets every condition, None if there is none; `lock` as for `select_rows`."""
     found = get_rows(model, lock=lock, **where)
     return found[0] if found else None
 
 
 def get_rows[Row: Model](model: type[Row], *, lock: bool = False, **where: Any) -> list[Row]:
-    """Give the whole rows that meet every condition, in no order; `lock` as for `select_rows`."""
+    """Return the whole rows that meet every condition, in no order; `lock` as for `select_rows`."""
     names = _names(model)
     return [model.from_db(connection.alias, names, values) for values in select_rows(model, names, lock=lock, **where)]
 
@@ -117,7 +117,7 @@ def select_rows(
     lock: bool = False,
     **where: Any,
 ) -> list[tuple[Any, ...]]:
-    """Give these columns of the rows that meet every condition; none for an empty collection.
+    """Return these columns of the rows that meet every condition; none for an empty collection.
 
     Args:
         highest: give `limit` rows, those with the highest values of this column, the highest first; without it all
@@ -169,7 +169,7 @@ def delete_rows(model: type[Model], **where: Any) -> int:
 
 
 def condition(where: dict[str, Any]) -> tuple[Shape, list[Any] | None]:
-    """Give the condition's shape and its values; None for values where nothing can meet it."""
+    """Return the condition's shape and its values; None for values where nothing can meet it."""
     shape: list[tuple[str, str]] = []
     values: list[Any] = []
     for name, wanted in where.items():
@@ -248,7 +248,9 @@ def _select(
 
 
 def selected(model: type[Model], columns: Sequence[str]) -> tuple[str, Sequence["ReadPlace"]]:
-    """Give the names of columns as a statement has them, and what the values of some go through when they are read."""
+    """Return the names of columns as a statement has them, and what the values of some go through when they are
+    read.
+    """
     fields = [field_named(model, name) for name in columns]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
     return names, [(place, read) for place, field in enumerate(fields) for read in _converters(field)]
@@ -298,7 +300,7 @@ def _places(fields: Sequence["Field[Any, Any]"]) -> list[_Place]:
 
 
 def _adapter(field: "Field[Any, Any]") -> Adapter | None:
-    """Give what makes a value of the field one that the database's driver takes; None where it takes it as it is."""
+    """Return what makes a value of the field one that the database's driver takes; None where it takes it as it is."""
     if isinstance(field, DateTimeField):
         return lambda operations, value: operations.adapt_datetimefield_value(value)
     if isinstance(field, JSONField):
@@ -309,7 +311,7 @@ def _adapter(field: "Field[Any, Any]") -> Adapter | None:
 
 
 def _converters(field: "Field[Any, Any]") -> list[Converter]:
-    """Give what makes the driver's value one of the field's."""
+    """Return what makes the driver's value one of the field's."""
     if isinstance(field, JSONField) and field.decoder is None:
         return [_parsed]
     column = Col("", field)
@@ -338,7 +340,7 @@ def _adapted(rows: Iterable[Iterable[Any]], adapters: Sequence[_Place]) -> list[
 
 
 def converted(rows: list[tuple[Any, ...]], converters: Sequence["ReadPlace"]) -> list[tuple[Any, ...]]:
-    """Give rows as the models' fields know them; `converters` as of `selected`."""
+    """Return rows as the models' fields know them; `converters` as of `selected`."""
     if not converters:
         return rows
     found = [list(row) for row in rows]

@@ -37,7 +37,7 @@ class PluginStatistics(models.Model):
 
     @property
     def experience(self) -> Experience:
-        """Give the row as a value."""
+        """Return the row as a value."""
         return Experience(**{name: getattr(self, name) for name in EXPERIENCE_FIELDS})
 
     @experience.setter
@@ -47,5 +47,5 @@ class PluginStatistics(models.Model):
 
     @property
     def utility(self) -> float:
-        """Give the plugin's utility for ranking [K-54]."""
+        """Return the plugin's utility for ranking [K-54]."""
         return utility(self.plugin_type, self.experience)

@@ -16,12 +16,12 @@ class Role(models.TextChoices):
 
     @property
     def rank(self) -> int:
-        """Give the role's place in the order viewer, editor, admin."""
+        """Return the role's place in the order viewer, editor, admin."""
         return list(Role).index(self)
 
 
 def digest(secret: str) -> str:
-    """Give the form in which a secret of 128 or more random bits is stored: its SHA-256."""
+    """Return the form in which a secret of 128 or more random bits is stored: its SHA-256."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

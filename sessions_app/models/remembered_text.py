@@ -9,7 +9,7 @@ from sessions_app.models.session import Session
 
 
 def new_memory_id() -> str:
-    """Give `mem_` and 32 hex digits."""
+    """Return `mem_` and 32 hex digits."""
     return f"mem_{secrets.token_hex(16)}"
 
 
@@ -67,12 +67,12 @@ class RememberedText(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Tell whether its time is over; at exactly that time it still holds."""
+        """Return whether its time is over; at exactly that time it still holds."""
         return self.expires_at is not None and timezone.now() > self.expires_at
 
 
 def copy_of(row: RememberedText, session: Session) -> RememberedText:
-    """Give an unsaved copy of a text for another session, under an id of its own."""
+    """Return an unsaved copy of a text for another session, under an id of its own."""
     kept = ("content", "domain", "namespace", "status", "source", "confidence", "conflict_group", "verified_at",
             "expires_at", "created_at")  # fmt: skip
     return RememberedText(session=session, **{name: getattr(row, name) for name in kept})

@@ -100,27 +100,27 @@ class Session(models.Model):
 
     @property
     def label(self) -> str:
-        """Give what pages call the session: its title, else how it began, else its id [O-16]."""
+        """Return what pages call the session: its title, else how it began, else its id [O-16]."""
         return self.title or self.first_message or self.session_id
 
     @property
     def journal_source_id(self) -> str:
-        """Give the id of the source that the session's own units are saved as, the same in every base [KB-11]."""
+        """Return the id of the source that the session's own units are saved as, the same in every base [KB-11]."""
         return f"src-journal-{hashlib.sha256(self.session_id.encode()).hexdigest()[:16]}"
 
     @property
     def message_count(self) -> int:
-        """Give how many messages the conversation has; `message_sequence` counts those taken out of it too."""
+        """Return how many messages the conversation has; `message_sequence` counts those taken out of it too."""
         return self.message_sequence - self.removed_message_count
 
     @property
     def is_dirty(self) -> bool:
-        """Tell whether the draft holds something that is not saved [KB-5]."""
+        """Return whether the draft holds something that is not saved [KB-5]."""
         return not self.draft.is_empty or self.draft.parent_id != self.mounted_layer_id
 
     @property
     def is_expired(self) -> bool:
-        """Tell whether the session's idle time has run out; alive at exactly `expires_at` [S-12]."""
+        """Return whether the session's idle time has run out; alive at exactly `expires_at` [S-12]."""
         return self.expired_at is not None or (self.expires_at is not None and timezone.now() > self.expires_at)
 
 

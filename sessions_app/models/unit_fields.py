@@ -51,28 +51,28 @@ class UnitFields(models.Model):
 
     @classmethod
     def from_value(cls, unit: KnowledgeUnit, **extra: Any) -> Self:
-        """Give an unsaved row for `unit`."""
+        """Return an unsaved row for `unit`."""
         return cls(**dict(zip(UNIT_COLUMNS, columns_of(unit), strict=True)), **extra)
 
     def to_value(self) -> KnowledgeUnit:
-        """Give the machine's value of this row."""
+        """Return the machine's value of this row."""
         return unit_of([getattr(self, name) for name in UNIT_COLUMNS])
 
     @property
     def text(self) -> str:
-        """Give what the unit says: its claim, else its procedure, else its topic."""
+        """Return what the unit says: its claim, else its procedure, else its topic."""
         return self.claim or self.procedure or self.topic
 
 
 def columns_of(unit: KnowledgeUnit) -> tuple[Any, ...]:
-    """Give a unit's columns, in the order of `UNIT_COLUMNS`."""
+    """Return a unit's columns, in the order of `UNIT_COLUMNS`."""
     provenance = zip(_PROVENANCE, _read_provenance(unit), strict=True)
     stored = {name: value for name, value in provenance if value is not None and value != ()}
     return (stored, list(unit.utility_acts), list(unit.phase_scopes), *_read_columns(unit))
 
 
 def unit_of(values: Sequence[Any]) -> KnowledgeUnit:
-    """Give the machine's value of a stored unit from its columns, in the order of `UNIT_COLUMNS`."""
+    """Return the machine's value of a stored unit from its columns, in the order of `UNIT_COLUMNS`."""
     provenance, utility_acts, phase_scopes, *rest = values
     found: dict[str, Any] = dict(zip(_FIELDS, rest, strict=True)) | provenance
     for name in _TUPLES & provenance.keys():

@@ -47,7 +47,7 @@ class Family:
 
 
 def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
-    """Give the base's family, cut to so many generations above it, forks below it and newest revisions of each.
+    """Return the base's family, cut to so many generations above it, forks below it and newest revisions of each.
 
     One query for each generation, and four.
     """
@@ -76,24 +76,24 @@ def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: i
 
 
 def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
-    """Give the bases made from this one."""
+    """Return the bases made from this one."""
     return knowledge_bases(base.project).filter(parent=base)
 
 
 def newest_fork(base: KnowledgeBase) -> KnowledgeBase | None:
-    """Give the base that was made last from this one, if any was."""
+    """Return the base that was made last from this one, if any was."""
     return forks_of(base).order_by("-pk").first()
 
 
 def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
-    """Give how many `sessions` saved what they learned into the base, and how many `units` that were [KB-11]."""
+    """Return how many `sessions` saved what they learned into the base, and how many `units` that were [KB-11]."""
     journals = newest_sources(base.head).filter(kind=KnowledgeSource.Kind.JOURNAL)
     found = journals.aggregate(sessions=Count("pk"), units=Sum("unit_count"))
     return {name: value or 0 for name, value in found.items()}
 
 
 def listed_bases(project: Project, asked: str, limit: int) -> list[KnowledgeBase]:
-    """Give the first of the project's bases with `asked` in their name or as their id, each with `session_count`: how
+    """Return the first of the project's bases with `asked` in their name or as their id, each with `session_count`: how
     many living sessions have it mounted."""
     living = Session.objects.filter(mounted_kb=OuterRef("pk"), deleted_at=None).order_by().values("mounted_kb")
     counted = Coalesce(Subquery(living.annotate(number=Count("pk")).values("number")), 0)
@@ -102,7 +102,7 @@ def listed_bases(project: Project, asked: str, limit: int) -> list[KnowledgeBase
 
 
 def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
-    """Give the sessions that have the base mounted, each with the `mounted_revision`, latest activity first."""
+    """Return the sessions that have the base mounted, each with the `mounted_revision`, latest activity first."""
     current = KBMount.objects.filter(session=OuterRef("pk"), until=None).values("revision")[:1]
     found = Session.objects.filter(mounted_kb=base, deleted_at__isnull=True).annotate(
         mounted_revision=Subquery(current)
@@ -111,7 +111,7 @@ def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
 
 
 def asked_terms(text: str) -> dict[str, float]:
-    """Give what a search for these words looks for."""
+    """Return what a search for these words looks for."""
     return dict.fromkeys(unique_terms(text), 1.0)
 
 
@@ -138,7 +138,7 @@ class BaseUnit:
 
 
 def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limit: int, after: int = 0) -> BaseUnit:
-    """Give a unit that the base shows, with at most `limit` of its children, from the one at place `after` on.
+    """Return a unit that the base shows, with at most `limit` of its children, from the one at place `after` on.
 
     Three queries, and one where the base shows another unit in the place of a part.
 
@@ -173,7 +173,7 @@ def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limi
 
 
 def _twins(seen: QuerySet[LayerUnit], lost: Sequence[LayerUnit], hidden: Container[int]) -> dict[str, LayerUnit]:
-    """Give what is shown in the place of units that are not, by their ids, each with its source."""
+    """Return what is shown in the place of units that are not, by their ids, each with its source."""
     if not lost:
         return {}
     same = seen.filter(hash__in={unit.hash for unit in lost}).select_related("origin").defer("origin__content")
@@ -182,13 +182,13 @@ def _twins(seen: QuerySet[LayerUnit], lost: Sequence[LayerUnit], hidden: Contain
 
 
 def shows_unit(base: KnowledgeBase, unit_id: str, hidden: Container[int]) -> bool:
-    """Tell whether the base shows such a unit now."""
+    """Return whether the base shows such a unit now."""
     rows = LayerUnit.objects.filter(layer_id__in=base.head.chain, unit_id=unit_id)
     return any(pk not in hidden for pk in rows.values_list("pk", flat=True))
 
 
 def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
-    """Give a source that the base shows, without its text.
+    """Return a source that the base shows, without its text.
 
     Raises:
         NotFound: SOURCE_NOT_FOUND.
@@ -200,7 +200,7 @@ def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
 
 
 def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> list[LayerUnit]:
-    """Give the highest units of a source's tree, at most `limit`; one query for each level that it lacks, and one."""
+    """Return the highest units of a source's tree, at most `limit`; one query for each level that it lacks, and one."""
     for kind in ("aggregate", "composite", "atomic"):
         rows = source.units.filter(ku_type=kind).order_by("pk").iterator()
         seen = list(islice((row for row in rows if row.pk not in hidden), limit))
@@ -210,7 +210,7 @@ def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> lis
 
 
 def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> list[UnitEvent]:
-    """Give where turns chose or cited the unit while the base was mounted, newest first, each with turn and session.
+    """Return where turns chose or cited the unit while the base was mounted, newest first, each with turn and session.
 
     Looks into the sessions that mounted the base last, and of their turns into the newest, for a unit may have been
     used in any number of others. What another base of the same session calls by the same id is another unit.

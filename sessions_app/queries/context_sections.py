@@ -23,12 +23,12 @@ class SectionText:
 
 
 def sections(turn: ExplainabilityTurn) -> list[dict[str, Any]]:
-    """Give the sections of the turn's report in the order in which they were put together."""
+    """Return the sections of the turn's report in the order in which they were put together."""
     return list((turn.context_report or {}).get("sections", ()))
 
 
 def section_text(turn: ExplainabilityTurn, place: int) -> SectionText:
-    """Give the text of the section at a place in the report, counted from 0; three queries at most.
+    """Return the text of the section at a place in the report, counted from 0; three queries at most.
 
     Raises:
         NotFound: DETAIL_NOT_FOUND, the report has no such section.

@@ -11,7 +11,7 @@ _LOOKED_AT = 50
 
 
 def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
-    """Give the one place that the hash names, and whether there are several that do not belong together.
+    """Return the one place that the hash names, and whether there are several that do not belong together.
 
     Forks of one conversation belong together; of those the one with the latest activity is meant. A session that was
     deleted is never meant, and still keeps whoever talked in it out of everybody else's.
@@ -27,19 +27,19 @@ def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
 
 
 def continuation(session: Session) -> Session:
-    """Give the session that goes on where this one expired, itself if there is none [O-43]."""
+    """Return the session that goes on where this one expired, itself if there is none [O-43]."""
     latest = continuation_pk(session.pk) if session.is_expired else session.pk
     return session if latest == session.pk else Session.objects.get(pk=latest)
 
 
 def response_turn(project: Project, request_id: str) -> ExplainabilityTurn | None:
-    """Give one turn of the project with its session, None if there is none or its response was deleted."""
+    """Return one turn of the project with its session, None if there is none or its response was deleted."""
     found = _of_request(project.pk, request_id).first()
     return None if found is None or (found.client_request or {}).get("deleted") else found
 
 
 def turn_of_request(project_pk: int, request_id: str) -> ExplainabilityTurn:
-    """Give a turn that is known to exist, with its session."""
+    """Return a turn that is known to exist, with its session."""
     return _of_request(project_pk, request_id).get()
 
 
@@ -50,7 +50,7 @@ def _of_request(project_pk: int, request_id: str) -> QuerySet[ExplainabilityTurn
 
 
 def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
-    """Give what the turn was asked, in order: its messages without the answer, or of a failed one its question."""
+    """Return what the turn was asked, in order: its messages without the answer, or of a failed one its question."""
     stored = list(turn.messages.order_by("sequence"))
     if stored and stored[-1].role == Message.Speaker.ASSISTANT:
         stored.pop()
@@ -58,7 +58,7 @@ def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
 
 
 def items(session: Session) -> QuerySet[Message]:
-    """Give the conversation in order, each message with its turn and `is_answer`: it is what that turn answered.
+    """Return the conversation in order, each message with its turn and `is_answer`: it is what that turn answered.
 
     A turn that was asked with several messages has stored all of them, its answer last.
     """
@@ -68,7 +68,7 @@ def items(session: Session) -> QuerySet[Message]:
 
 
 def items_behind(session: Session, last: Message | None, *, is_newest_first: bool) -> QuerySet[Message]:
-    """Give the items that follow `last` in the order asked for, all of them for None."""
+    """Return the items that follow `last` in the order asked for, all of them for None."""
     rows = items(session)
     if is_newest_first:
         rows = rows.order_by("-sequence")

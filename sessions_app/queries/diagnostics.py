@@ -18,12 +18,12 @@ class Sent:
 
     @property
     def body(self) -> Mapping[str, Any]:
-        """Give the request's body as it left, redacted."""
+        """Return the request's body as it left, redacted."""
         return self.exchange.get("body") or {}
 
     @property
     def follows(self) -> bool:
-        """Tell whether the request named the response that it follows: the key is there and not null [H8, HV24]."""
+        """Return whether the request named the response that it follows: the key is there and not null [H8, HV24]."""
         return self.body.get("previous_response_id") is not None
 
 
@@ -37,12 +37,12 @@ class LatestTurn:
 
     @property
     def outbound(self) -> Sent | None:
-        """Give the request that counts as the turn's own; None when nothing was sent [H40]."""
+        """Return the request that counts as the turn's own; None when nothing was sent [H40]."""
         return outbound_of(self.requests)
 
 
 def latest_turn(session: Session) -> LatestTurn:
-    """Give what the latest turn sent and called; a fixed number of queries."""
+    """Return what the latest turn sent and called; a fixed number of queries."""
     turn = session.turns.order_by("-turn_index").first()
     if turn is None:
         return LatestTurn()
@@ -50,18 +50,18 @@ def latest_turn(session: Session) -> LatestTurn:
 
 
 def outbound_of(requests: Sequence[Sent]) -> Sent | None:
-    """Give the first request for the answer, else the first of all [H35]."""
+    """Return the first request for the answer, else the first of all [H35]."""
     answering = (sent for sent in requests if sent.stage == "goal-solver")
     return next(answering, next(iter(requests), None))
 
 
 def tool_messages(turn: ExplainabilityTurn) -> list[Message]:
-    """Give what the turn's tools gave, in order."""
+    """Return what the turn's tools gave, in order."""
     return list(turn.messages.filter(role=Message.Speaker.TOOL).order_by("sequence"))
 
 
 def sent_requests(turn: ExplainabilityTurn, recorded: Sequence[Event]) -> tuple[Sent, ...]:
-    """Give what the turn sent to models, what prepared it first; one query if a plugin sent something, else none."""
+    """Return what the turn sent to models, what prepared it first; one query if a plugin sent something, else none."""
     stages = {started.execution_id: started.stage for started in said(PluginStarted, recorded)}
     asked = [ended.execution_id for ended in said(PluginFinished, recorded) if ended.llm_calls]
     found = details(turn, asked) if asked else {}

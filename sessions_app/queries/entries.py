@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any]) -> dict[str, Any]:
-    """Give a turn's entry [T-25]."""
+    """Return a turn's entry [T-25]."""
     return {
         "requestId": turn.request_id,
         "turnIndex": turn.turn_index,
@@ -38,7 +38,9 @@ def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any]) -> dict[s
 
 
 def structure(execution_trace: dict[str, Any]) -> dict[str, Any]:
-    """Give the trace with the key under which its graph's payloads stand, empty unless they were put in [G-8, O-9]."""
+    """Return the trace with the key under which its graph's payloads stand, empty unless they were put in [G-8,
+    O-9].
+    """
     execution_trace["graph"].setdefault("details", {})
     return execution_trace
 
@@ -61,7 +63,7 @@ def with_details(
 
 
 def inline_detail(detail: Detail) -> dict[str, Any]:
-    """Give a payload as far as it goes inline: whole, or the first part of its JSON text [O-22].
+    """Return a payload as far as it goes inline: whole, or the first part of its JSON text [O-22].
 
     `text` is that part, null when nothing is missing; `cutBytes` is what storage had to cut, `pruned` says that
     retention removed the payload [O-5].
@@ -70,7 +72,7 @@ def inline_detail(detail: Detail) -> dict[str, Any]:
 
 
 def whole_detail(detail: Detail) -> dict[str, Any]:
-    """Give a payload as it was stored; `text` only where storage had to cut it, and it is no JSON any more."""
+    """Return a payload as it was stored; `text` only where storage had to cut it, and it is no JSON any more."""
     return _shown(detail, detail.text if detail.payload is None and detail.text else None)
 
 

@@ -8,7 +8,7 @@ from mrpvm.conversation.files import read_text
 
 
 def evaluation_sources() -> list[dict[str, str]]:
-    """Give the story of each suite as `{suite, file, name, content}`, by suite; none where there is no evaluation.
+    """Return the story of each suite as `{suite, file, name, content}`, by suite; none where there is no evaluation.
 
     Raises:
         UnreadableFile: a story lies outside of the evaluation, or is no text of a sane size.

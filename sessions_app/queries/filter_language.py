@@ -48,12 +48,12 @@ class Filter:
 
     @property
     def words(self) -> tuple[Term, ...]:
-        """Give the terms that look for text."""
+        """Return the terms that look for text."""
         return tuple(term for term in self.terms if not term.key)
 
     @property
     def conditions(self) -> tuple[Term, ...]:
-        """Give the terms that are no words."""
+        """Return the terms that are no words."""
         return tuple(term for term in self.terms if term.key)
 
 
@@ -159,7 +159,7 @@ _TOKEN = re.compile(r"""\s*(?P<not>-)?(?:(?P<key>[A-Za-z]+):)?(?P<value>"[^"]*"?
 
 
 def parse(text: str) -> Filter:
-    """Give what a text asks for."""
+    """Return what a text asks for."""
     given = text.replace("\0", "").strip()
     problems: list[Problem] = []
     if len(given) > FILTER_CHARS:

@@ -10,7 +10,7 @@ from sessions_app.models import Session
 
 
 def server_flags() -> Flags:
-    """Give the server's own."""
+    """Return the server's own."""
     return Flags(
         enable_query_rewriting=settings.MRPVM_QUERY_REWRITING,
         enable_session_memory=settings.MRPVM_SESSION_MEMORY,
@@ -24,5 +24,5 @@ def server_flags() -> Flags:
 
 
 def flags_of(session: Session, requested: Mapping[str, Any]) -> Flags:
-    """Give the flags of a turn in this session."""
+    """Return the flags of a turn in this session."""
     return resolve_flags(server_flags(), session.project.flags, session.flags, requested)

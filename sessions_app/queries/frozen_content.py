@@ -38,20 +38,20 @@ def _record(key: str) -> Mapping[str, Any]:
 
 
 def skills_of(session: "Session") -> SkillSnapshot:
-    """Give the session's skills."""
+    """Return the session's skills."""
     return _skills(session.skills_id)
 
 
 def personas_of(session: "Session") -> PersonaCatalogue:
-    """Give the session's personas."""
+    """Return the session's personas."""
     return _personas(session.personas_id)
 
 
 def agents_of(session: "Session") -> AgentCatalogue:
-    """Give the session's agents."""
+    """Return the session's agents."""
     return _agents(session.agents_id)
 
 
 def active_persona_of(session: "Session") -> Persona:
-    """Give who talks in the session; the fallback when its persona is not among those it has [L-104]."""
+    """Return who talks in the session; the fallback when its persona is not among those it has [L-104]."""
     return personas_of(session).get(session.active_persona) or FALLBACK

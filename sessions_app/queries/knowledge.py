@@ -25,7 +25,7 @@ _COUNTED = Prefetch("quarantined", QuarantinedChunk.objects.only("origin"))
 
 
 def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
-    """Give the project's bases with head and parent, the default one first, then by name [API-9]."""
+    """Return the project's bases with head and parent, the default one first, then by name [API-9]."""
     return (
         KnowledgeBase.objects.filter(project=project)
         .select_related("head", "parent")
@@ -34,7 +34,8 @@ def knowledge_bases(project: Project) -> QuerySet[KnowledgeBase]:
 
 
 def offered_bases(project: Project, chosen: str = "") -> tuple[list[KnowledgeBase], bool]:
-    """Give the first bases, for a field to choose one, and whether there are more; `chosen` is an id to be among them.
+    """Return the first bases, for a field to choose one, and whether there are more; `chosen` is an id to be among
+    them.
 
     One query; two when the chosen one is none of the first.
     """
@@ -47,7 +48,7 @@ def offered_bases(project: Project, chosen: str = "") -> tuple[list[KnowledgeBas
 
 
 def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
-    """Give one base of the project; `default` is an alias for its default one [O-25].
+    """Return one base of the project; `default` is an alias for its default one [O-25].
 
     Raises:
         NotFound: KB_NOT_FOUND.
@@ -60,13 +61,13 @@ def knowledge_base(project: Project, kb_id: str) -> KnowledgeBase:
 
 
 def revisions(base: KnowledgeBase) -> QuerySet[KBRevision]:
-    """Give what the base was, the newest revision first, with who made it and with its layer [KB-13]."""
+    """Return what the base was, the newest revision first, with who made it and with its layer [KB-13]."""
     found = base.revisions.select_related("layer", "created_by").defer("layer__ancestry")
     return found.order_by("-revision")
 
 
 def sources(base: KnowledgeBase) -> QuerySet[KnowledgeSource]:
-    """Give the base's sources without their texts; one that was replaced or removed is not among them."""
+    """Return the base's sources without their texts; one that was replaced or removed is not among them."""
     return _sources_of(base.head)
 
 
@@ -75,12 +76,13 @@ def _sources_of(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
 
 
 def newest_sources(layer: KnowledgeLayer) -> QuerySet[KnowledgeSource]:
-    """Give the newest row of each source id in the layer's chain: the one that counts."""
+    """Return the newest row of each source id in the layer's chain: the one that counts."""
     return KnowledgeSource.objects.filter(layer_id__in=layer.chain).latest_of_each()
 
 
 def stale_source_keys(layer: KnowledgeLayer) -> frozenset[int]:
-    """Give the keys of sources with units that the layer's chain shows no more because their origins are gone [KU-16].
+    """Return the keys of sources with units that the layer's chain shows no more because their origins are gone
+    [KU-16].
 
     One query.
     """
@@ -90,7 +92,7 @@ def stale_source_keys(layer: KnowledgeLayer) -> frozenset[int]:
 
 
 def text_byte_count(layer: KnowledgeLayer) -> int:
-    """Give how many bytes the units say that a layer's chain has of its sources, and of what sessions saved [IN-4].
+    """Return how many bytes the units say that a layer's chain has of its sources, and of what sessions saved [IN-4].
 
     Of several rows of a source the newest counts; a session's journal grows with each.
     """
@@ -102,18 +104,18 @@ def text_byte_count(layer: KnowledgeLayer) -> int:
 
 
 def workspace_sources(session: Session) -> QuerySet[KnowledgeSource]:
-    """Give the sources that the session's draft shows: the mounted base's with what was changed and is not saved."""
+    """Return the sources that the session's draft shows: the mounted base's with what was changed and is not saved."""
     return _sources_of(session.draft)
 
 
 def draft_sources(session: Session) -> QuerySet[KnowledgeSource]:
-    """Give what the draft adds, replaces or removes, without texts, in order; what it removes says so by its kind."""
+    """Return what the draft adds, replaces or removes, without texts, in order; what it removes says so by its kind."""
     found = newest_sources(session.draft).filter(layer_id__in=_unsaved_layers(session))
     return found.defer("content").prefetch_related(_COUNTED).order_by("id")
 
 
 def unsaved(session: Session) -> Mapping[str, int]:
-    """Give how many sources the draft adds or removes, how many units it adds, and how many it removes."""
+    """Return how many sources the draft adds or removes, how many units it adds, and how many it removes."""
     sums = {name: Sum(name) for name in ("own_source_count", "own_unit_count", "removed_unit_count")}
     return KnowledgeLayer.objects.filter(pk__in=_unsaved_layers(session)).aggregate(**sums)
 
@@ -123,12 +125,15 @@ def _unsaved_layers(session: Session) -> list[int]:
 
 
 def told_units(session: Session) -> QuerySet[LayerUnit]:
-    """Give what the session knows of its own and no base has from it, oldest first: what a save takes along [KB-11]."""
+    """Return what the session knows of its own and no base has from it, oldest first: what a save takes along
+    [KB-11].
+    """
     return LayerUnit.objects.filter(layer_id__in=_own_layers(session)).order_by("pk")
 
 
 def told_counts(session: Session) -> tuple[int, int]:
-    """Give how many units `told_units` has, and how many of its base the session forgot: a save takes these out there.
+    """Return how many units `told_units` has, and how many of its base the session forgot: a save takes these out
+    there.
 
     No query for a session without large loads, one otherwise.
     """
@@ -140,12 +145,13 @@ def told_counts(session: Session) -> tuple[int, int]:
 
 
 def _own_layers(session: Session) -> list[int]:
-    """Give the keys of what lies above the draft, the journal first."""
+    """Return the keys of what lies above the draft, the journal first."""
     return session.journal.chain[: session.journal.chain.index(session.draft_id)]
 
 
 def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLayer]:
-    """Give the layers with units that another version of the code has indexed; `manage.py reindex` is for them [O-35].
+    """Return the layers with units that another version of the code has indexed; `manage.py reindex` is for them
+    [O-35].
 
     What is just being staged, or was left over, is not among them.
 
@@ -159,10 +165,10 @@ def outdated_layers(among: Iterable[int] | None = None) -> QuerySet[KnowledgeLay
 
 
 def quarantined_of_base(base: KnowledgeBase) -> QuerySet[QuarantinedChunk]:
-    """Give the parts of the base's sources that did not become units [KB-19]."""
+    """Return the parts of the base's sources that did not become units [KB-19]."""
     return QuarantinedChunk.objects.filter(origin__in=sources(base).values("pk"))
 
 
 def quarantined_of_session(session: Session) -> QuerySet[QuarantinedChunk]:
-    """Give the parts of the session's context loads that did not become units [KB-19]."""
+    """Return the parts of the session's context loads that did not become units [KB-19]."""
     return session.quarantined.all()

@@ -20,7 +20,7 @@ _COLUMNS = ("record", "turn_count", "created_at", "last_accessed_at")
 
 
 def stored_memory(session: "Session", now: datetime, ttl_hours: float) -> Memory | None:
-    """Give the session's memory, None if it has none or nobody used it for so long [K32]; one query.
+    """Return the session's memory, None if it has none or nobody used it for so long [K32]; one query.
 
     What cannot be read as one is none: it is a cache [K38].
     """
@@ -36,6 +36,6 @@ def stored_memory(session: "Session", now: datetime, ttl_hours: float) -> Memory
 
 
 def remembered_by(session: "Session") -> tuple[Memory | None, float]:
-    """Give what the session remembers now, and for how many hours it does unless a request says otherwise."""
+    """Return what the session remembers now, and for how many hours it does unless a request says otherwise."""
     hours = flags_of(session, {}).session_memory_ttl_hours
     return stored_memory(session, timezone.now(), hours), hours

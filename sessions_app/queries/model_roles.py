@@ -9,16 +9,16 @@ from sessions_app.models.plain_sql import get_row
 
 
 def shared_config(project: Project) -> tuple[dict[str, Any], datetime | None]:
-    """Give the project's table and when it was last set, None while the shipped defaults hold."""
+    """Return the project's table and when it was last set, None while the shipped defaults hold."""
     row = get_row(ModelRoles, project_id=project.pk)
     return (ModelConfig().as_record(), None) if row is None else (_whole(row.config), row.updated_at)
 
 
 def session_config(session: Session) -> dict[str, Any]:
-    """Give the session's own configuration: the model it was asked to use, and its table."""
+    """Return the session's own configuration: the model it was asked to use, and its table."""
     return {"model": session.preferred_model, **_whole(session.model_config)}
 
 
 def _whole(stored: dict[str, Any]) -> dict[str, Any]:
-    """Give a stored table with the defaults of what did not exist when it was stored."""
+    """Return a stored table with the defaults of what did not exist when it was stored."""
     return {**ModelConfig().as_record(), **stored}

@@ -8,7 +8,7 @@ _Status = ExplainabilityTurn.AnswerStatus
 
 
 def outcome(turn: ExplainabilityTurn) -> str | None:
-    """Give the status of the turn's answer, with other words for small talk, instructions and quotations.
+    """Return the status of the turn's answer, with other words for small talk, instructions and quotations.
 
     Stored are both as `no-context`: nothing was found, and a civil reply stands in the place of an answer [R-7].
     """

@@ -53,7 +53,7 @@ class Conversation:
 
 
 def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
-    """Give the newest turns below turn index `before` with what was said in them, failed turns included."""
+    """Return the newest turns below turn index `before` with what was said in them, failed turns included."""
     limit = _window(count, EXCHANGES_SHOWN)
     found = turns(session).select_related("rating").order_by("-turn_index")
     if before is not None:
@@ -80,7 +80,7 @@ def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]
 
 
 def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, before: int | None) -> list[Message]:
-    """Give the newest messages without a turn, the newest first, one more than is shown if there are more.
+    """Return the newest messages without a turn, the newest first, one more than is shown if there are more.
 
     Args:
         after: turns of which the first that said something comes before them; None for no such bound.
@@ -97,12 +97,12 @@ def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, befo
 
 
 def _place(turn: ExplainabilityTurn) -> int | None:
-    """Give the sequence of the first message of a turn, whose messages have been read; None if it said nothing."""
+    """Return the sequence of the first message of a turn, whose messages have been read; None if it said nothing."""
     return next((message.sequence for message in turn.messages.all()), None)
 
 
 def _in_order(turns: list[ExplainabilityTurn], messages: list[Message]) -> list[Entry]:
-    """Give both in the order of the conversation; a turn that said nothing stays behind the one before it."""
+    """Return both in the order of the conversation; a turn that said nothing stays behind the one before it."""
     entries: list[Entry] = []
     for turn in turns:
         place = _place(turn)
@@ -119,7 +119,7 @@ def _window(asked: int | None, usual: int) -> int:
 def turn_registry(
     session: Session, wanted: Filter, before: int | None = None, count: int | None = None
 ) -> tuple[list[ExplainabilityTurn], int | None]:
-    """Give the registry's entries that fit, newest first, and the turn index below which to go on [UI-1]."""
+    """Return the registry's entries that fit, newest first, and the turn index below which to go on [UI-1]."""
     limit = _window(count, TURNS_SHOWN)
     found = session_turns(session, wanted)
     if before is not None:
@@ -131,7 +131,7 @@ def turn_registry(
 def newest_units(
     session: Session, before: int | None = None, count: int | None = None
 ) -> tuple[list[ContextUnit], int | None]:
-    """Give units newest first with the turn that brought each, and the row id below which to go on."""
+    """Return units newest first with the turn that brought each, and the row id below which to go on."""
     limit = _window(count, UNITS_SHOWN)
     found = session.context_units.select_related("turn").order_by("-id")
     if before is not None:
@@ -149,7 +149,7 @@ class Neighbours:
 
 
 def neighbours(turn: ExplainabilityTurn) -> Neighbours:
-    """Give the neighbours of a turn in its session [UI-7]."""
+    """Return the neighbours of a turn in its session [UI-7]."""
     others = ExplainabilityTurn.objects.filter(session_id=turn.session_id).values_list("request_id", flat=True)
     return Neighbours(
         previous=others.filter(turn_index__lt=turn.turn_index).order_by("-turn_index").first(),
@@ -166,7 +166,7 @@ class KnownUnit:
 
 
 def known_units(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str, KnownUnit]:
-    """Give units by id: the ledger keeps staged ones, the session its own, layers the rest.
+    """Return units by id: the ledger keeps staged ones, the session its own, layers the rest.
 
     A unit that is gone from all three is left out.
     """
@@ -187,11 +187,11 @@ def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[
 
 
 def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:
-    """Give the sessions that follow the named row in the order of the list."""
+    """Return the sessions that follow the named row in the order of the list."""
     # The first condition says nothing new: it is what lets the index be entered at the place.
     return found.filter(Q(last_activity_at__lte=moment), Q(last_activity_at__lt=moment) | Q(pk__lt=pk))
 
 
 def deleted_session(session_id: str, project_pk: int) -> Session | None:
-    """Give a deleted session of the project that can perhaps be brought back."""
+    """Return a deleted session of the project that can perhaps be brought back."""
     return Session.objects.filter(session_id=session_id, project_id=project_pk, deleted_at__isnull=False).first()

@@ -15,7 +15,7 @@ _PROJECTS_KEPT = 1_000
 
 
 def utilities(project_pk: int) -> Mapping[PluginKey, float]:
-    """Give the learned utility of each plugin that was tried in the project; one query [K-54]."""
+    """Return the learned utility of each plugin that was tried in the project; one query [K-54]."""
     rows = select_rows(PluginStatistics, ("plugin_type", "plugin_id", *EXPERIENCE_FIELDS), project_id=project_pk)
     return {
         (kind, plugin_id): utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True))))
@@ -52,7 +52,7 @@ def utilities_for(session: Session) -> Mapping[PluginKey, float]:
 
 
 def utilities_to_keep(project_pk: int) -> dict[str, dict[str, float]]:
-    """Give the project's utilities as a session stores them, by plugin type and id."""
+    """Return the project's utilities as a session stores them, by plugin type and id."""
     kept: dict[str, dict[str, float]] = {}
     for (kind, plugin_id), value in utilities(project_pk).items():
         kept.setdefault(kind, {})[plugin_id] = value
@@ -60,6 +60,6 @@ def utilities_to_keep(project_pk: int) -> dict[str, dict[str, float]]:
 
 
 def plugin_statistics(project_pk: int) -> Mapping[PluginKey, PluginStatistics]:
-    """Give the experience of each plugin that was tried in the project; one query."""
+    """Return the experience of each plugin that was tried in the project; one query."""
     rows = PluginStatistics.objects.filter(project_id=project_pk)
     return {(row.plugin_type, row.plugin_id): row for row in rows}

@@ -9,7 +9,7 @@ from sessions_app.models import ApiKey, Membership, Project, Role
 
 
 def membership_of(user: User, project_slug: str | None = None) -> Membership | None:
-    """Give the user's membership in the named project, or in the default one, or in the first there is."""
+    """Return the user's membership in the named project, or in the default one, or in the first there is."""
     memberships = Membership.objects.filter(user=user).select_related("project")
     if project_slug is not None:
         return memberships.filter(project__slug=project_slug).first()
@@ -20,13 +20,13 @@ _SHOWN_FIRST = ("-project__is_default", "project_id")
 
 
 def shown_projects(user_pks: Collection[int]) -> dict[int, int]:
-    """Give for each active user the key of the project that the pages show, as `membership_of` chooses it."""
+    """Return for each active user the key of the project that the pages show, as `membership_of` chooses it."""
     found = Membership.objects.filter(user_id__in=user_pks, user__is_active=True).order_by(*_SHOWN_FIRST)
     return dict(reversed(found.values_list("user_id", "project_id")))
 
 
 def api_keys(project: Project) -> QuerySet[ApiKey]:
-    """Give the project's keys, newest first, revoked ones last."""
+    """Return the project's keys, newest first, revoked ones last."""
     return project.api_keys.select_related("created_by").order_by("revoked_at", "-created_at", "-id")
 
 
@@ -35,11 +35,11 @@ ROLES = Role.choices
 
 
 def role_of(user: User, project: Project) -> Role | None:
-    """Give the user's role in the project."""
+    """Return the user's role in the project."""
     membership = Membership.objects.filter(user=user, project=project).first()
     return Role(membership.role) if membership else None
 
 
 def is_at_least(role: str, needed: str) -> bool:
-    """Tell whether a role may all that `needed` may [O-25]."""
+    """Return whether a role may all that `needed` may [O-25]."""
     return Role(role).rank >= Role(needed).rank

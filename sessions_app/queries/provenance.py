@@ -41,7 +41,7 @@ class Provenance:
 
 
 def provenance(session: Session, unit_id: str) -> Provenance:
-    """Give where a unit of the session, or of a base it has mounted, came from.
+    """Return where a unit of the session, or of a base it has mounted, came from.
 
     Raises:
         NotFound: UNIT_NOT_FOUND, the session never saw such a unit.

@@ -25,7 +25,7 @@ class Reach[Row: Model]:
 
 
 def newest_stored[Row: Model](found: QuerySet[Row], stretch: int = 1) -> Reach[Row]:
-    """Give those of the rows that were stored last; two queries.
+    """Return those of the rows that were stored last; two queries.
 
     Keys count up, so their distance says at most how many rows lie between: no row is read to find the bound.
     """
@@ -36,7 +36,7 @@ def newest_stored[Row: Model](found: QuerySet[Row], stretch: int = 1) -> Reach[R
 
 
 def latest_active(found: QuerySet[Session], project: Project, stretch: int = 1) -> Reach[Session]:
-    """Give those of the project's sessions whose activity was the latest; one query, which reads an index alone."""
+    """Return those of the project's sessions whose activity was the latest; one query, which reads an index alone."""
     moments = Session.objects.filter(project=project).order_by("-last_activity_at", "-pk")
     looked_at = stretch * LOOKED_AT
     bound = next(iter(moments.values_list("last_activity_at", flat=True)[looked_at : looked_at + 1]), None)
@@ -44,5 +44,5 @@ def latest_active(found: QuerySet[Session], project: Project, stretch: int = 1) 
 
 
 def stretch_of(asked: int | None) -> int:
-    """Give how many times as far as at first a reader may look who asks for this."""
+    """Return how many times as far as at first a reader may look who asks for this."""
     return min(max(asked or 1, 1), STRETCH_MAX)

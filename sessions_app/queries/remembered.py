@@ -19,7 +19,7 @@ _FILES_LAST = Case(When(domain=RememberedText.Domain.EVIDENCE, then=Value(1)), d
 
 
 def remembered(session: "Session", query: MemoryQuery) -> QuerySet[RememberedText]:
-    """Give the session's texts that are wanted, the newest first; what does not hold only if that is asked for."""
+    """Return the session's texts that are wanted, the newest first; what does not hold only if that is asked for."""
     found = session.remembered_texts.filter(domain__in=query.domains).order_by("-id")
     if query.namespace:
         found = found.filter(namespace=query.namespace)
@@ -31,12 +31,12 @@ def remembered(session: "Session", query: MemoryQuery) -> QuerySet[RememberedTex
 
 
 def all_remembered(session: "Session") -> QuerySet[RememberedText]:
-    """Give every text, those that do not hold too, in the order in which they came."""
+    """Return every text, those that do not hold too, in the order in which they came."""
     return session.remembered_texts.order_by("id")
 
 
 def remembered_texts(session: "Session") -> list[Remembered]:
-    """Give the newest texts that hold, to choose from."""
+    """Return the newest texts that hold, to choose from."""
     found = session.remembered_texts.exclude(status__in=_HIDDEN).filter(_lives(), confidence__gte=LEAST_CONFIDENCE)
     columns = found.order_by(_FILES_LAST, "-id").values_list("content", "domain", "confidence", "namespace")
     return [

@@ -2,5 +2,5 @@
 
 
 def whole_number(text: str | None) -> int | None:
-    """Give the number of a request's parameter, None for anything that is none or that no row can have."""
+    """Return the number of a request's parameter, None for anything that is none or that no row can have."""
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 16 else None

@@ -20,7 +20,7 @@ OF_TURNS = frozenset({"plugin", "level", "duration", "rating", "error", "model"}
 
 
 def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
-    """Give sessions whose title, beginning or id hold the words, latest activity first."""
+    """Return sessions whose title, beginning or id hold the words, latest activity first."""
     alive = Session.objects.filter(project=project, deleted_at__isnull=True).select_related("mounted_kb")
     found = _narrowed(alive, wanted, _of_session, Q(session=OuterRef("pk")))
     return found.order_by("-last_activity_at", "-id")
@@ -29,7 +29,7 @@ def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
 def _narrowed[Row: Model](
     found: QuerySet[Row], wanted: Filter, condition: Callable[[Term], Q], its_turns: Q
 ) -> QuerySet[Row]:
-    """Give the rows that fit; what is said of turns holds if one of a row's turns fits."""
+    """Return the rows that fit; what is said of turns holds if one of a row's turns fits."""
     of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
     found = found.filter(*_conditions(found.model, _without(wanted, OF_TURNS), condition))
     return found.filter(Exists(_turns_of(its_turns, of_turns))) if of_turns else found
@@ -45,7 +45,7 @@ def _of_session(term: Term) -> Q:
 
 
 def _of_place(term: Term, prefix: str, moment: str) -> Q:
-    """Give what holds of a row by when and in which session it is.
+    """Return what holds of a row by when and in which session it is.
 
     Args:
         prefix: the way from the row to its session.
@@ -72,13 +72,13 @@ def _session_status(status: str) -> Q:
 
 
 def found_turns(project: Project, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
-    """Give turns in whose question, answer, error or note the words stand, newest first, with session and rating."""
+    """Return turns in whose question, answer, error or note the words stand, newest first, with session and rating."""
     found = _of_project(_turns_of(Q(), wanted.terms), project).select_related("session", "rating")
     return found.defer("response_document", "session__system_prompt").order_by("-id")
 
 
 def session_turns(session: Session, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
-    """Give the turns of one session that fit, without their documents."""
+    """Return the turns of one session that fit, without their documents."""
     found = _turns_of(Q(session=session), wanted.terms).select_related("rating")
     return found.defer("response_document").order_by("-turn_index")
 
@@ -119,7 +119,7 @@ def _turn_status(status: str) -> Q:
 
 
 def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
-    """Give units of sessions in which the words stand, newest first, with session and turn."""
+    """Return units of sessions in which the words stand, newest first, with session and turn."""
     alive = _of_project(ContextUnit.objects.all(), project)
     found = _narrowed(alive, wanted, _of_unit, Q(pk=OuterRef("turn_id"))).select_related("session", "turn")
     return found.defer("session__system_prompt", "turn__response_document").order_by("-id")
@@ -135,20 +135,20 @@ def _of_unit(term: Term) -> Q:
 
 
 def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:
-    """Give messages without a turn in which the words stand, newest first."""
+    """Return messages without a turn in which the words stand, newest first."""
     alive = _of_project(Message.objects.filter(turn__isnull=True), project)
     words = _conditions(Message, wanted.words, lambda term: Q(content__icontains=str(term.value)))
     return alive.filter(*words).select_related("session").order_by("-id")
 
 
 def found_bases(project: Project, wanted: Filter) -> QuerySet[KnowledgeBase]:
-    """Give the bases in whose names the words stand; filters say nothing of a base."""
+    """Return the bases in whose names the words stand; filters say nothing of a base."""
     words = _conditions(KnowledgeBase, wanted.words, lambda term: Q(name__icontains=str(term.value)))
     return knowledge_bases(project).filter(*words)
 
 
 def _of_project[Row: Model](found: QuerySet[Row], project: Project) -> QuerySet[Row]:
-    """Give the rows whose session is one of the project's.
+    """Return the rows whose session is one of the project's.
 
     The sum keeps SQLite, which has no statistics, from reading every session of the project first and sorting all its
     rows: the newest rows are read in their order, and the session of each is looked up.
@@ -174,7 +174,7 @@ def _any(columns: Iterable[str], lookup: str, value: object) -> Q:
 
 
 def _conditions(model: type[Model], terms: Iterable[Term], condition: Callable[[Term], Q]) -> Iterator[Q]:
-    """Give what each term demands of the model's rows.
+    """Return what each term demands of the model's rows.
 
     A term that is taken away is looked for in a query of its own: NOT over a column without a value would be neither
     true nor false. The term `in` names the kinds that are searched, and demands nothing of a row.

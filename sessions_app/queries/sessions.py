@@ -25,7 +25,7 @@ from sessions_app.queries.projects import shown_projects
 
 
 def sessions(project: Project) -> QuerySet[Session]:
-    """Give the project's sessions that are not deleted, with base and draft, latest activity first."""
+    """Return the project's sessions that are not deleted, with base and draft, latest activity first."""
     return (
         Session.objects.filter(project=project, deleted_at__isnull=True)
         .select_related("mounted_kb", "draft")
@@ -34,7 +34,7 @@ def sessions(project: Project) -> QuerySet[Session]:
 
 
 def session(project: Project, session_id: str) -> Session:
-    """Give one session of the project, with its journal too.
+    """Return one session of the project, with its journal too.
 
     Raises:
         NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
@@ -46,7 +46,7 @@ def session(project: Project, session_id: str) -> Session:
 
 
 def session_reference(project: Project, session_id: str) -> Session:
-    """Give one session of the project, without its base and draft, to a caller that reads it again under a lock.
+    """Return one session of the project, without its base and draft, to a caller that reads it again under a lock.
 
     Raises:
         NotFound: as for `session`.
@@ -63,7 +63,7 @@ def _unknown(session_id: str) -> NotFound:
 
 
 def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
-    """Give the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at` [S-4]."""
+    """Return the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at` [S-4]."""
     turns = ExplainabilityTurn.objects.filter(session=OuterRef("pk"))
     pending = ContextUnit.objects.filter(session=OuterRef("pk"), state=ContextUnit.State.PENDING)
     return found.annotate(
@@ -100,7 +100,7 @@ def counted_session(project: Project, session_id: str) -> Session:
 
 
 def last_saved_at(found: Session) -> datetime | None:
-    """Give when the session last saved what it worked on, into a base or a fork; None if it never did [S-4]."""
+    """Return when the session last saved what it worked on, into a base or a fork; None if it never did [S-4]."""
     return _saves(found.pk).first()
 
 
@@ -108,13 +108,13 @@ _SAVE_REASONS = ("save", "save-fork", "fork")
 
 
 def _saves(session_pk: int | OuterRef) -> QuerySet[KBMount, datetime]:
-    """Give when the session saved, the latest first: it then mounts what it saved."""
+    """Return when the session saved, the latest first: it then mounts what it saved."""
     saves = KBMount.objects.filter(session=session_pk, reason__in=_SAVE_REASONS).order_by("-pk")
     return saves.values_list("mounted_at", flat=True)[:1]
 
 
 def _count(rows: QuerySet) -> Coalesce:
-    """Give how many rows a correlated query finds."""
+    """Return how many rows a correlated query finds."""
     counted = rows.order_by().values("session").annotate(found=Count("pk")).values("found")
     return Coalesce(Subquery(counted), Value(0))
 
@@ -122,7 +122,7 @@ def _count(rows: QuerySet) -> Coalesce:
 def filtered_sessions(
     project: Project, *, words: str | None = None, status: str | None = None, kb_id: str | None = None
 ) -> QuerySet[Session]:
-    """Give the project's sessions with their counts, as far as they fit [O-22].
+    """Return the project's sessions with their counts, as far as they fit [O-22].
 
     Args:
         words: part of the title, of the first message, or the beginning of the id.
@@ -160,7 +160,7 @@ _FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPT
 
 
 def status_of(session: Session) -> str:
-    """Give the state of a session that has its counts: running, expired, failed or active [S-11, S-14]."""
+    """Return the state of a session that has its counts: running, expired, failed or active [S-11, S-14]."""
     latest = session.latest_turn_status  # type: ignore[attr-defined]  # by `with_counts`
     if latest == ExplainabilityTurn.Status.RUNNING:
         return "running"
@@ -170,7 +170,7 @@ def status_of(session: Session) -> str:
 
 
 def unit(session: Session, unit_id: str) -> ContextUnit:
-    """Give one unit of the session with the turn that brought it in.
+    """Return one unit of the session with the turn that brought it in.
 
     Raises:
         NotFound: UNIT_NOT_FOUND.
@@ -182,29 +182,29 @@ def unit(session: Session, unit_id: str) -> ContextUnit:
 
 
 def newest_of_user(session: Session, limit: int) -> list[str]:
-    """Give what the user said last, the oldest of it first."""
+    """Return what the user said last, the oldest of it first."""
     said = session.messages.filter(role=Message.Speaker.USER).order_by("-sequence")
     return list(said.values_list("content", flat=True)[:limit])[::-1]
 
 
 def messages(session: Session) -> QuerySet[Message]:
-    """Give the conversation in order, each message with its turn's id."""
+    """Return the conversation in order, each message with its turn's id."""
     return session.messages.select_related("turn").order_by("sequence")
 
 
 def units(session: Session, state: str | None = None) -> QuerySet[ContextUnit]:
-    """Give the session's units, oldest first, each with the turn that brought it in."""
+    """Return the session's units, oldest first, each with the turn that brought it in."""
     found = session.context_units.select_related("turn").order_by("id")
     return found if state is None else found.filter(state=state)
 
 
 def mounts(session: Session) -> QuerySet[KBMount]:
-    """Give the history of mounts, newest first."""
+    """Return the history of mounts, newest first."""
     return session.mounts.select_related("knowledge_base", "mounted_by").order_by("-id")
 
 
 def events_since(session_pk: int, sequence: int) -> QuerySet[SessionEvent]:
-    """Give the session's events after `sequence`, in order."""
+    """Return the session's events after `sequence`, in order."""
     return SessionEvent.objects.filter(session_id=session_pk, sequence__gt=sequence).order_by("sequence")
 
 
@@ -226,7 +226,7 @@ class SeenSession(NamedTuple):
 
 
 def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, SeenSession]:
-    """Give the session to each reader who may see it now; for sockets, which outlive their request.
+    """Return the session to each reader who may see it now; for sockets, which outlive their request.
 
     Nothing once the user has logged out, was deactivated or left the project, or the session was deleted.
     """

@@ -29,12 +29,12 @@ from sessions_app.models import Project
 
 @cache
 def tools() -> Tools:
-    """Give the tools that commands may run."""
+    """Return the tools that commands may run."""
     return Tools(BUILTIN_TOOLS)
 
 
 def workspace(project: Project) -> Path:
-    """Give the project's own folder in the data directory; the slug is safe in a path."""
+    """Return the project's own folder in the data directory; the slug is safe in a path."""
     return Path(settings.MRPVM_DATA_DIR) / "workspace" / project.slug
 
 
@@ -81,7 +81,7 @@ def _states(folder: Path) -> list[tuple[str, int, int, int, int]]:
 
 @_while_unchanged("skills")
 def current_skills(project: Project) -> SkillSnapshot:
-    """Give the skills as the files are now. The project's own folder is made if it is not there yet.
+    """Return the skills as the files are now. The project's own folder is made if it is not there yet.
 
     Raises:
         SkillRootError: the shipped or the project's folder cannot be read [L-36].
@@ -99,7 +99,7 @@ def current_skills(project: Project) -> SkillSnapshot:
 
 @_while_unchanged("personas")
 def current_personas(project: Project) -> PersonaCatalogue:
-    """Give the personas as the files are now."""
+    """Return the personas as the files are now."""
     shipped, own, folder = settings.MRPVM_SHIPPED_DIR, Path(settings.MRPVM_DATA_DIR), workspace(project)
     return load_personas([
         PersonaRoot(source="bundled", catalogue=shipped / "personas", v0=shipped / "personas"),
@@ -110,7 +110,7 @@ def current_personas(project: Project) -> PersonaCatalogue:
 
 @_while_unchanged("agents")
 def current_agents(project: Project) -> AgentCatalogue:
-    """Give the agents as the files are now."""
+    """Return the agents as the files are now."""
     homes = (
         ("bundled", settings.MRPVM_SHIPPED_DIR),
         ("user", Path(settings.MRPVM_DATA_DIR)),
@@ -120,7 +120,7 @@ def current_agents(project: Project) -> AgentCatalogue:
 
 
 def evidence_text(project: Project, path: str) -> str:
-    """Give the text of a file of the project's own evidence folder; nothing outside of it is read [X-11].
+    """Return the text of a file of the project's own evidence folder; nothing outside of it is read [X-11].
 
     Raises:
         NotFound: there is none of this path inside; whether there is one outside is not told.

@@ -48,7 +48,7 @@ class StateAround:
 
 
 def state_around(turn: ExplainabilityTurn) -> StateAround:
-    """Give the state before and after a turn, and after the one before it; a fixed number of queries."""
+    """Return the state before and after a turn, and after the one before it; a fixed number of queries."""
     siblings = ExplainabilityTurn.objects.filter(session_id=turn.session_id)
     previous = siblings.filter(turn_index__lt=turn.turn_index).order_by("-turn_index").first()
     following = siblings.filter(turn_index__gt=turn.turn_index).order_by("turn_index").only("created_at").first()
@@ -80,7 +80,7 @@ def state_around(turn: ExplainabilityTurn) -> StateAround:
 
 
 def units_between(turn: ExplainabilityTurn, previous: ExplainabilityTurn, limit: int) -> tuple[list[UnitEvent], int]:
-    """Give what came into the session and went out of it from the end of one turn to the end of another, in order.
+    """Return what came into the session and went out of it from the end of one turn to the end of another, in order.
 
     At most `limit` rows, with their turns, and how many there are.
     """
@@ -101,7 +101,9 @@ def _after_previous(previous: ExplainabilityTurn, events: "_Events", counts: Map
 
 
 def _started(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Give the preferences that the turn began with, as it recorded them: a command, which needs none, records none."""
+    """Return the preferences that the turn began with, as it recorded them: a command, which needs none, records
+    none.
+    """
     records = turn.event_batches.order_by("first_sequence").values_list("events", flat=True).first() or []
     started = next(iter(said(TurnStarted, map(event_of, records))), None)
     if started is None or started.preferences is None:
@@ -132,7 +134,7 @@ class _Events:
         return cls(list(inside.order_by("sequence")), earlier)
 
     def last(self, kind: str, turn: ExplainabilityTurn, *, at_end: bool) -> Mapping[str, Any]:
-        """Give what the last event of a kind told before the turn began, or before it had ended."""
+        """Return what the last event of a kind told before the turn began, or before it had ended."""
         limits = _ENDS if at_end else ("turn.started",)
         told = self.earlier[kind]
         for row in self.rows:
@@ -143,7 +145,7 @@ class _Events:
         return told
 
     def changed_preferences(self, turn: ExplainabilityTurn) -> dict[str, Any]:
-        """Give the preferences that the turn's commit changed, under the names of the turn's record."""
+        """Return the preferences that the turn's commit changed, under the names of the turn's record."""
         running = ""
         changed: dict[str, Any] = {}
         for row in self.rows:
@@ -181,7 +183,7 @@ def _counts(turn: ExplainabilityTurn, previous: ExplainabilityTurn | None) -> di
 
 
 def _last_step(turn: ExplainabilityTurn) -> int:
-    """Give the key of the last ledger row of a turn, or of the last one before it ended if it has none."""
+    """Return the key of the last ledger row of a turn, or of the last one before it ended if it has none."""
     ledger = UnitEvent.objects.filter(session_id=turn.session_id)
     own = ledger.filter(turn=turn).aggregate(last=Max("pk"))["last"]
     if own is None:

@@ -25,17 +25,17 @@ _TURNS_A_QUERY = 500
 
 
 def turns(session: Session) -> QuerySet[ExplainabilityTurn]:
-    """Give the registry's entries without their documents, oldest first [UI-1]."""
+    """Return the registry's entries without their documents, oldest first [UI-1]."""
     return session.turns.defer("response_document").order_by("turn_index")
 
 
 def registry(session: Session) -> QuerySet[ExplainabilityTurn]:
-    """Give the registry's entries with their documents and ratings, oldest first."""
+    """Return the registry's entries with their documents and ratings, oldest first."""
     return session.turns.select_related("rating").order_by("turn_index")
 
 
 def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTurn:
-    """Give one turn with its session.
+    """Return one turn with its session.
 
     Raises:
         NotFound: TURN_NOT_FOUND.
@@ -80,7 +80,9 @@ def traces(turns: Collection[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
 
 
 def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
-    """Give the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist [O-22]."""
+    """Return the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist
+    [O-22].
+    """
     found = session.turns.order_by("-turn_index")
     if before is not None:
         found = found.filter(turn_index__lt=before)
@@ -89,7 +91,7 @@ def registry_page(session: Session, limit: int, before: int | None = None) -> tu
 
 
 def graph(turn: ExplainabilityTurn) -> Graph:
-    """Give the structure of the turn's graph, live or finished [G-8].
+    """Return the structure of the turn's graph, live or finished [G-8].
 
     A reader who goes from box to box asks for the same graph again and again, and that of an ended turn stays as it is.
     """
@@ -98,12 +100,12 @@ def graph(turn: ExplainabilityTurn) -> Graph:
 
 @lru_cache(maxsize=4)
 def ended_graph(turn_pk: int, request_id: str) -> Graph:
-    """Give the graph of a turn that has ended, by its key and the id that no other turn ever has."""
+    """Return the graph of a turn that has ended, by its key and the id that no other turn ever has."""
     return fold_graph(_events_of(turn_pk))
 
 
 def trace(turn: ExplainabilityTurn) -> dict[str, Any]:
-    """Give the execution trace [G-1]."""
+    """Return the execution trace [G-1]."""
     return execution_trace(events(turn))
 
 
@@ -119,28 +121,28 @@ class Detail:
 
     @property
     def payload(self) -> dict[str, Any] | None:
-        """Give the payload as data; None when it was cut and is no longer whole JSON."""
+        """Return the payload as data; None when it was cut and is no longer whole JSON."""
         return json.loads(self.text) if not self.cut_bytes and not self.is_pruned else None
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """Give what the execution sent to models, as far as its payload is still there and whole."""
+        """Return what the execution sent to models, as far as its payload is still there and whole."""
         meta = (self.payload or {}).get("meta") or {}
         return list(meta.get("requests", ()))
 
     @property
     def is_truncated(self) -> bool:
-        """Tell whether the payload is longer than what is shown inline [O-22]."""
+        """Return whether the payload is longer than what is shown inline [O-22]."""
         return bool(self.cut_bytes) or self.size > settings.MRPVM_INLINE_DETAIL_BYTES
 
     @property
     def inline_text(self) -> str:
-        """Give the JSON text as far as it is shown inline; a character on the edge is left out."""
+        """Return the JSON text as far as it is shown inline; a character on the edge is left out."""
         return self.text.encode("utf-8", "replace")[: settings.MRPVM_INLINE_DETAIL_BYTES].decode("utf-8", "ignore")
 
 
 def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
-    """Give the payload behind one node: stored, or for control nodes and running ones taken from the events.
+    """Return the payload behind one node: stored, or for control nodes and running ones taken from the events.
 
     Raises:
         NotFound: DETAIL_NOT_FOUND, the turn has no such node.
@@ -249,20 +251,20 @@ def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
 
 
 def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
-    """Give what the units said that the turn dropped, in the order in which they were staged [T-28]."""
+    """Return what the units said that the turn dropped, in the order in which they were staged [T-28]."""
     dropped = turn.unit_events.filter(step=UnitEvent.Step.DISCARDED).values("unit_id")
     staged = turn.unit_events.filter(step=UnitEvent.Step.STAGED, unit_id__in=dropped)
     return list(staged.order_by("id").values_list("text", flat=True))
 
 
 def answer_of(turn: ExplainabilityTurn) -> str:
-    """Give what the turn answered, empty for one that has not or whose answer was taken out: it is stored last."""
+    """Return what the turn answered, empty for one that has not or whose answer was taken out: it is stored last."""
     last = turn.messages.order_by("-sequence").values_list("role", "content").first()
     return last[1] if last is not None and last[0] == "assistant" else ""
 
 
 def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
-    """Give the units that the turn's answer cites, in the order of its source marks [O-13]."""
+    """Return the units that the turn's answer cites, in the order of its source marks [O-13]."""
     groups = (turn.response_document or {}).get("groups", ())
     return cited_units(
         Answer(
@@ -287,7 +289,7 @@ def deciding_reasons(document: Mapping[str, Any] | None) -> list[str]:
 
 
 def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Give the units that a response document's groups without an answer found, the best score first [R-2, R-7].
+    """Return the units that a response document's groups without an answer found, the best score first [R-2, R-7].
 
     Statements only, each once: what a section or a source says as a whole repeats them.
     """

@@ -33,22 +33,22 @@ class PluginKnowledge:
 
     @outages_told()
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Give what the view finds."""
+        """Return what the view finds."""
         return self.view.search(terms, limit)
 
     @outages_told()
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give what the view has of it."""
+        """Return what the view has of it."""
         return self.view.guidance(limit)
 
     @outages_told()
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give what came last into the view."""
+        """Return what came last into the view."""
         return self.view.newest(limit)
 
     @outages_told()
     def artifacts(self, version: str, unit_ids: Sequence[str]) -> Mapping[str, bytes]:
-        """Give the plugin's artifacts of this version, one query; of units that the view has given alone."""
+        """Return the plugin's artifacts of this version, one query; of units that the view has given alone."""
         known = self.view.given
         ids = {known[unit_id]: unit_id for unit_id in unit_ids if unit_id in known}
         rows = select_rows(
@@ -69,7 +69,7 @@ class PluginKnowledge:
 
     @outages_told()
     def source_artifacts(self, source_id: str) -> Mapping[str, bytes]:
-        """Give what the plugin derived from the newest source of this id in the view; two queries."""
+        """Return what the plugin derived from the newest source of this id in the view; two queries."""
         found = KnowledgeSource.objects.filter(layer_id__in=self.view.view.chain, source_id=source_id)
         newest = found.latest_last().values_list("pk", flat=True).last()
         rows = SourceArtifact.objects.filter(source_id=newest, plugin_id=self.plugin_id)

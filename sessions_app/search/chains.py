@@ -51,15 +51,15 @@ class Hidden:
         return any(unit in keys for keys in self.by_layer.values())
 
     def of(self, layer: int) -> frozenset[int]:
-        """Give what is hidden of one layer."""
+        """Return what is hidden of one layer."""
         return self.by_layer.get(layer, frozenset())
 
     def count(self, layers: Iterable[int]) -> int:
-        """Give how many units of these layers are hidden."""
+        """Return how many units of these layers are hidden."""
         return sum(len(self.of(layer)) for layer in layers)
 
     def changed(self, changes: Iterable["_Change"]) -> "Hidden":
-        """Give what is hidden after changes by higher layers, of which the topmost decides about a unit."""
+        """Return what is hidden after changes by higher layers, of which the topmost decides about a unit."""
         topmost: dict[int, _Change] = {}
         for change in changes:
             topmost[change.unit] = min(topmost.get(change.unit, change), change)
@@ -130,7 +130,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
 def _hidden(
     chain: Sequence[int], below: Hidden, changes: Collection["_Change"], layers: Mapping[int, "_Layer"]
 ) -> Hidden:
-    """Give what the chain hides; what its sealed part does is remembered if something of it was read."""
+    """Return what the chain hides; what its sealed part does is remembered if something of it was read."""
     sealed_from = len(chain) - len(list(takewhile(lambda layer: layers[layer].sealed_at, reversed(chain))))
     sealed = [change for change in changes if change.place >= sealed_from]
     if sealed:
@@ -185,7 +185,7 @@ class _Remembered:
         self._key_count = 0
 
     def highest(self, chain: Sequence[int]) -> tuple[int, _Sealed | None]:
-        """Give the highest layer of a chain that is remembered, by its place; the chain's length without one."""
+        """Return the highest layer of a chain that is remembered, by its place; the chain's length without one."""
         with self._lock:
             for place, layer in enumerate(chain):
                 if found := self._found.get(layer):

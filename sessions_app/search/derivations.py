@@ -24,7 +24,7 @@ def note_derivations(layer_pk: int, keys: Iterable[int], units: Sequence[Knowled
 
 
 def derived_units(holders: Sequence[int], layer: KnowledgeLayer, origins: QuerySet[LayerUnit]) -> dict[int, str]:
-    """Give the hashes, by key, of what some layers of a layer's chain hold that was derived from units of that chain.
+    """Return the hashes, by key, of what some layers of a layer's chain hold that was derived from units of that chain.
 
     Also of what was derived from that, and so on. Within one source there is nothing to find: it goes as a whole, or
     is written anew as a whole under the same ids. What is removed or stale already is left out. One query where
@@ -49,7 +49,7 @@ def derived_units(holders: Sequence[int], layer: KnowledgeLayer, origins: QueryS
 
 
 def _derived(holders: Sequence[int], origins: Iterable[tuple[str, str]]) -> Mapping[int, set[str]]:
-    """Give which units of some layers were derived from origins, given by unit and source id: from which sources."""
+    """Return which units of some layers were derived from origins, given by unit and source id: from which sources."""
     sources_of = defaultdict(set)
     for unit_id, source_id in origins:
         sources_of[unit_id].add(source_id)
@@ -61,7 +61,9 @@ def _derived(holders: Sequence[int], origins: Iterable[tuple[str, str]]) -> Mapp
 
 
 def _held(chain: Sequence[int], pks: Iterable[int]) -> Iterator[tuple[int, str, str, str, bool]]:
-    """Give key, id, source and hash of those of the units that nothing in the chain has removed, and if it is stale."""
+    """Return key, id, source and hash of those of the units that nothing in the chain has removed, and if it is
+    stale.
+    """
     pks = list(pks)
     changes = set(look_up_rows(HiddenUnit, ("unit_id", "change"), {"unit_id": pks}, layer_id=chain))
     held = [pk for pk in pks if (pk, HiddenUnit.Change.REMOVED) not in changes]

@@ -39,7 +39,7 @@ class IndexedUnits:
 
 
 def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = UNKNOWN) -> IndexedUnits:
-    """Give units ready to be inserted: the part of indexing that needs no transaction.
+    """Return units ready to be inserted: the part of indexing that needs no transaction.
 
     Args:
         entries: what is known already of units, by their ids.
@@ -99,7 +99,7 @@ def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: Knowledge
 
 
 def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[LayerUnit]:
-    """Give those of the units that the layer's ancestors hold and nothing in its chain has removed."""
+    """Return those of the units that the layer's ancestors hold and nothing in its chain has removed."""
     gone = HiddenUnit.objects.filter(layer_id__in=layer.chain, change=HiddenUnit.Change.REMOVED)
     return units.filter(layer_id__in=layer.ancestry).exclude(pk__in=gone.values("unit_id")).order_by()
 

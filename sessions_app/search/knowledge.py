@@ -54,12 +54,12 @@ class EffectiveView:
 
     @property
     def session_layers(self) -> tuple[int, ...]:
-        """Give what lies above the draft: what the conversation and context loads brought in."""
+        """Return what lies above the draft: what the conversation and context loads brought in."""
         return self.chain[: self.chain.index(self.drafts[0])] if self.drafts else ()
 
     @classmethod
     def of_layer(cls, layer: KnowledgeLayer) -> Self:
-        """Give the view from one layer down; one query."""
+        """Return the view from one layer down; one query."""
         found = resolve_chain(layer.chain)
         return cls(
             tuple(layer.chain),
@@ -76,7 +76,7 @@ class EffectiveView:
 
     @classmethod
     def of_session(cls, session: Session) -> Self:
-        """Give the session's view: its own layers over the mounted chain [KB-7]; its journal's query, and one.
+        """Return the session's view: its own layers over the mounted chain [KB-7]; its journal's query, and one.
 
         One more where not all that it knows lies in its journal.
         """
@@ -92,7 +92,7 @@ class EffectiveView:
         return replace(cls.of_layer(session.journal), drafts=tuple(drafts), own_sources=saved)
 
     def store_of(self, layer_id: int, source: int | None) -> Store:
-        """Give where the session has a unit of this layer and source row from: its own stays its own when saved."""
+        """Return where the session has a unit of this layer and source row from: its own stays its own when saved."""
         if layer_id in self.session_layers or source in self.own_sources:
             return "session"
         return "draft" if layer_id in self.drafts else "kb"
@@ -114,15 +114,15 @@ class SessionKnowledge:
 
     @classmethod
     def of(cls, session: Session, keep: Keep | None = None) -> Self:
-        """Give the port for what the session sees now; `keep` stores what plugins derive from units."""
+        """Return the port for what the session sees now; `keep` stores what plugins derive from units."""
         return cls(EffectiveView.of_session(session), keep)
 
     def for_plugin(self, plugin_id: str) -> PluginKnowledge:
-        """Give the port as one plugin gets it, with its own artifacts [KB-14]."""
+        """Return the port as one plugin gets it, with its own artifacts [KB-14]."""
         return PluginKnowledge(self, plugin_id, self._keep)
 
     def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
-        """Give the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
+        """Return the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
 
         One more when many units with equal scores stand at the cut, two where utterances are found, for what is packed
         one or two, and one for which of that is hidden; none when it was asked before.
@@ -172,7 +172,7 @@ class SessionKnowledge:
 
     @cached_property
     def _packed(self) -> "PackedView | None":
-        """Give what of the view is packed. None if nothing is packed, so numpy is not imported."""
+        """Return what of the view is packed. None if nothing is packed, so numpy is not imported."""
         if not self.view.packings:
             return None
         from sessions_app.search.packed import PackedView
@@ -180,7 +180,7 @@ class SessionKnowledge:
         return PackedView.of(self.view.packings, self.view.hidden)
 
     def guidance(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give the newest visible units that instruct a phase, with score 0; two queries, none without any."""
+        """Return the newest visible units that instruct a phase, with score 0; two queries, none without any."""
         asked = ("guidance", limit)
         if asked not in self._found:
             self._found[asked] = tuple(self._newest_guidance(limit))
@@ -191,7 +191,7 @@ class SessionKnowledge:
         return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
 
     def newest(self, limit: int) -> Sequence[ScoredUnit]:
-        """Give the evidence units that came last, newest first: of the whole view where it has at most `limit`.
+        """Return the evidence units that came last, newest first: of the whole view where it has at most `limit`.
 
         Of a larger one only what the session itself holds, so that it never costs by the size of a base; two queries,
         one more where some of that is saved, none when asked before.
@@ -212,7 +212,7 @@ class SessionKnowledge:
         return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
 
     def _last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
-        """Give the keys of at least the newest `limit` visible units of these layers that meet a condition."""
+        """Return the keys of at least the newest `limit` visible units of these layers that meet a condition."""
         limit, hidden = max(limit, 0), self.view.hidden
         rows = select_rows(
             LayerUnit, ("pk", "layer_id"), highest="pk", limit=limit + hidden.count(layers), layer_id=layers, **where
@@ -222,7 +222,7 @@ class SessionKnowledge:
     def _postings(
         self, terms: Iterable[str], said: Mapping[int, TermPostings]
     ) -> tuple[dict[str, TermPostings], set[int]]:
-        """Give the visible postings to be looked at one by one, and which of their units may be utterances.
+        """Return the visible postings to be looked at one by one, and which of their units may be utterances.
 
         Args:
             said: what packed layers have of them, by the numbers of the terms.
@@ -273,7 +273,7 @@ class SessionKnowledge:
 
 
 def _best(scores: Mapping[int, float], limit: int) -> list[int]:
-    """Give the units with the highest scores; where equal ones stand at the cut, those with the lowest unit ids.
+    """Return the units with the highest scores; where equal ones stand at the cut, those with the lowest unit ids.
 
     Where few too many are equal there, all of them: they are read with the others sooner than their ids before.
     """

@@ -20,7 +20,7 @@ _COUNTS = ("unit_count", "evidence_count", "term_count")
 
 
 def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
-    """Give a new, empty, unsealed layer that shows what `parent` shows; one row, whatever the parent holds."""
+    """Return a new, empty, unsealed layer that shows what `parent` shows; one row, whatever the parent holds."""
     layer = KnowledgeLayer(kind=kind, index_version=indexing.INDEX_VERSION)
     if parent is not None:
         layer.parent, layer.ancestry = parent, parent.chain
@@ -87,14 +87,16 @@ def restack_above(layer: KnowledgeLayer) -> None:
 
 
 def own_layers(session: Session) -> list[KnowledgeLayer]:
-    """Give what lies above the session's draft, the lowest first: its context layers, then its journal."""
+    """Return what lies above the session's draft, the lowest first: its context layers, then its journal."""
     own_ids = session.journal.chain[1 : session.journal.chain.index(session.draft_id)]
     below = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=own_ids)} if own_ids else {}
     return [*(below[pk] for pk in reversed(own_ids)), session.journal]
 
 
 def draft_layers(session: Session) -> list[KnowledgeLayer]:
-    """Give what lies between the mounted base and the session's own layers, the lowest first; the draft is the last."""
+    """Return what lies between the mounted base and the session's own layers, the lowest first; the draft is the
+    last.
+    """
     lower_ids = session.draft.ancestry[: session.draft.ancestry.index(session.mounted_layer_id)]
     lower = {layer.pk: layer for layer in KnowledgeLayer.objects.filter(pk__in=lower_ids)} if lower_ids else {}
     return [*(lower[pk] for pk in reversed(lower_ids)), session.draft]
@@ -132,7 +134,7 @@ def seal_layer(layer: KnowledgeLayer) -> None:
 
 
 def layers_of_bases() -> set[int]:
-    """Give the keys of the layers that some base shows; one query."""
+    """Return the keys of the layers that some base shows; one query."""
     chains = KnowledgeBase.objects.values_list("head_id", "head__ancestry")
     return {layer for head, ancestry in chains for layer in (head, *ancestry)}
 

@@ -49,7 +49,7 @@ def change_lengths(layer: KnowledgeLayer, lengths: Lengths) -> None:
 
 
 def _above(layers: Sequence[int], seen: int) -> list[tuple[int, list[int]]]:
-    """Give the children of these layers that see a layer, locked, each with its chain."""
+    """Return the children of these layers that see a layer, locked, each with its chain."""
     children: list[tuple[int, list[int]]] = []
     for batch in batched(layers, _LAYERS_A_QUERY, strict=False):
         found = KnowledgeLayer.objects.select_for_update().filter(parent_id__in=batch).order_by("pk")
@@ -75,7 +75,7 @@ class _Shifts:
         return cls(changes, dict(told), {(): sum(changes.values())})
 
     def seen_from(self, chain: Collection[int]) -> int:
-        """Give the sum over what the chain, the highest layer first, shows of the units."""
+        """Return the sum over what the chain, the highest layer first, shows of the units."""
         deciding = tuple(layer for layer in chain if layer in self.told)
         if deciding not in self.found:
             topmost: dict[int, str] = {}

@@ -33,7 +33,7 @@ _SMALL_CODE = np.dtype("<u2")
 
 
 def packed_postings(numbers: Array, frequencies: Array, lengths: Array) -> bytes:
-    """Give the postings of one term as bytes; `numbers` are the units', each once."""
+    """Return the postings of one term as bytes; `numbers` are the units', each once."""
     order = np.argsort(numbers)
     joined = (frequencies.astype(np.uint64) << np.uint64(32)) | lengths.astype(np.uint64)
     pairs, codes = np.unique(joined[order], return_inverse=True)
@@ -44,7 +44,7 @@ def packed_postings(numbers: Array, frequencies: Array, lengths: Array) -> bytes
 
 
 def packed_said(units: Array, frequencies: Array, lengths: Array) -> bytes:
-    """Give the postings of one term in what was said as bytes; `units` are keys."""
+    """Return the postings of one term in what was said as bytes; `units` are keys."""
     return bytes(np.column_stack((units, frequencies, lengths)).astype(_KEY).tobytes())
 
 
@@ -55,7 +55,7 @@ def said_postings(content: bytes) -> TermPostings:
 
 
 def packed_units(keys: Array) -> bytes:
-    """Give the keys of the units of one run of numbers as bytes."""
+    """Return the keys of the units of one run of numbers as bytes."""
     return bytes(keys.astype(_KEY).tobytes())
 
 
@@ -78,18 +78,18 @@ class Postings:
         return cls(words[2 + 2 * pairs :], codes, frequencies.astype(np.float64), lengths.astype(np.float64))
 
     def without(self, hidden: Array) -> Self:
-        """Give what is left when units are hidden; `hidden` says of each number whether it is."""
+        """Return what is left when units are hidden; `hidden` says of each number whether it is."""
         seen = ~hidden[self.numbers]
         return type(self)(self.numbers[seen], self.codes[seen], self.frequencies, self.lengths)
 
     def gains(self, gain: float, scale: Scale) -> Array:
-        """Give what each pair adds to a score."""
+        """Return what each pair adds to a score."""
         frequencies, lengths = self.frequencies * scale.share, self.lengths * scale.share
         gains: Array = gain * frequencies / (frequencies + scale.constant + scale.slope * lengths)
         return gains
 
     def places(self, numbers: Array) -> Array:
-        """Give the place of each of these units here, -1 for those that do not have the term."""
+        """Return the place of each of these units here, -1 for those that do not have the term."""
         if not len(self.numbers):
             return np.full(len(numbers), -1)
         places = np.minimum(self.numbers.searchsorted(numbers.astype(_NUMBER)), len(self.numbers) - 1)
@@ -107,7 +107,7 @@ class Segment:
     names: Mapping[str, Postings]
 
     def best(self, ranked: Ranked, limit: int) -> "Best":
-        """Give the best units; of equal ones at the cut, those with the lowest numbers."""
+        """Return the best units; of equal ones at the cut, those with the lowest numbers."""
         scores = np.zeros(self.unit_count)
         gains: dict[str, Array] = {}
         for term, gain in ranked.gains.items():
@@ -122,7 +122,7 @@ class Segment:
         return Best(self.packed, numbers.tolist(), scores[numbers].tolist(), self._parts(ranked, gains, numbers))
 
     def _bar(self, ranked: Ranked, scores: Array, limit: int) -> float:
-        """Give a score that the best reach for certain: what the best do that have one term, whatever else they have.
+        """Return a score that the best reach for certain: what the best do that have one term, whatever else they have.
 
         Of the rarest term that enough units have, because its scores are few and among the highest.
         """
@@ -170,15 +170,15 @@ class PackedSearch:
     """What gave the units that `best` gave their scores, by key."""
 
     def frequency(self, term: str) -> int:
-        """Give how many visible units have the term."""
+        """Return how many visible units have the term."""
         return sum(len(segment.terms[term].numbers) for segment in self.segments if term in segment.terms)
 
     def is_name(self, name: str) -> bool:
-        """Tell whether somebody of this name said something."""
+        """Return whether somebody of this name said something."""
         return any(len(segment.names[name].numbers) for segment in self.segments if name in segment.names)
 
     def best(self, ranked: Ranked, limit: int) -> dict[int, float]:
-        """Give the scores of the best units by key: of each layer as many as `limit`; one query at most."""
+        """Return the scores of the best units by key: of each layer as many as `limit`; one query at most."""
         found = [segment.best(ranked, limit) for segment in self.segments]
         self._read_keys([(best.packed, number // UNITS_A_PART) for best in found for number in best.numbers])
         scores: dict[int, float] = {}
@@ -189,7 +189,7 @@ class PackedSearch:
         return scores
 
     def parts(self, units: Collection[int]) -> dict[int, Mapping[str, float]]:
-        """Give what each term gave to those of the units that `best` gave."""
+        """Return what each term gave to those of the units that `best` gave."""
         return {unit: self.chosen[unit] for unit in units if unit in self.chosen}
 
     def _read_keys(self, runs: Iterable[tuple[int, int]]) -> None:
@@ -210,7 +210,7 @@ class PackedView:
 
     @classmethod
     def of(cls, packings: Iterable[Packing], hidden: Hidden) -> Self:
-        """Give what of a chain is packed.
+        """Return what of a chain is packed.
 
         One query for each packed layer of which something is hidden, none where the same was the last time.
         """
@@ -221,11 +221,11 @@ class PackedView:
 
     @property
     def layer_ids(self) -> frozenset[int]:
-        """Give the layers that need not be read row by row."""
+        """Return the layers that need not be read row by row."""
         return frozenset(layer for _, layer in self.layers.values())
 
     def search(self, terms: Iterable[str], names: Mapping[str, str]) -> PackedSearch:
-        """Give the postings of terms, and of who said something by name; one query.
+        """Return the postings of terms, and of who said something by name; one query.
 
         Args:
             names: each name's term; none where nothing was said, for which is not looked then.
@@ -254,7 +254,7 @@ class PackedView:
         return postings.without(self.hidden[packed]) if packed in self.hidden else postings
 
     def _parts(self, keys: Sequence[int], *, was_said: bool) -> list[tuple[int, str, int, bytes]]:
-        """Give the parts of these terms, and all keys of units where they are few."""
+        """Return the parts of these terms, and all keys of units where they are few."""
         few = [_runs(count) for count, _ in self.layers.values() if count <= _READ_AHEAD * UNITS_A_PART]
         runs = range(max(few, default=0))
         kind = PackedPart.Kind
@@ -275,12 +275,12 @@ def _cut(candidates: Array, scores: Array, limit: int) -> Array:
 
 
 def _highest(values: Array, place: int) -> float:
-    """Give the value that is at this place, counted from 1, when the highest come first."""
+    """Return the value that is at this place, counted from 1, when the highest come first."""
     return float(np.partition(values, len(values) - place)[len(values) - place])
 
 
 def _units_of(packed: Collection[int], runs: Collection[int]) -> dict[tuple[int, int], Array]:
-    """Give runs of units' keys by packing and number."""
+    """Return runs of units' keys by packing and number."""
     columns, kind = ("packed_id", "key", "content"), PackedPart.Kind.UNITS
     rows = look_up_rows(PackedPart, columns, {"key": runs}, binary=True, packed_id=packed, kind=kind)
     return {(key, run): np.frombuffer(bytes(content), _KEY) for key, run, content in rows}
@@ -288,7 +288,7 @@ def _units_of(packed: Collection[int], runs: Collection[int]) -> dict[tuple[int,
 
 @lru_cache(maxsize=_MASKS_REMEMBERED)
 def _hidden_numbers(packing: Packing, hidden: frozenset[int]) -> Array:
-    """Give of each number of a packing whether its unit is hidden."""
+    """Return of each number of a packing whether its unit is hidden."""
     runs = _units_of([packing.pk], range(_runs(packing.unit_count)))
     units = [runs[packing.pk, number] for number in range(len(runs))]
     numbers: Array = np.isin(np.concatenate([np.array([], _KEY), *units]), np.fromiter(hidden, np.int64, len(hidden)))

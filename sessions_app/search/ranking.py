@@ -35,17 +35,17 @@ class Scale:
 
     @classmethod
     def of(cls, unit_count: int, term_count: int, share: int = 1) -> Self:
-        """Give the scale of a view with these counts."""
+        """Return the scale of a view with these counts."""
         average = term_count / unit_count
         return cls(unit_count, K1 * (1 - B) * WHOLE_FREQUENCY * share, K1 * B * WHOLE_FREQUENCY / average, share)
 
     @classmethod
     def of_windows(cls, unit_count: int, term_count: int) -> Self:
-        """Give the scale for frequencies that are shared among neighbours."""
+        """Return the scale for frequencies that are shared among neighbours."""
         return replace(cls.of(unit_count, term_count, WHOLE_SHARE), unit_count=unit_count + BEYOND)
 
     def gain(self, weight: float, document_frequency: int) -> float:
-        """Give what a term adds at most to a unit's score."""
+        """Return what a term adds at most to a unit's score."""
         rest = max(0, self.unit_count - document_frequency)
         return weight * log((rest + 0.5) / (document_frequency + 0.5) + 1) * (K1 + 1)
 
@@ -65,12 +65,12 @@ class Ranked:
 
     @property
     def speaker_gain(self) -> float:
-        """Give what a unit gains for each of its speaker's names in the question."""
+        """Return what a unit gains for each of its speaker's names in the question."""
         return min(SPEAKER_GAIN, SPEAKER_SHARE * max(self.gains.values(), default=0.0))
 
     @property
     def highest_score(self) -> float:
-        """Give what no unit's score can pass."""
+        """Return what no unit's score can pass."""
         return sum(self.gains.values()) + len(self.speakers) * self.speaker_gain
 
     @classmethod
@@ -82,7 +82,9 @@ class Ranked:
         speakers: Mapping[str, frozenset[int]] | None = None,
         packed: "PackedSearch | None" = None,
     ) -> Self:
-        """Give the ranking of weighted terms; `speakers` are those the question names, with what each of them said."""
+        """Return the ranking of weighted terms; `speakers` are those the question names, with what each of them
+        said.
+        """
         gains = {
             term: scale.gain(weight, len(postings[term]) + (packed.frequency(term) if packed else 0))
             for term, weight in weights.items()
@@ -90,12 +92,12 @@ class Ranked:
         return cls(postings, gains, scale, speakers or {}, packed)
 
     def best_scores(self, limit: int) -> dict[int, float]:
-        """Give the scores of at least the best `limit` units."""
+        """Return the scores of at least the best `limit` units."""
         scores = self.scores()
         return scores | self.packed.best(self, limit) if self.packed else scores
 
     def scores(self) -> dict[int, float]:
-        """Give the score of every unit that has a term and is not packed."""
+        """Return the score of every unit that has a term and is not packed."""
         scores: dict[int, float] = {}
         constant, slope = self.scale.constant, self.scale.slope
         for term, gain in self.gains.items():
@@ -108,7 +110,7 @@ class Ranked:
         return scores
 
     def parts(self, units: Collection[int]) -> dict[int, Mapping[str, float]]:
-        """Give what each term, and each speaker, contributed to these units' scores."""
+        """Return what each term, and each speaker, contributed to these units' scores."""
         parts: dict[int, dict[str, float]] = {unit: {} for unit in units}
         constant, slope = self.scale.constant, self.scale.slope
         for term, gain in self.gains.items():

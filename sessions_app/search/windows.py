@@ -41,7 +41,7 @@ class Place:
 
 
 def place_of(unit: KnowledgeUnit) -> Place | None:
-    """Give an utterance's place in its conversation, which is a chunk of its source; None for other units."""
+    """Return an utterance's place in its conversation, which is a chunk of its source; None for other units."""
     if unit.unit_type != UTTERANCE or unit.unit_index is None:
         return None
     name = f"{unit.source_id}\n{unit.chunk_id}".encode("utf-8", "surrogatepass")
@@ -61,7 +61,7 @@ class Windows:
     lengths: Mapping[int, float] = field(default_factory=dict)
 
     def spread(self, postings: TermPostings) -> TermPostings:
-        """Give the postings with frequencies shared among neighbours, all frequencies and lengths in tenths."""
+        """Return the postings with frequencies shared among neighbours, all frequencies and lengths in tenths."""
         frequencies: defaultdict[int, int] = defaultdict(int)
         lengths: dict[int, float] = {}
         for unit, frequency, length in postings:
@@ -72,7 +72,7 @@ class Windows:
 
 
 def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) -> Windows:
-    """Give the windows of those of these units that were said in a conversation; two queries for few units.
+    """Return the windows of those of these units that were said in a conversation; two queries for few units.
 
     More where other units stand before `SPREAD_LIMIT` utterances; `units` are the best first.
     """
@@ -86,7 +86,7 @@ def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) 
 
 
 def _first_said(units: Sequence[int]) -> list[tuple[int, int]]:
-    """Give stretch and place of the first of these units that were said, at most `SPREAD_LIMIT`."""
+    """Return stretch and place of the first of these units that were said, at most `SPREAD_LIMIT`."""
     said: list[tuple[int, int]] = []
     start, end = 0, SPREAD_LIMIT
     while start < len(units) and len(said) < SPREAD_LIMIT:
@@ -113,7 +113,7 @@ def _windows(at: Mapping[tuple[int, int], tuple[int, int]]) -> Windows:
 
 
 def _steps(place: int) -> tuple[int, ...]:
-    """Give which stretches hold a place's neighbours and all of theirs: its own and the nearer one beside it."""
+    """Return which stretches hold a place's neighbours and all of theirs: its own and the nearer one beside it."""
     if place % STRETCH >= STRETCH // 2:
         return 0, 1
     return (0, -1) if place >= STRETCH else (0,)

@@ -39,12 +39,12 @@ class Asked:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """Give all words."""
+        """Return all words."""
         return tuple(word for phrase in self.phrases for word in phrase)
 
 
 def asked_for(text: str) -> Asked:
-    """Give what a text asks for: what stands between quotation marks as a phrase, every other word by itself.
+    """Return what a text asks for: what stands between quotation marks as a phrase, every other word by itself.
 
     Words beyond the first `ASKED_WORDS` are left out and counted.
     """
@@ -79,7 +79,7 @@ def rewrite_words(entries: Iterable[tuple[int, int, str]]) -> None:
 
 
 def units_holding(view: EffectiveView, asked: Asked, limit: int) -> list[LayerUnit]:
-    """Give the units of a view that hold all the words and phrases asked for, in the order they came in."""
+    """Return the units of a view that hold all the words and phrases asked for, in the order they came in."""
     keys = _found(view.shown, view.hidden, asked, limit)
     rows = LayerUnit.objects.select_related("origin").defer("origin__content").in_bulk(keys)
     return [rows[key] for key in keys]

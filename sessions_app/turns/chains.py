@@ -25,7 +25,7 @@ _GENERATION = "chain-generation"
 
 
 def chain_of(session: Session, call: TurnCall) -> Chain | None:
-    """Give the turn's place in the provider's thread; None where there is none.
+    """Return the turn's place in the provider's thread; None where there is none.
 
     A request that brings a history of its own does not follow what this session said before. Answers that are kept
     are found again by the request, which would never be the same twice.

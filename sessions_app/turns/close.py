@@ -45,7 +45,7 @@ NOTHING_USED = Selection()
 
 
 def ending(error: Mapping[str, Any]) -> ExplainabilityTurn.Status:
-    """Give the status that a turn with this error ends in [O-18]."""
+    """Return the status that a turn with this error ends in [O-18]."""
     return _ENDINGS.get(error["code"], Status.FAILED)
 
 
@@ -71,7 +71,7 @@ class TurnError(MRPError):
         self.phase, self.outbound = phase or _phase_of(error["code"]), outbound
 
     def as_fields(self) -> dict[str, Any]:
-        """Give what an answer would have said beside its text [O-44]."""
+        """Return what an answer would have said beside its text [O-44]."""
         return {"error_phase": self.phase, "outbound_request": self.outbound, "tool_calls": []}
 
 
@@ -82,7 +82,7 @@ _OF_PLUGINS = frozenset({
 
 
 def _phase_of(code: str) -> str | None:
-    """Give HAL's name for where a turn went wrong; None where nothing of the turn did [H33]."""
+    """Return HAL's name for where a turn went wrong; None where nothing of the turn did [H33]."""
     if code.startswith("LLM_"):
         return "openai"
     return "tool" if code in _OF_PLUGINS else None

@@ -206,7 +206,7 @@ def _add_messages(session: Session, turn: ExplainabilityTurn, call: TurnCall, ou
 
 
 def _chosen(call: TurnCall, used: Selection, level: int) -> list[tuple[str, Any]]:
-    """Give the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
+    """Return the preferences a success leaves: the plugins that answered, the level, a named model [S-24].
 
     A command for a skill leaves none [C-1], a skill that a model chose none of the solver that it asked for.
     """

@@ -20,11 +20,11 @@ class SystemClock:
     """The machine's clock outside of tests."""
 
     def now(self) -> datetime:
-        """Give the current time in UTC."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
     def monotonic_ms(self) -> float:
-        """Give milliseconds that never go back."""
+        """Return milliseconds that never go back."""
         return time.monotonic() * 1000
 
 
@@ -47,12 +47,12 @@ def install_plugins() -> None:
 
 @cache
 def machine() -> Machine:
-    """Give the process's machine."""
+    """Return the process's machine."""
     return Machine(registry.installed, workers, SystemClock(), model_source())
 
 
 def turn_limits() -> Limits:
-    """Give the bounds of one turn as they are set [K-20]."""
+    """Return the bounds of one turn as they are set [K-20]."""
     return Limits(
         max_llm_calls=settings.MRPVM_MAX_LLM_CALLS,
         request_timeout_ms=settings.MRPVM_REQUEST_TIMEOUT_MS,

@@ -23,7 +23,7 @@ from sessions_app.models import ExplainabilityTurn
 
 
 def progress_of(turn: ExplainabilityTurn, event: Event) -> dict[str, Any] | None:
-    """Give the progress payload of a machine event, None for events that clients need not hear of."""
+    """Return the progress payload of a machine event, None for events that clients need not hear of."""
     match event.data:
         case TurnStarted():
             return _payload(turn, event, "request", "start", "Turn started")

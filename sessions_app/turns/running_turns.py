@@ -33,7 +33,7 @@ class RunningTurns:
 
     @contextmanager
     def place(self) -> Iterator[Callable[[], None]]:
-        """Give what takes a place, which may be called again; the place is given back at the end.
+        """Return what takes a place, which may be called again; the place is given back at the end.
 
         Calling it raises Unavailable: SERVER_BUSY.
         """

@@ -23,7 +23,7 @@ from sessions_app.turns.state import read_state
 def what_if(
     session: Session, call: TurnCall, *, preferences: Selection | None = None, with_statistics: bool = True
 ) -> Prediction:
-    """Give what a turn of the session would try now.
+    """Return what a turn of the session would try now.
 
     Args:
         preferences: in place of the session's own.

@@ -28,12 +28,12 @@ class Member:
 
     @property
     def can_write(self) -> bool:
-        """Tell whether the member may run turns and change things."""
+        """Return whether the member may run turns and change things."""
         return is_at_least(self.role, "editor")
 
     @property
     def is_admin(self) -> bool:
-        """Tell whether the member may manage keys and members."""
+        """Return whether the member may manage keys and members."""
         return is_at_least(self.role, "admin")
 
     def check(self, needed: str) -> None:
@@ -52,7 +52,7 @@ type MemberView[**P] = Callable[Concatenate[HttpRequest, Member, P], HttpRespons
 def member_view[**P](
     needed: str = "viewer",
 ) -> Callable[[MemberView[P]], Callable[Concatenate[HttpRequest, P], HttpResponse]]:
-    """Give a decorator that calls the view with the member, or answers what keeps the user out.
+    """Return a decorator that calls the view with the member, or answers what keeps the user out.
 
     No membership: a page that says so. A lower role than `needed`: 403. What is not there for this project, and what
     belongs to another one, alike: 404.

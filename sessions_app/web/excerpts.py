@@ -16,7 +16,7 @@ class Part:
 
 
 def excerpt(text: str, words: Sequence[str], chars: int = 2 * AROUND_CHARS) -> list[Part]:
-    """Give about `chars` characters of the text in one line, from a little before the first hit on.
+    """Return about `chars` characters of the text in one line, from a little before the first hit on.
 
     What is left out at either end is shown as an ellipsis. Hits with nothing between them are one: where a script puts
     no space between words, each sign is a word.
@@ -40,6 +40,6 @@ def _parts(shown: str, pattern: re.Pattern[str]) -> list[Part]:
 
 
 def holds(text: str, words: Sequence[str]) -> bool:
-    """Tell whether one of the words stands in the text."""
+    """Return whether one of the words stands in the text."""
     folded = text.casefold()
     return any(word.casefold() in folded for word in words)

@@ -18,7 +18,7 @@ type FormView[**P] = Callable[Concatenate[HttpRequest, P], HttpResponse]
 
 
 def form_of[**P](page: str, *names: str) -> Callable[[FormView[P]], FormView[P]]:
-    """Give a decorator for a view that takes a form by POST; whoever opens its address is told so, with 405.
+    """Return a decorator for a view that takes a form by POST; whoever opens its address is told so, with 405.
 
     Args:
         page: the name of the page that holds the form.
@@ -89,5 +89,5 @@ def keep(request: HttpRequest, name: str, value: dict[str, Any]) -> None:
 
 
 def take(request: HttpRequest, name: str) -> dict[str, Any]:
-    """Give what was kept, once."""
+    """Return what was kept, once."""
     return request.session.pop(name, {})

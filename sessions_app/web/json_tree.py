@@ -28,7 +28,7 @@ class ShownJson:
 
 
 def shown_json(value: Any, limit_bytes: int) -> ShownJson:
-    """Give the value as a tree that can be folded, or as the first `limit_bytes` of its text if it is longer."""
+    """Return the value as a tree that can be folded, or as the first `limit_bytes` of its text if it is longer."""
     if value is None or value in ({}, []):
         return ShownJson(html=SafeString(""), is_empty=True)
     nodes, depth = extent(value)
@@ -39,14 +39,14 @@ def shown_json(value: Any, limit_bytes: int) -> ShownJson:
 
 
 def shown_text(text: str, limit_bytes: int) -> ShownJson:
-    """Give the beginning of a text as it is."""
+    """Return the beginning of a text as it is."""
     encoded = text.encode("utf-8", "replace")
     kept = encoded[:limit_bytes].decode("utf-8", "ignore")
     return ShownJson(html=_safe(escape(kept)), is_empty=not text, left_out_bytes=len(encoded) - len(kept.encode()))
 
 
 def extent(value: Any) -> tuple[int, int]:
-    """Give how many values a value holds, itself included, and how many levels deep it is."""
+    """Return how many values a value holds, itself included, and how many levels deep it is."""
     count, deepest, waiting = 0, 0, [(value, 1)]
     while waiting:
         item, depth = waiting.pop()
@@ -70,7 +70,7 @@ type Path = tuple[int, ...]
 
 
 def _open_paths(value: Any) -> frozenset[Path]:
-    """Give the places of the parts that are open at first: level by level, as far as the rows reach."""
+    """Return the places of the parts that are open at first: level by level, as far as the rows reach."""
     opened: set[Path] = set()
     waiting: deque[tuple[Path, Any]] = deque([((), value)])
     rows = _OPEN_ROWS

@@ -22,7 +22,7 @@ def page(
     section: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Give a page, or one fragment of it by `template#fragment`.
+    """Return a page, or one fragment of it by `template#fragment`.
 
     Args:
         section: which entry of the main navigation is the current one.
@@ -44,7 +44,7 @@ def back_to(request: HttpRequest, default: str) -> HttpResponseRedirect:
 
 
 def leads_back(request: HttpRequest) -> str:
-    """Give the form's `next` if that is an address of this server, else nothing."""
+    """Return the form's `next` if that is an address of this server, else nothing."""
     target = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure())
     return target if is_ours else ""

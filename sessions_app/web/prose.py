@@ -15,7 +15,7 @@ _CITATION = re.compile(r"\[(\d{1,3})\]")
 
 
 def prose(text: str, sources_url: str = "") -> SafeString:
-    """Give the text as safe HTML: HTML in it is shown as text, images are shown as their Markdown.
+    """Return the text as safe HTML: HTML in it is shown as text, images are shown as their Markdown.
 
     Args:
         sources_url: where source marks such as `[1]` lead, the number at its end; they stay plain text without it.
@@ -25,7 +25,7 @@ def prose(text: str, sources_url: str = "") -> SafeString:
 
 
 def plain(text: str) -> str:
-    """Give the words of a Markdown text in one line, for a list that has no room for more."""
+    """Return the words of a Markdown text in one line, for a list that has no room for more."""
     return " ".join(" ".join(_words(token) for token in _markdown().parse(text)).split())
 
 

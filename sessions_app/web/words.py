@@ -53,7 +53,7 @@ END_WORDS: Mapping[str, str] = {
 
 
 def why(reason: str) -> str:
-    """Give a reason in words: a code becomes a sentence, words stay."""
+    """Return a reason in words: a code becomes a sentence, words stay."""
     return CODES.get(reason, reason)
 
 
@@ -72,7 +72,7 @@ BASIS_WORDS: Mapping[str, tuple[str, str]] = {
 
 
 def ending(status: str, outcome: str | None, kind: str) -> str:
-    """Give how a turn ended, in a few words; `outcome` is what became of its question."""
+    """Return how a turn ended, in a few words; `outcome` is what became of its question."""
     if kind == "command":
         return "Command"
     if status == "succeeded" and outcome in OUTCOME_WORDS:

@@ -109,7 +109,7 @@ class Life:
         mount_base(self.session(), self.base(), reason="load-api", discard_draft=True)
 
     def tops(self) -> list[KnowledgeLayer]:
-        """Give the top of everything that can be searched."""
+        """Return the top of everything that can be searched."""
         heads = KnowledgeBase.objects.values_list("head_id", flat=True)
         journals = Session.objects.values_list("journal_id", flat=True)
         return list(KnowledgeLayer.objects.filter(pk__in=[*heads, *journals]).order_by("pk"))
@@ -135,7 +135,7 @@ def _stemmed(words: dict[str, float]) -> dict[str, float]:
 
 
 def of_a_copy(layer: KnowledgeLayer) -> list[list[Hit]]:
-    """Give the answers of one new layer that holds what this one shows."""
+    """Return the answers of one new layer that holds what this one shows."""
     units: dict[str, KnowledgeUnit] = {row.unit_id: row.to_value() for row in visible(layer)}
     copied = create_layer(Kind.BASE, None)
     index_units(copied, list(units.values()))
@@ -153,7 +153,7 @@ def same(left: list[list[Hit]], right: list[list[Hit]]) -> bool:
 
 
 def postings_of(layer: KnowledgeLayer) -> Counter[Any]:
-    """Give what a search reads of one layer."""
+    """Return what a search reads of one layer."""
     rows = Posting.objects.filter(layer_id=layer.postings_layer_id or layer.pk)
     return Counter(rows.values_list("unit_id", "term", "frequency", "length"))
 

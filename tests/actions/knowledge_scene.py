@@ -121,14 +121,14 @@ def stage(session: Session, source_id: str, *claims: str) -> None:
 
 
 def seen(session: Session, words: str) -> list[tuple[str, str]]:
-    """Give what the session finds, as claim and store, sorted."""
+    """Return what the session finds, as claim and store, sorted."""
     knowledge = SessionKnowledge.of(Session.objects.get(pk=session.pk))
     hits = knowledge.search(dict.fromkeys(terms(words), 1.0), 100)
     return sorted((hit.unit.text, hit.store) for hit in hits)
 
 
 def held(base: KnowledgeBase, words: str) -> list[str]:
-    """Give the claims that the base's head shows for these words, sorted."""
+    """Return the claims that the base's head shows for these words, sorted."""
     head = KnowledgeBase.objects.select_related("head").get(pk=base.pk).head
     hits = SessionKnowledge(EffectiveView.of_layer(head)).search(dict.fromkeys(terms(words), 1.0), 100)
     return sorted(hit.unit.text for hit in hits)

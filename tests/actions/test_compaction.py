@@ -54,7 +54,7 @@ def now(base: KnowledgeBase) -> KnowledgeBase:
 
 
 def shown(knowledge: SessionKnowledge) -> Any:
-    """Give everything that a reader can find out: hits with scores and their parts, guidance, the newest."""
+    """Return everything that a reader can find out: hits with scores and their parts, guidance, the newest."""
     found: list[Any] = []
     for first, second in pairwise([*WORDS, WORDS[0]]):
         hits = knowledge.search({terms(first)[0]: 1.0, terms(second)[0]: 0.5}, 7)
@@ -144,7 +144,7 @@ def test_no_reader_sees_a_difference_now_or_later(base: KnowledgeBase, seed: int
 
 
 def found_in(base: KnowledgeBase) -> list[list[tuple[str, float]]]:
-    """Give what a base finds; ids of journals name their session, so units are known by what they say."""
+    """Return what a base finds; ids of journals name their session, so units are known by what they say."""
     knowledge = SessionKnowledge(EffectiveView.of_layer(now(base).head))
     return [
         sorted((hit.unit.text, round(hit.score, 9)) for hit in knowledge.search({terms(word)[0]: 1.0}, 500))

@@ -21,7 +21,7 @@ BATCH_TAKES = timedelta(minutes=6)
 
 @pytest.fixture
 def deep(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
-    """Give a base of four layers, which is folded unit by unit."""
+    """Return a base of four layers, which is folded unit by unit."""
     monkeypatch.setattr(compaction, "UNITS_A_TRANSACTION", 1)
     for number in range(4):
         unit = make_unit(f"s{number}::1", f"pump {number}")

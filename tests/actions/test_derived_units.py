@@ -37,7 +37,7 @@ def fresh(session: Session) -> Session:
 
 
 def source(source_id: str, *claims: str, origins: tuple[str, ...] = ()) -> NewSource:
-    """Give a source with a unit for each claim; the first is derived from the origins."""
+    """Return a source with a unit for each claim; the first is derived from the origins."""
     units = [
         make_unit(
             f"{source_id}::{place}", claim, source_id=source_id,
@@ -64,7 +64,7 @@ def dirty_in(session: Session) -> set[str]:
 
 @pytest.fixture
 def derived(base: KnowledgeBase, session: Session) -> KnowledgeBase:
-    """Give a base of four sources: b is derived from a, c from b, and d from nothing; the session has it mounted."""
+    """Return a base of four sources: b is derived from a, c from b, and d from nothing; the session has it mounted."""
     add(base, source("a", "The pump is loud", "The pump is old"))
     add(base, source("b", "The pump needs oil", "The pump is red", origins=("a::0",)))
     add(base, source("c", "The pump costs money", origins=("b::0", "gone::0")))
@@ -206,7 +206,7 @@ class Sources:
         return {name for name, units in self.units.items() if any(said.is_stale for said in units.values())}
 
     def candidates(self, source_id: str) -> list[str]:
-        """Give what a source could be derived from."""
+        """Return what a source could be derived from."""
         others = [units for name, units in self.units.items() if name != source_id]
         return [unit_id for units in others for unit_id, said in units.items() if not said.is_stale]
 

@@ -58,7 +58,7 @@ def load(session: Session, count: int = 8, source_id: str = "ctx-1", **more: obj
 
 
 def rows() -> tuple[int, ...]:
-    """Give how many rows a source or load may have left behind."""
+    """Return how many rows a source or load may have left behind."""
     tables = (KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, ContextUnit, UnitEvent, QuarantinedChunk)
     return tuple(table.objects.count() for table in tables)
 

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def source() -> Session:
-    """Give a session of 20 messages whose summary tells of the first 12."""
+    """Return a session of 20 messages whose summary tells of the first 12."""
     session = create_session(ensure_default_project())
     roles = ("user", "assistant") * 10
     import_history(session, [{"role": role, "content": f"Thing {n} costs ${n}00."} for n, role in enumerate(roles, 1)])
@@ -46,7 +46,7 @@ def load(session: Session, count: int, source_id: str = "ctx") -> None:
 
 
 def told_in(session: Session) -> str:
-    """Give all that the session's next turn tells a model of the conversation."""
+    """Return all that the session's next turn tells a model of the conversation."""
     return "\n".join(item.content for item in prepared_turn(session, "And then?").request.history)
 
 
@@ -119,7 +119,7 @@ def test_no_transaction_grows_with_what_it_knew(source: Session, monkeypatch: py
 
 
 def expired_line(first: Session, length: int) -> list[Session]:
-    """Give `first` and the sessions that went on from it after each of so many expiries; the last is alive."""
+    """Return `first` and the sessions that went on from it after each of so many expiries; the last is alive."""
     line = [first]
     for _ in range(length):
         Session.objects.filter(pk=line[-1].pk).update(expired_at=timezone.now())

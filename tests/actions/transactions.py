@@ -19,7 +19,7 @@ class Written:
 
 @contextmanager
 def recorded(monkeypatch: pytest.MonkeyPatch, after: Callable[[], Any] = lambda: None) -> Iterator[list[Written]]:
-    """Give the outermost transactions of the block in order; `after` is called when one is over."""
+    """Return the outermost transactions of the block in order; `after` is called when one is over."""
     enter, leave = transaction.Atomic.__enter__, transaction.Atomic.__exit__
     transactions: list[Written] = []
     depth = 0

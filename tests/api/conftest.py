@@ -34,14 +34,14 @@ def unlimited_chats(settings: Settings) -> None:
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the test's own data directory."""
+    """Return the test's own data directory."""
     settings.MRPVM_DATA_DIR = tmp_path
     return tmp_path
 
 
 @pytest.fixture
 def project(transactional_db: None) -> Iterator[Project]:
-    """Give the default project; plugin calls run on threads of their own, so rows must really be there."""
+    """Return the default project; plugin calls run on threads of their own, so rows must really be there."""
     made = Project.objects.create(name="Default", slug="default", is_default=True)
     ensure_default_base(made)
     yield made
@@ -50,7 +50,7 @@ def project(transactional_db: None) -> Iterator[Project]:
 
 @pytest.fixture
 def other_project(project: Project) -> Project:
-    """Give a project of somebody else."""
+    """Return a project of somebody else."""
     made = Project.objects.create(name="Other", slug="other")
     ensure_default_base(made)
     return made
@@ -64,32 +64,32 @@ class Caller:
     client: Client = field(default_factory=Client)
 
     def get(self, path: str, **options: Any) -> Any:
-        """Give the answer to a GET."""
+        """Return the answer to a GET."""
         return self._checked("get", path, self.client.get(path, headers=self.headers, **options))
 
     def delete(self, path: str) -> Any:
-        """Give the answer to a DELETE."""
+        """Return the answer to a DELETE."""
         return self._checked("delete", path, self.client.delete(path, headers=self.headers))
 
     def post(self, path: str, body: Any = None, **headers: str) -> Any:
-        """Give the answer to a POST of JSON; a text goes as it is."""
+        """Return the answer to a POST of JSON; a text goes as it is."""
         return self._send("post", path, body, headers)
 
     def upload(self, path: str, file: str, data: bytes, kind: str = "application/octet-stream", **fields: str) -> Any:
-        """Give the answer to a POST of a form with a file."""
+        """Return the answer to a POST of a form with a file."""
         form = {"file": SimpleUploadedFile(file, data, content_type=kind), **fields}
         return self._checked("post", path, self.client.post(path, form, headers=self.headers))
 
     def patch(self, path: str, body: Any) -> Any:
-        """Give the answer to a PATCH of JSON."""
+        """Return the answer to a PATCH of JSON."""
         return self._send("patch", path, body, {})
 
     def put(self, path: str, body: Any) -> Any:
-        """Give the answer to a PUT of JSON."""
+        """Return the answer to a PUT of JSON."""
         return self._send("put", path, body, {})
 
     def chat(self, message: str, session_id: str | None = None, **more: Any) -> Any:
-        """Give the answer to one message."""
+        """Return the answer to one message."""
         body = {"messages": [{"role": "user", "content": message}], **more}
         return self.post("/api/chat/completions", body | ({"session_id": session_id} if session_id else {}))
 
@@ -106,7 +106,7 @@ class Caller:
 
 @pytest.fixture
 def caller(project: Project) -> Callable[..., Caller]:
-    """Give callers: `caller("viewer")`, `caller("editor", other_project)`."""
+    """Return callers: `caller("viewer")`, `caller("editor", other_project)`."""
 
     def make(role: str = "editor", owner: Project = project) -> Caller:
         _, plain = create_key(owner, role, role)
@@ -117,25 +117,25 @@ def caller(project: Project) -> Callable[..., Caller]:
 
 @pytest.fixture
 def editor(caller: Callable[..., Caller]) -> Caller:
-    """Give a caller who may run turns."""
+    """Return a caller who may run turns."""
     return caller("editor")
 
 
 @pytest.fixture
 def session_id(editor: Caller) -> str:
-    """Give a fresh session."""
+    """Return a fresh session."""
     return str(editor.post("/api/sessions").json()["session_id"])
 
 
 @pytest.fixture
 def stranger(caller: Callable[..., Caller], other_project: Project) -> Caller:
-    """Give an admin of another project."""
+    """Return an admin of another project."""
     return caller("admin", other_project)
 
 
 @pytest.fixture
 def talked(editor: Caller) -> Session:
-    """Give a session of two turns."""
+    """Return a session of two turns."""
     session_id = editor.chat("My dog is called Rex.").json()["session_id"]
     editor.chat("What is my dog called?", session_id)
     return Session.objects.get(session_id=session_id)
@@ -158,7 +158,7 @@ def check_against_schema(method: str, path: str, answer: Any) -> None:
 
 
 def _operation(method: str, path: str) -> dict[str, Any] | None:
-    """Give the operation whose template fits the path, the one with the fewest variables first."""
+    """Return the operation whose template fits the path, the one with the fewest variables first."""
     steps = path.strip("/").split("/")
     for template, operations in sorted(openapi_document()["paths"].items(), key=lambda item: item[0].count("{")):
         parts = template.strip("/").split("/")

@@ -32,7 +32,7 @@ HINTS = PlannerHints(
 
 
 def descriptor(plugin_id: str, plugin_type: Any) -> Descriptor:
-    """Give a descriptor of a plugin for tests."""
+    """Return a descriptor of a plugin for tests."""
     return Descriptor(
         id=plugin_id,
         type=plugin_type,
@@ -112,7 +112,7 @@ class HalfReadingDetector(RaisingDetector):
     descriptor = descriptor("sd-half", "sd-plugin")
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Give the symbolic detector's reading, or nonsense."""
+        """Return the symbolic detector's reading, or nonsense."""
         if "nonsense" in chunk.text:
             return Normalisation(status="success", context_document='@k1 ku atomic "x"\n@a1 set $k9 role Odd')
         return registry.installed.seed_detector("sd-symbolic").normalise(chunk, context)

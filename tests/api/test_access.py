@@ -30,7 +30,7 @@ KEYED = [pattern for pattern in ROUTES if "<" in str(pattern.pattern)]
 
 @pytest.fixture
 def talked(talked: Session, editor: Caller) -> Session:
-    """Give the session of two turns with a source in its draft."""
+    """Return the session of two turns with a source in its draft."""
     path = f"/api/sessions/{talked.session_id}/workspace/sources"
     staged = editor.post(path, {"name": "decks.md", "content": "Old."})
     assert staged.status_code == 200
@@ -38,7 +38,7 @@ def talked(talked: Session, editor: Caller) -> Session:
 
 
 def address(pattern: URLPattern, session: Session) -> str:
-    """Give the route's address with ids of things that exist in the session's project.
+    """Return the route's address with ids of things that exist in the session's project.
 
     A route with a variable that is not known here fails: say what stands for it.
     """
@@ -55,19 +55,19 @@ def address(pattern: URLPattern, session: Session) -> str:
 
 
 def methods_of(pattern: URLPattern) -> list[str]:
-    """Give the methods that the route's view answers."""
+    """Return the methods that the route's view answers."""
     view = pattern.callback.view_class  # type: ignore[attr-defined]
     return [method for method in METHODS if hasattr(view, method)]
 
 
 def calls(patterns: list[URLPattern], session: Session) -> list[tuple[str, str]]:
-    """Give method and address of everything that can be called, what deletes last and inner things first."""
+    """Return method and address of everything that can be called, what deletes last and inner things first."""
     made = [(method, address(pattern, session)) for pattern in patterns for method in methods_of(pattern)]
     return sorted(made, key=lambda item: (METHODS.index(item[0]), -item[1].count("/")))
 
 
 def call(client: Client, method: str, path: str, headers: dict[str, str], kb_id: str = "kb") -> Any:
-    """Give the answer to a call with a body that would do for most routes."""
+    """Return the answer to a call with a body that would do for most routes."""
     if method == "get":
         return client.get(path, headers=headers)
     body = {

@@ -23,7 +23,7 @@ USER = {"role": "user", "content": "My dog is called Rex."}
 
 
 def code_of(answer: Any) -> tuple[int, str]:
-    """Give status and error code."""
+    """Return status and error code."""
     return answer.status_code, answer.json()["error"]["code"]
 
 

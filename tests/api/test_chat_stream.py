@@ -38,7 +38,7 @@ class Streamed:
         self.answer = self.connection.getresponse()
 
     def frames(self) -> Iterator[str]:
-        """Give the frames, comments included, as they arrive."""
+        """Return the frames, comments included, as they arrive."""
         lines: list[str] = []
         for raw in self.answer:
             line = raw.decode().rstrip("\n")
@@ -49,7 +49,7 @@ class Streamed:
                 lines = []
 
     def events(self) -> Iterator[StreamEvent]:
-        """Give the events; each has one line of data [API-14]."""
+        """Return the events; each has one line of data [API-14]."""
         for frame in self.frames():
             if frame.startswith(":"):
                 continue
@@ -65,7 +65,7 @@ class Streamed:
 
 @pytest.fixture
 def stream(project: Project, live_asgi: LiveServer, editor: Caller) -> Callable[..., Streamed]:
-    """Give a function that starts a stream."""
+    """Return a function that starts a stream."""
     return lambda message, **body: Streamed(live_asgi, editor, message=message, **body)
 
 
@@ -277,7 +277,7 @@ def test_who_waits_for_a_busy_session_takes_no_place(
 
 
 def posted(server: LiveServer, caller: Caller, body: dict[str, Any]) -> int:
-    """Give the status of a chat, whose answer is read to its end."""
+    """Return the status of a chat, whose answer is read to its end."""
     connection = http.client.HTTPConnection(server.address, timeout=PATIENCE_SECONDS)
     headers = {"Content-Type": "application/json", **caller.headers}
     connection.request("POST", "/api/chat/completions", json.dumps(body), headers)
@@ -287,7 +287,7 @@ def posted(server: LiveServer, caller: Caller, body: dict[str, Any]) -> int:
 
 
 def _waiting_count() -> int:
-    """Give how many threads of this process wait for a session."""
+    """Return how many threads of this process wait for a session."""
     return sum(
         any(frame.f_code is waiting_for_slot.__code__ for frame, _ in traceback.walk_stack(top))
         for top in sys._current_frames().values()

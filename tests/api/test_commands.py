@@ -14,7 +14,7 @@ ADD = {"invocation_mode": "tool_dispatch", "command_tool": "add"}
 
 
 def give(caller: Caller, session_id: str, text: str) -> dict[str, Any]:
-    """Give a command's envelope."""
+    """Return a command's envelope."""
     answer = caller.chat(text, session_id)
     assert answer.status_code == 200, answer.content
     body = answer.json()
@@ -23,7 +23,7 @@ def give(caller: Caller, session_id: str, text: str) -> dict[str, Any]:
 
 
 def state(session_id: str) -> dict[str, Any]:
-    """Give what of a session commands may not change by accident."""
+    """Return what of a session commands may not change by accident."""
     row = Session.objects.get(session_id=session_id)
     left_out = {"_state", "turn_sequence", "event_sequence", "last_activity_at"}
     messages = list(row.messages.values_list("sequence", "role", "content"))

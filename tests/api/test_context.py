@@ -20,7 +20,7 @@ PLAIN = {"enable_history_summarization": False, "enable_session_memory": False, 
 
 
 def begun(editor: Caller, count: int) -> Session:
-    """Give a session with so many messages in it."""
+    """Return a session with so many messages in it."""
     session_id = editor.post("/api/sessions", {}).json()["session_id"]
     session = Session.objects.get(session_id=session_id)
     append_messages(
@@ -44,12 +44,12 @@ def ask(editor: Caller, session: Session, **more: Any) -> dict[str, Any]:
 
 
 def section(report: dict[str, Any], name: str) -> dict[str, Any]:
-    """Give one section of a report."""
+    """Return one section of a report."""
     return next(item for item in report["sections"] if item["name"] == name)
 
 
 def sent(provider: Provider) -> list[dict[str, str]]:
-    """Give the messages of the last request that a model was to answer."""
+    """Return the messages of the last request that a model was to answer."""
     asked = [body for body in provider.bodies if "=== GROUP" in str(body) or "intents" in str(body["messages"][-1])]
     return list(asked[-1]["messages"])
 

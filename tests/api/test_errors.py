@@ -21,7 +21,7 @@ INNER = {"PluginError", "Diagnostic", "_failure", "PLUGIN_CONTRACT_VIOLATION"}
 
 
 def raised_codes() -> dict[str, str]:
-    """Give every code that the product's source names for an error of its own, with a file that names it."""
+    """Return every code that the product's source names for an error of its own, with a file that names it."""
     found: dict[str, str] = {}
     for package in ("mrpvm", "sessions_app"):
         for path in (ROOT / package).rglob("*.py"):
@@ -137,7 +137,7 @@ def test_a_code_without_a_status_is_a_defect(caplog: pytest.LogCaptureFixture) -
 
 
 def shape(answer: Any) -> dict[str, Any]:
-    """Give the error object after checking its shape."""
+    """Return the error object after checking its shape."""
     assert answer.headers["Content-Type"] == "application/json"
     body = answer.json()
     assert set(body) == {"error"}

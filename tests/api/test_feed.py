@@ -18,7 +18,7 @@ LAST_WORDS: dict[str, Any] = {"error": {}}
 
 
 async def read(feed: Feed) -> bytes:
-    """Give all that the stream sends."""
+    """Return all that the stream sends."""
     return b"".join([part async for part in _frames(feed, lambda: [("error", LAST_WORDS)], frame)])
 
 

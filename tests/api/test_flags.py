@@ -21,7 +21,7 @@ LEVELS = ("server", "project", "session", "request")
 
 
 def works(flag: str, answer: Any) -> bool:
-    """Tell whether the policy did its work in this turn."""
+    """Return whether the policy did its work in this turn."""
     report = turn_of(answer).context_report or {}
     if flag == "enable_history_summarization":
         return any(item["name"] == "summary" for item in report["sections"])

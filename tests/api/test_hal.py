@@ -26,14 +26,14 @@ LLM = {"seed_detector_plugin": "sd-symbolic", "goal_solver_plugin": "gs-llm-fast
 
 @pytest.fixture
 def responses(provider: Provider, unvalidated: None, settings: Settings) -> Provider:
-    """Give the configured provider, spoken to through its Responses API."""
+    """Return the configured provider, spoken to through its Responses API."""
     settings.MRPVM_LLM_API = "responses"
     forget_chains()
     return provider
 
 
 def contents(request: dict[str, Any]) -> list[str]:
-    """Give the texts of a request's conversation."""
+    """Return the texts of a request's conversation."""
     return [item["content"] for item in request.get("input") or request["messages"]]
 
 

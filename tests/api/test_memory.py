@@ -26,7 +26,7 @@ ALWAYS = {"document_bias": "always", **PINS}
 
 @pytest.fixture
 def manuals(project: Project) -> Project:
-    """Give a project whose base holds two manuals that speak of the same thing, and a third of something else."""
+    """Return a project whose base holds two manuals that speak of the same thing, and a third of something else."""
     told = {
         "red.pdf": ["The red pump needs oil of grade five.", "The valve of a pump opens at nine bar."],
         "blue.pdf": ["The blue pump needs water.", "The valve of a pump opens at nine bar of pressure always."],
@@ -44,13 +44,13 @@ def manuals(project: Project) -> Project:
 
 
 def turn_of(answer: Any) -> ExplainabilityTurn:
-    """Give the turn behind an answer."""
+    """Return the turn behind an answer."""
     assert answer.status_code == 200, answer.content
     return ExplainabilityTurn.objects.get(request_id=answer.json()["request_id"])
 
 
 def boosts(answer: Any) -> dict[str, str]:
-    """Give what the ledger says of the boost, by unit."""
+    """Return what the ledger says of the boost, by unit."""
     steps = unit_events(turn_of(answer))
     return {step.unit_id: step.reason for step in steps if "document in use" in step.reason}
 

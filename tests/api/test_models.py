@@ -24,18 +24,18 @@ QUESTION = "What is my dog called?"
 
 @pytest.fixture
 def stream(project: Project, live_asgi: LiveServer, editor: Caller) -> Callable[..., Streamed]:
-    """Give a function that starts a stream."""
+    """Return a function that starts a stream."""
     return lambda message, **body: Streamed(live_asgi, editor, message=message, **body)
 
 
 def told(editor: Caller) -> str:
-    """Give a session that knows a fact."""
+    """Return a session that knows a fact."""
     answer = editor.chat("My dog is called Rex.", seed_detector_plugin="sd-symbolic", goal_solver_plugin="gs-symbolic")
     return str(answer.json()["session_id"])
 
 
 def requests_of(editor: Caller, answer: Any, plugin_id: str) -> list[dict[str, Any]]:
-    """Give what the turn's page shows as requests of a plugin's call."""
+    """Return what the turn's page shows as requests of a plugin's call."""
     return list(meta_of(editor, answer, plugin_id)["requests"])
 
 

@@ -38,7 +38,7 @@ class MeetingSolver:
 
 
 def ends(streams: list[Streamed]) -> list[str]:
-    """Give the last event of each stream."""
+    """Return the last event of each stream."""
     return [list(stream.events())[-1][0] for stream in streams]
 
 

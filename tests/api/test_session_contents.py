@@ -19,7 +19,7 @@ TEXT = "# Boarding\n\nBoarding closes ten minutes before departure.\n\n# Dogs\n\
 
 
 def every_page(caller: Caller, path: str, key: str) -> list[Any]:
-    """Give the rows of all pages, one row a page."""
+    """Return the rows of all pages, one row a page."""
     rows: list[Any] = []
     cursor = ""
     while True:

@@ -13,7 +13,7 @@ from tests.api.doubles import HeldSolver, registered
 
 
 def told(editor: Caller) -> tuple[str, str]:
-    """Give a session that was told something, and the address of its base's actions."""
+    """Return a session that was told something, and the address of its base's actions."""
     session_id = editor.chat("My dog is called Rex.").json()["session_id"]
     return session_id, f"/api/sessions/{session_id}/kb"
 

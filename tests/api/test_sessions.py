@@ -16,7 +16,7 @@ from tests.api.conftest import Caller
 
 
 def ids(answer: Any) -> list[str]:
-    """Give the session ids of a page."""
+    """Return the session ids of a page."""
     assert answer.status_code == 200
     return [row["session_id"] for row in answer.json()["sessions"]]
 
@@ -212,7 +212,7 @@ def test_what_changes_a_session_waits_when_asked(
 
 
 def everything_of(session: Session) -> list[Any]:
-    """Give the session's row and how many events, mounts and units it has."""
+    """Return the session's row and how many events, mounts and units it has."""
     counts = [rows.count() for rows in (session.events, session.context_units)]
     return [Session.objects.filter(pk=session.pk).values().get(), KBMount.objects.count(), *counts]
 
@@ -239,7 +239,7 @@ def test_ending_is_idempotent(editor: Caller, talked: Session) -> None:
 
 @pytest.fixture
 def many(editor: Caller, project: Project) -> list[str]:
-    """Give the ids of seven sessions, the latest activity first; three of them at the same moment."""
+    """Return the ids of seven sessions, the latest activity first; three of them at the same moment."""
     made = [create_session(project, title=f"Title {number}") for number in range(7)]
     base = timezone.now() - timedelta(days=1)
     for number, row in enumerate(made):

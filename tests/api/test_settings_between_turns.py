@@ -49,7 +49,7 @@ STEPS = st.lists(
 
 @pytest.fixture
 def admin(caller: Callable[..., Caller]) -> Caller:
-    """Give a caller who may set the project's table."""
+    """Return a caller who may set the project's table."""
     return caller("admin")
 
 
@@ -64,7 +64,7 @@ def write(folder: Path, version: str) -> None:
 
 
 def asked_by(caller: Caller, provider: Provider, session_id: str, message: str) -> list[dict[str, Any]]:
-    """Give everything that a turn sends to models."""
+    """Return everything that a turn sends to models."""
     before = len(provider.asked)
     answer = caller.chat(message, session_id, goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")
     assert answer.status_code == 200, answer.content

@@ -30,17 +30,17 @@ def choosing(provider: Provider, choice: Behaviour, answer: str = "It leaves at 
 
 
 def is_choice(asked: Asked) -> bool:
-    """Tell whether a request asks for a choice."""
+    """Return whether a request asks for a choice."""
     return "You decide whether one of the listed skills" in json.dumps(asked.body)
 
 
 def solving(provider: Provider) -> list[str]:
-    """Give the system prompts of the requests that ask for no choice."""
+    """Return the system prompts of the requests that ask for no choice."""
     return [asked.body["messages"][0]["content"] for asked in provider.asked if not is_choice(asked)]
 
 
 def ask(editor: Caller, session_id: str, message: str = MESSAGE, **more: Any) -> dict[str, Any]:
-    """Give the answer to a message in a turn with the choice switched on."""
+    """Return the answer to a message in a turn with the choice switched on."""
     choices = {"enable_skill_selection": True, "seed_detector_plugin": "sd-symbolic"} | more
     answer = editor.chat(message, session_id, **choices)
     assert answer.status_code == 200, answer.content

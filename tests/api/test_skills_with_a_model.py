@@ -19,13 +19,13 @@ __all__ = ["provider"]
 
 
 def solving(provider: Provider) -> list[dict[str, Any]]:
-    """Give the messages of every request to a solver so far; a validator's are left out."""
+    """Return the messages of every request to a solver so far; a validator's are left out."""
     bodies = [asked.body["messages"] for asked in provider.asked]
     return [messages for messages in bodies if "You check answers" not in messages[0]["content"]]
 
 
 def system_of(provider: Provider) -> str:
-    """Give the system prompt of the last request to a solver."""
+    """Return the system prompt of the last request to a solver."""
     return str(solving(provider)[-1][0]["content"])
 
 

@@ -19,7 +19,7 @@ from tests.retention import age_payloads
 
 @pytest.fixture
 def registry(editor: Caller, talked: Session) -> str:
-    """Give the address of a registry of five entries; the third is a failed turn."""
+    """Return the address of a registry of five entries; the third is a failed turn."""
     with registered(RaisingDetector()):
         editor.chat("Bad luck", talked.session_id, seed_detector_plugin="sd-raising")
     for message in ("My cat is called Tom.", "What is my cat called?"):

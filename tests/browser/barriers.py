@@ -12,12 +12,12 @@ SERIOUS = {"serious", "critical"}
 
 @cache
 def axe() -> str:
-    """Give the checker's source; its licence and version lie beside it."""
+    """Return the checker's source; its licence and version lie beside it."""
     return (Path(__file__).parent / "vendor/axe-core/axe.min.js").read_text()
 
 
 def problems(browser: Browser) -> list[str]:
-    """Give what would keep somebody from using the page as it is shown now."""
+    """Return what would keep somebody from using the page as it is shown now."""
     browser.is_measured = True
     browser.page.evaluate(axe())
     found = browser.page.evaluate(f"axe.run({{{RULES}, resultTypes: ['violations']}})")["violations"]
@@ -27,7 +27,7 @@ def problems(browser: Browser) -> list[str]:
 
 
 def unspoken_labels(browser: Browser, place: str) -> list[str]:
-    """Give what has a name within a place that does not begin with what is seen: it cannot be named by who speaks."""
+    """Return what has a name within a place that does not begin with what is seen: it cannot be named by who speaks."""
     browser.is_measured = True
     browser.page.evaluate(axe())
     run = "place => axe.run(place, {runOnly: ['label-content-name-mismatch'], resultTypes: ['violations']})"

@@ -65,13 +65,13 @@ class Browser:
         return ready(self.page)
 
     def policy_breaches(self) -> list[str]:
-        """Give what the security policy stopped on the page now open."""
+        """Return what the security policy stopped on the page now open."""
         return self.page.evaluate("window.complaints ?? []")
 
 
 @pytest.fixture
 def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
-    """Give a browser logged in by a printed link; the test fails if anything complained."""
+    """Return a browser logged in by a printed link; the test fails if anything complained."""
     install_plugins()
     project = ensure_default_project()
     found = Browser(page, live_asgi.url, project)
@@ -87,7 +87,7 @@ def browser(live_asgi: LiveServer, page: Page) -> Iterator[Browser]:
 
 @pytest.fixture
 def plain_browser(browser: Browser) -> Iterator[Browser]:
-    """Give the same login in a browser that runs no scripts."""
+    """Return the same login in a browser that runs no scripts."""
     chromium: Chromium = browser.page.context.browser  # type: ignore[assignment]
     context = chromium.new_context(java_script_enabled=False, storage_state=browser.page.context.storage_state())
     yield Browser(context.new_page(), browser.url, browser.project)
@@ -95,13 +95,13 @@ def plain_browser(browser: Browser) -> Iterator[Browser]:
 
 
 def ready(page: Page) -> Page:
-    """Give the page once its scripts listen to keys and clicks."""
+    """Return the page once its scripts listen to keys and clicks."""
     expect(page.locator("html.is-ready")).to_be_attached()
     return page
 
 
 def aside[Result](act: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
-    """Give what an action gives, run as a server runs it: not on this thread, where Playwright keeps a loop."""
+    """Return what an action gives, run as a server runs it: not on this thread, where Playwright keeps a loop."""
 
     def work() -> Result:
         try:
@@ -154,7 +154,7 @@ class HeldSolver:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldSolver]:
-    """Give a solver that is tried first and holds its turn until the test lets go."""
+    """Return a solver that is tried first and holds its turn until the test lets go."""
     solver = HeldSolver()
     install_plugins()
     key = ("gs-plugin", solver.descriptor.id)
@@ -165,7 +165,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldSolver]:
 
 @pytest.fixture
 def beside(held: HeldSolver) -> Iterator[Callable[..., None]]:
-    """Give a function that runs a turn on a thread of its own; the test waits for it at its end."""
+    """Return a function that runs a turn on a thread of its own; the test waits for it at its end."""
     threads: list[threading.Thread] = []
 
     def start(session: Session, call: TurnCall) -> None:

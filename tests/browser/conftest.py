@@ -12,12 +12,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def chromium_path() -> str | None:
-    """Give the browser to drive: CHROMIUM, one on PATH, or None for Playwright's own."""
+    """Return the browser to drive: CHROMIUM, one on PATH, or None for Playwright's own."""
     return os.environ.get("CHROMIUM") or next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 def install_command() -> str:
-    """Give the one command that installs a browser here."""
+    """Return the one command that installs a browser here."""
     if shutil.which("apt-get"):
         return "sudo apt-get install -y chromium"
     return ".venv/bin/playwright install chromium"
@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
-    """Give Chromium's arguments: containers have no sandbox for root and little shared memory."""
+    """Return Chromium's arguments: containers have no sandbox for root and little shared memory."""
     arguments = {**browser_type_launch_args, "args": ["--no-sandbox", "--disable-dev-shm-usage"]}
     path = chromium_path()
     return {**arguments, "executable_path": path} if path else arguments

@@ -13,7 +13,7 @@ from tests.live import LiveServer
 
 @pytest.fixture
 def complaints(page: Page) -> list[str]:
-    """Give what the browser complained about."""
+    """Return what the browser complained about."""
     found: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -31,7 +31,7 @@ def complaints(page: Page) -> list[str]:
 
 @pytest.fixture
 def signed_in(live_asgi: LiveServer, page: Page) -> LiveServer:
-    """Give the server to a browser that is logged in as an editor."""
+    """Return the server to a browser that is logged in as an editor."""
     user = User.objects.create_user("ann")
     Membership.objects.create(project=ensure_default_project(), user=user, role="editor")
     client = Client()

@@ -16,14 +16,14 @@ __all__ = ["browser"]
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the test's own data directory."""
+    """Return the test's own data directory."""
     settings.MRPVM_DATA_DIR = tmp_path
     return tmp_path
 
 
 @pytest.fixture
 def session(browser: Browser, files: Path) -> Session:
-    """Give a session that froze a file with a hostile name's worth of trouble."""
+    """Return a session that froze a file with a hostile name's worth of trouble."""
     write_skill(files / "skills", "broken", "---\nsummary: [\n---\n")
     write_skill(files / "skills", "compare", front(summary="Mine"))
     return new_session(browser.project)

@@ -25,7 +25,7 @@ TURN_PARTS = {
 
 @pytest.fixture
 def addresses(browser: Browser) -> dict[str, str]:
-    """Give the address of every page, each with something to show."""
+    """Return the address of every page, each with something to show."""
     session = new_session(browser.project, title="Pets and a very-long-name-without-any-place-to-break-it-in-two")
     for message in (
         "My dog is called Rex. My cat is called Tom.",

@@ -116,7 +116,7 @@ def test_a_message_that_never_arrived_is_given_back(browser: Browser, session: S
 
 
 def in_two_parts(first: str, second: str) -> Behaviour:
-    """Give a provider's behaviour: the second part follows when the test lets go."""
+    """Return a provider's behaviour: the second part follows when the test lets go."""
 
     def write(asked: Asked) -> None:
         asked.begin_stream()
@@ -130,7 +130,7 @@ def in_two_parts(first: str, second: str) -> Behaviour:
 
 @pytest.fixture
 def told(provider: Provider, session: Session) -> Session:
-    """Give a session that knows a fact, found without a model."""
+    """Return a session that knows a fact, found without a model."""
     pins = Choices(seed_detector="sd-symbolic", goal_solver="gs-symbolic")
     aside(run_turn, session, TurnCall(message="My dog is called Rex.", choices=pins))
     return session

@@ -35,7 +35,7 @@ def session(browser: Browser) -> Session:
 
 @pytest.fixture
 def asked(browser: Browser, session: Session, winter: KnowledgeBase) -> Locator:
-    """Give the dialog that a message which mounts the other base brings."""
+    """Return the dialog that a message which mounts the other base brings."""
     page = browser.open("session", session.session_id)
     page.get_by_role("button", name="Options").click()
     page.locator("#control-kb_id").select_option(winter.kb_id)

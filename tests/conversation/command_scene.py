@@ -22,7 +22,7 @@ from mrpvm.errors import NotFound
 
 
 def tool_skill(name: str, tool: str, **more: Any) -> SkillEntry:
-    """Give a skill that dispatches to a built-in tool."""
+    """Return a skill that dispatches to a built-in tool."""
     return SkillEntry(
         skill_name=name, source="bundled", path=f"{name}/SKILL.md", invocation_mode="tool_dispatch", command_tool=tool,
         **more,
@@ -30,17 +30,17 @@ def tool_skill(name: str, tool: str, **more: Any) -> SkillEntry:
 
 
 def text_skill(name: str, **more: Any) -> SkillEntry:
-    """Give a skill that guides a model."""
+    """Return a skill that guides a model."""
     return SkillEntry(skill_name=name, source="workspace", path=f"{name}/SKILL.md", instructions=f"Do {name}.", **more)
 
 
 def persona(name: str, style: str) -> Persona:
-    """Give a persona."""
+    """Return a persona."""
     return Persona(id=name, summary=f"The {name}.", default_style=style, instructions=f"Be {name}.", source="bundled")
 
 
 def agent(name: str, *tools: str) -> Agent:
-    """Give an agent."""
+    """Return an agent."""
     return Agent(id=name, summary=f"The {name}.", declared_tools=tools, instructions="", source="bundled")
 
 
@@ -83,23 +83,23 @@ class ScriptedPorts:
 
     @property
     def memory(self) -> "ScriptedPorts":
-        """Give the memory, which is this object too."""
+        """Return the memory, which is this object too."""
         return self
 
     def load_skills(self) -> SkillSnapshot:
-        """Give the scripted snapshot, or fail as missing roots do."""
+        """Return the scripted snapshot, or fail as missing roots do."""
         self.asked.append("skills")
         if self.skills is None:
             raise SkillRootError("gone")
         return self.skills
 
     def load_personas(self) -> PersonaCatalogue:
-        """Give the scripted catalogue."""
+        """Return the scripted catalogue."""
         self.asked.append("personas")
         return self.personas
 
     def start_session(self) -> str:
-        """Give the same id each time."""
+        """Return the same id each time."""
         self.asked.append("session")
         return "sess-2"
 
@@ -119,11 +119,11 @@ class ScriptedPorts:
         return replace(self.remember(fact.content), status="needs_verification"), is_new, 0
 
     def verify(self, record_id: str, domain: str | None) -> bool:
-        """Tell whether there is such a record; all of them are of the user's profile."""
+        """Return whether there is such a record; all of them are of the user's profile."""
         return record_id in self.kept and domain in (None, "user_profile")
 
     def archive(self, record_id: str, domain: str | None) -> bool:
-        """Tell whether there is such a record."""
+        """Return whether there is such a record."""
         return self.verify(record_id, domain)
 
     def expire(self, record_id: str, domain: str | None, hours: float) -> bool:
@@ -139,17 +139,17 @@ class ScriptedPorts:
         ]
 
     def evidence_text(self, path: str) -> str:
-        """Give the text of a file."""
+        """Return the text of a file."""
         if path not in self.files:
             raise NotFound("no such file.")
         return self.files[path]
 
     def said_by_user(self, limit: int) -> Sequence[str]:
-        """Give what the user said."""
+        """Return what the user said."""
         return self.said[-limit:]
 
     def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
-        """Give the newest texts that hold the query; all of them are of the user's profile."""
+        """Return the newest texts that hold the query; all of them are of the user's profile."""
         self.queries.append(query)
         if query.domains == ("evidence",):
             return [item for item in self.evidence if query.text.lower() in item.content.lower()][:limit]
@@ -159,17 +159,17 @@ class ScriptedPorts:
 
 
 def run(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> Outcome:
-    """Give what a command gives."""
+    """Return what a command gives."""
     return answer(resolve(text, facts), facts, ports or ScriptedPorts())
 
 
 def after(facts: SessionFacts, outcome: Outcome) -> SessionFacts:
-    """Give the state that an outcome leaves."""
+    """Return the state that an outcome leaves."""
     return replace(facts, **outcome.changes)
 
 
 def said(text: str, facts: SessionFacts = FACTS, ports: ScriptedPorts | None = None) -> tuple[str, str, object]:
-    """Give code, message and data of a command's result."""
+    """Return code, message and data of a command's result."""
     result = run(text, facts, ports).result
     assert (result.status == "error") == result.message.startswith(("Error: ", "Security alert: "))
     return result.code, result.message, result.data

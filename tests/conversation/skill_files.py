@@ -19,7 +19,7 @@ def write_skill(root: Path, name: str, text: str = "") -> Path:
 
 
 def front(body: str = "Do it.", **fields: str) -> str:
-    """Give a SKILL.md's text with these lines of front matter."""
+    """Return a SKILL.md's text with these lines of front matter."""
     return "\n".join(("---", *(f"{name}: {value}" for name, value in fields.items()), "---", body))
 
 
@@ -33,7 +33,7 @@ class Folders:
 
     @property
     def roots(self) -> list[SkillRoot]:
-        """Give the roots, the lowest precedence first."""
+        """Return the roots, the lowest precedence first."""
         return [
             SkillRoot(source="bundled", path=self.bundled),
             SkillRoot(source="user", path=self.user, is_required=False),
@@ -48,7 +48,7 @@ class Folders:
         binaries: Iterable[str] = (),
         tools: Iterable[str] | None = Tools(BUILTIN_TOOLS).names,
     ) -> SkillSnapshot:
-        """Give the snapshot in the vectors' environment: linux, nothing set, unless said."""
+        """Return the snapshot in the vectors' environment: linux, nothing set, unless said."""
         names, programs = frozenset(env), frozenset(binaries)
         return load_snapshot(
             self.roots,
@@ -63,10 +63,10 @@ class Folders:
 
 
 def found(snapshot: SkillSnapshot) -> list[tuple[str, str]]:
-    """Give name and code of every diagnostic."""
+    """Return name and code of every diagnostic."""
     return [(item.skill_name, item.code) for item in snapshot.diagnostics]
 
 
 def names(snapshot: SkillSnapshot) -> list[str]:
-    """Give the names of the skills."""
+    """Return the names of the skills."""
     return [item.skill_name for item in snapshot.skills]

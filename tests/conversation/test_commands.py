@@ -111,13 +111,13 @@ def test_a_payload_is_checked() -> None:
 
 
 def with_skill(**fields_of_skill: object) -> SessionFacts:
-    """Give the state with one skill `x` of a snapshot that no loader would make."""
+    """Return the state with one skill `x` of a snapshot that no loader would make."""
     skill = replace(tool_skill("x", "add"), **fields_of_skill)  # type: ignore[arg-type]
     return replace(FACTS, skills=SkillSnapshot((skill,)))
 
 
 def broken(run_tool: object) -> Tools:
-    """Give tools of which `add` does what a test says."""
+    """Return tools of which `add` does what a test says."""
     return Tools([Tool(provider="builtin", name="add", summary="", read=str, run=run_tool)])  # type: ignore[arg-type]
 
 

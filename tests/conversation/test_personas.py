@@ -19,7 +19,7 @@ class Homes:
             folder.mkdir(parents=True)
 
     def load(self) -> PersonaCatalogue:
-        """Give the catalogue."""
+        """Return the catalogue."""
         return load_personas([
             PersonaRoot(source="bundled", catalogue=self.bundled, v0=self.bundled),
             PersonaRoot(source="workspace", catalogue=self.catalogue, v0=self.workspace),
@@ -28,7 +28,7 @@ class Homes:
 
 @pytest.fixture
 def homes(tmp_path: Path) -> Homes:
-    """Give empty roots."""
+    """Return empty roots."""
     return Homes(tmp_path)
 
 

@@ -25,7 +25,7 @@ from mrpvm.values import HistoryMessage
 
 
 def said(*texts: str) -> list[HistoryMessage]:
-    """Give a conversation that the user begins."""
+    """Return a conversation that the user begins."""
     roles = ("user", "assistant")
     return [HistoryMessage(role=roles[place % 2], content=text) for place, text in enumerate(texts)]
 

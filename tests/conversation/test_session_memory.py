@@ -12,7 +12,7 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def answer(text: str, *sources: str, status: str = "answered") -> Answer:
-    """Give an answer from units of these sources."""
+    """Return an answer from units of these sources."""
     evidence = tuple(
         EvidenceEntry(
             unit=KnowledgeUnit(id=f"u{number}", role="Narrative", topic="t", source_id=source, source_name=source),
@@ -28,7 +28,7 @@ def answer(text: str, *sources: str, status: str = "answered") -> Answer:
 
 
 def remembered(text: str, *sources: str, memory: Memory | None = None, subject: str | None = None) -> Memory:
-    """Give the memory after a turn with this answer."""
+    """Return the memory after a turn with this answer."""
     return after_turn(memory, turn_index=1, subject=subject, answer=answer(text, *sources), now=NOW)
 
 

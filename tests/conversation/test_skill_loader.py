@@ -16,7 +16,7 @@ TOOL = {"invocation_mode": "tool_dispatch", "command_tool": "add"}
 
 @pytest.fixture
 def folders(tmp_path: Path) -> Folders:
-    """Give empty roots."""
+    """Return empty roots."""
     return Folders(tmp_path)
 
 

@@ -42,7 +42,7 @@ TALK = [
 
 
 def said(texts: list[str], first: int = 1) -> list[Said]:
-    """Give messages in turn."""
+    """Return messages in turn."""
     return [
         Said(sequence=place, role="user" if place % 2 else "assistant", content=text)
         for place, text in enumerate(texts, start=first)
@@ -77,7 +77,7 @@ def test_kv40_amounts_are_kept_without_a_model() -> None:
 
 
 def missing_facts(summary: Summary, texts: Iterable[str]) -> list[str]:
-    """Give the numbers, dates and names of these texts that the summary does not tell."""
+    """Return the numbers, dates and names of these texts that the summary does not tell."""
     told = facts_in(" ".join(texts))
     assert told, "the texts have facts to lose"
     return [fact for fact in told if fact not in summary.text]

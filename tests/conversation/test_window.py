@@ -13,7 +13,7 @@ ROLES = ("user", "assistant")
 
 
 def talk(count: int, text: str = "message {}") -> list[HistoryMessage]:
-    """Give so many messages in turn, oldest first."""
+    """Return so many messages in turn, oldest first."""
     return [HistoryMessage(role=ROLES[place % 2], content=text.format(place)) for place in range(count)]
 
 
@@ -23,7 +23,7 @@ def cut(messages: list[HistoryMessage], max_messages: int = 20, max_chars: int =
 
 
 def context_of(window: Window, message: str = "X") -> Context:
-    """Give the context of a message after a window."""
+    """Return the context of a message after a window."""
     return build_context(message=message, instructions=(), window=window, summary=Summary(), source="stored")
 
 

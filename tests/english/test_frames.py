@@ -12,12 +12,12 @@ from mrpvm.knowledge.lexicon import AUXILIARIES, DETERMINERS, PREPOSITIONS
 
 
 def text_of(parsed: Parsed, phrase: Phrase | None) -> str:
-    """Give a phrase and the members of its enumeration as they are written."""
+    """Return a phrase and the members of its enumeration as they are written."""
     return " + ".join(parsed.text_of(item) for item in phrase.members) if phrase else ""
 
 
 def roles(text: str) -> list[tuple[str, str, str, str]]:
-    """Give link, subject, verb and objects of every clause."""
+    """Return link, subject, verb and objects of every clause."""
     parsed = parse(text)
     return [
         (item.link, text_of(parsed, item.subject), item.verb_text, ", ".join(text_of(parsed, o) for o in item.objects))
@@ -27,7 +27,7 @@ def roles(text: str) -> list[tuple[str, str, str, str]]:
 
 
 def main_clause(text: str) -> Clause:
-    """Give the first clause that stands in no other."""
+    """Return the first clause that stands in no other."""
     return next(item for item in parse(text).clauses if not item.link)
 
 

@@ -18,7 +18,7 @@ def development() -> tuple[SuiteRun, ...]:
 
 
 def failures(runs: tuple[SuiteRun, ...]) -> list[str]:
-    """Give every wrong answer in one line."""
+    """Return every wrong answer in one line."""
     return [
         f"{run.suite_id}/{item.question.id} {run.variant}: {item.question.input} -> {item.text} {item.reasons}"
         for run in runs

@@ -10,7 +10,7 @@ _ABOUT = dict.fromkeys(terms("pump"), 1.0)
 
 
 def seen(session: Session) -> list[list[str]]:
-    """Give the leaves that the session finds, its units, and the leaves that its base shows."""
+    """Return the leaves that the session finds, its units, and the leaves that its base shows."""
     fresh = Session.objects.select_related("journal", "mounted_kb").get(pk=session.pk)
     rows = fresh.context_units.filter(ku_type="atomic").values_list("claim", flat=True)
     views = [SessionKnowledge.of(fresh), of_head(fresh.mounted_kb)]
@@ -21,24 +21,24 @@ def seen(session: Session) -> list[list[str]]:
 
 
 def of_head(base: KnowledgeBase) -> SessionKnowledge:
-    """Give what the base shows now."""
+    """Return what the base shows now."""
     head = KnowledgeBase.objects.select_related("head").get(pk=base.pk).head
     return SessionKnowledge(EffectiveView.of_layer(head))
 
 
 def ranked(base: KnowledgeBase) -> list[list[Any]]:
-    """Give every hit of the base by id, text and score, best first."""
+    """Return every hit of the base by id, text and score, best first."""
     return [[hit.unit.id, hit.unit.text, hit.score] for hit in of_head(base).search(_ABOUT, 50)]
 
 
 def leaves_shown() -> dict[str, list[str]]:
-    """Give the leaves of the newest session, of its rows and of its base."""
+    """Return the leaves of the newest session, of its rows and of its base."""
     session = Session.objects.order_by("-pk").first()
     return dict(zip(("session", "rows", "base"), seen(session), strict=True)) if session else {}
 
 
 def claims_shown() -> dict[str, list[str]]:
-    """Give the claims of the newest session and of its base."""
+    """Return the claims of the newest session and of its base."""
     session = Session.objects.select_related("journal", "mounted_kb").order_by("-pk").first()
     if session is None:
         return {}
@@ -47,6 +47,6 @@ def claims_shown() -> dict[str, list[str]]:
 
 
 def ranks_shown() -> dict[str, list[Any]]:
-    """Give the hits of the default project's default base."""
+    """Return the hits of the default project's default base."""
     base = KnowledgeBase.objects.filter(is_default=True).first()
     return {"base": ranked(base)} if base else {}

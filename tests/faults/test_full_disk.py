@@ -54,7 +54,7 @@ class SmallDisk:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[SmallDisk]:
-    """Give a small disk that goes with the test."""
+    """Return a small disk that goes with the test."""
     place = Path(f"/tmp/small-disk-{secrets.token_hex(4)}")  # noqa: S108 (PostgreSQL's user gets at it)
     place.mkdir(mode=0o755)
     made = SmallDisk(place)
@@ -65,7 +65,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 
 @pytest.fixture
 def variables(disk: SmallDisk) -> Iterator[dict[str, str]]:
-    """Give those of a server whose database lies on the small disk: PostgreSQL's tables where the run has one."""
+    """Return those of a server whose database lies on the small disk: PostgreSQL's tables where the run has one."""
     address = os.environ.get("DATABASE_URL")
     if not address:
         yield {}

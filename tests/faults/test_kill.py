@@ -23,7 +23,7 @@ class Client:
         self._http = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=30)
 
     def get(self, path: str) -> Any:
-        """Give a resource."""
+        """Return a resource."""
         reply = self._http.get(f"/api{path}")
         reply.raise_for_status()
         return reply.json()
@@ -36,25 +36,25 @@ class Client:
         return reply.json()
 
     def new_session(self) -> str:
-        """Give a new session's id."""
+        """Return a new session's id."""
         reply = self._http.post("/api/sessions", json={})
         reply.raise_for_status()
         return str(reply.json()["session_id"])
 
     def memory(self, session_id: str) -> tuple[list[str], list[str], int]:
-        """Give what a turn may change: messages, committed units, and how many are pending."""
+        """Return what a turn may change: messages, committed units, and how many are pending."""
         messages = self.get(f"/sessions/{session_id}/messages")["messages"]
         units = self.get(f"/sessions/{session_id}/units?state=committed")["units"]
         pending = self.get(f"/sessions/{session_id}/units?state=pending")["units"]
         return [item["content"] for item in messages], [item["text"] for item in units], len(pending)
 
     def turns(self, session_id: str) -> list[str]:
-        """Give the statuses in the registry."""
+        """Return the statuses in the registry."""
         return [item["status"] for item in self.get(f"/sessions/{session_id}/explainability")["turns"]]
 
 
 def crashing(data: Path, edge: int, services: dict[str, str]) -> ServerProcess:
-    """Give a server that dies at one edge of its first turn."""
+    """Return a server that dies at one edge of its first turn."""
     server = ServerProcess(data, **services, **QUICK_LEASE)
     server.command = [sys.executable, "-m", "tests.faults.crashing_server", str(edge), "serve"]
     return server

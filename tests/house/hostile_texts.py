@@ -36,7 +36,7 @@ RUNS = (" ", "\t", "\n", " \n", ".", "?", '"', "\u201c", "'", "1", "1.", "1,", "
 
 
 def texts(chars: int) -> Iterator[str]:
-    """Give an opening, a run of one thing, and an end that fits to nothing."""
+    """Return an opening, a run of one thing, and an end that fits to nothing."""
     for opening, run in {*product(OPENINGS, (" ", "\n", "A")), *product(("", "a", "1. "), RUNS)}:
         yield f"{opening}{(run * (chars // len(run) + 1))[:chars]}\nx"
 

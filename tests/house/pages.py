@@ -8,24 +8,24 @@ PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglo
 
 
 def relative(path: Path) -> str:
-    """Give the path as it stands in the repository."""
+    """Return the path as it stands in the repository."""
     return str(path.relative_to(ROOT))
 
 
 def page(name: str) -> str:
-    """Give a page of the documentation."""
+    """Return a page of the documentation."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
 def section(name: str, heading: str) -> str:
-    """Give what stands under a heading of the second level."""
+    """Return what stands under a heading of the second level."""
     found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", page(name), re.MULTILINE | re.DOTALL)
     assert found, f"{name} has no section '{heading}'"
     return found[1]
 
 
 def rows(text: str, *columns: str) -> list[list[str]]:
-    """Give the cells of every table whose header begins with these columns."""
+    """Return the cells of every table whose header begins with these columns."""
     found: list[list[str]] = []
     is_wanted = False
     for line in text.splitlines():
@@ -40,11 +40,11 @@ def rows(text: str, *columns: str) -> list[list[str]]:
 
 
 def bare(cell: str) -> str:
-    """Give a cell's first code, else its words."""
+    """Return a cell's first code, else its words."""
     code = re.search(r"`([^`]+)`", cell)
     return code[1] if code else cell
 
 
 def blocks(name: str, language: str) -> list[str]:
-    """Give a page's examples in one language."""
+    """Return a page's examples in one language."""
     return re.findall(rf"^```{language}\n(.*?)^```", page(name), re.MULTILINE | re.DOTALL)

@@ -127,7 +127,7 @@ def row_counts() -> dict[str, int]:
 
 
 def added_by_each(steps: Iterator[object]) -> Iterator[dict[str, int]]:
-    """Give the number of rows in each table that each step added."""
+    """Return the number of rows in each table that each step added."""
     before = row_counts()
     for _ in steps:
         after = row_counts()

@@ -21,17 +21,17 @@ COMMANDS_PAGE = (ROOT / "docs/commands.md").read_text(encoding="utf-8").replace(
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
-    """Give the whole syntax tree of a source file, flat."""
+    """Return the whole syntax tree of a source file, flat."""
     return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def calls(path: Path) -> Iterator[ast.Call]:
-    """Give every call in a source file."""
+    """Return every call in a source file."""
     return (node for node in nodes(path) if isinstance(node, ast.Call))
 
 
 def text_of(node: ast.AST | None) -> str | None:
-    """Give the text of a literal, None for anything else."""
+    """Return the text of a literal, None for anything else."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
@@ -39,7 +39,7 @@ def text_of(node: ast.AST | None) -> str | None:
 
 
 def variables_read() -> dict[str, str]:
-    """Give every variable that the settings read, with its default as the page spells it."""
+    """Return every variable that the settings read, with its default as the page spells it."""
     tree = nodes(ROOT / "mrpvm/settings.py")
     found: dict[str, str] = {}
     for node in tree:
@@ -114,7 +114,9 @@ def test_the_error_table_is_the_one_the_api_answers_by() -> None:
 
 
 def raised_codes() -> set[str]:
-    """Give every error code that the product names: as `code=`, as a class's default, or as a text spelled like one."""
+    """Return every error code that the product names: as `code=`, as a class's default, or as a text spelled like
+    one.
+    """
     found: set[str | None] = set()
     families = {code.split("_")[0] for code in STATUS_BY_CODE}
     for path in CODE:
@@ -127,7 +129,7 @@ def raised_codes() -> set[str]:
 
 
 def stated_code(node: ast.AST) -> str | None:
-    """Give the code that a call's `code=` or a class's `default_code` names."""
+    """Return the code that a call's `code=` or a class's `default_code` names."""
     if isinstance(node, ast.keyword) and node.arg == "code":
         code = text_of(node.value)
         return code if code and code.isupper() else None  # in lower case: what commands and files are told
@@ -142,7 +144,7 @@ NO_CODES = {"mrpvm/settings.py", "mrpvm/lang/diagnostics.py"}
 
 
 def looks_like_a_code(text: str, families: set[str]) -> bool:
-    """Tell whether a text is spelled as codes are and begins as one of the known ones."""
+    """Return whether a text is spelled as codes are and begins as one of the known ones."""
     return bool(re.fullmatch(r"[A-Z]+(_[A-Z]+)+", text)) and text.split("_")[0] in families
 
 
@@ -153,7 +155,7 @@ def test_every_code_that_is_raised_is_documented() -> None:
 
 
 def operations() -> set[str]:
-    """Give method and path of everything in the OpenAPI document below `/api`."""
+    """Return method and path of everything in the OpenAPI document below `/api`."""
     paths = openapi_document()["paths"]
     return {f"{method.upper()} {path}" for path, item in paths.items() for method in item if path.startswith("/api/")}
 
@@ -174,7 +176,7 @@ def test_every_command_is_described_as_it_is_written() -> None:
 
 
 def findings() -> set[str]:
-    """Give the codes of everything that the loader of skills says about folders."""
+    """Return the codes of everything that the loader of skills says about folders."""
     found: set[str | None] = set()
     for name in ("skills/loader", "files"):
         for call in calls(ROOT / f"mrpvm/conversation/{name}.py"):
@@ -197,7 +199,7 @@ def test_every_finding_is_described_with_what_it_does() -> None:
 
 
 def stream_events() -> set[str]:
-    """Give the names of server-sent events that the API's code sends."""
+    """Return the names of server-sent events that the API's code sends."""
     found: set[str | None] = set()
     for path in (ROOT / "sessions_app/api").glob("*.py"):
         for call in calls(path):
@@ -211,7 +213,7 @@ def stream_events() -> set[str]:
 
 
 def plugin_events() -> set[str]:
-    """Give the lifecycle events of the contract; the code may make no other."""
+    """Return the lifecycle events of the contract; the code may make no other."""
     from mrpvm.contracts import LifecycleEvent
 
     listed = re.search(r"`event_type`: ([^.]+)\.", LifecycleEvent.__doc__ or "")
@@ -229,7 +231,7 @@ def plugin_events() -> set[str]:
 
 
 def session_events() -> set[str]:
-    """Give the kinds with a number, and those that the module sends without one."""
+    """Return the kinds with a number, and those that the module sends without one."""
     sent = {
         text_of(value)
         for node in nodes(ROOT / "sessions_app/events.py")

@@ -18,7 +18,7 @@ EXAMPLE_ADDRESS = "http://127.0.0.1:8000"
 
 
 def anchors(path: Path) -> set[str]:
-    """Give the anchors of a page's headings as code hosts make them."""
+    """Return the anchors of a page's headings as code hosts make them."""
     headings = re.findall(r"^#+ (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -81,7 +81,7 @@ def test_the_example_plugin_keeps_its_contract() -> None:
 
 
 def run_example(command: list[str], environment: dict[str, str]) -> str:
-    """Give what an example prints; it must not fail."""
+    """Return what an example prints; it must not fail."""
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -13,7 +13,7 @@ SQLITE_ONLY = "how the database would read is asked of SQLite"
 
 
 def leading_columns(model: type[Model]) -> set[str]:
-    """Give the first column of each index and unique constraint that holds every row."""
+    """Return the first column of each index and unique constraint that holds every row."""
     unique = [item for item in model._meta.constraints if isinstance(item, UniqueConstraint)]
     return {str(item.fields[0]) for item in (*model._meta.indexes, *unique) if item.fields and item.condition is None}
 

@@ -15,7 +15,7 @@ VAGUE = ("manager", "handler", "processor", "service", "utils", "helpers", "comm
 
 
 def modules(*packages: str) -> list[Path]:
-    """Give the source files of the packages, migrations left out."""
+    """Return the source files of the packages, migrations left out."""
     files = (path for package in packages for path in (ROOT / package).rglob("*.py"))
     return sorted(path for path in files if "migrations" not in path.parts)
 
@@ -25,7 +25,7 @@ MACHINE = [path for path in modules("mrpvm") if path.parent.name != "mrpvm" or p
 
 
 def relative(path: Path) -> str:
-    """Give the path as it stands in the repository."""
+    """Return the path as it stands in the repository."""
     return str(path.relative_to(ROOT))
 
 

@@ -31,7 +31,7 @@ GIVEN_KEY = "mrp_0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def status_of(url: str, **headers: str) -> int:
-    """Give the status of a GET that follows no redirect."""
+    """Return the status of a GET that follows no redirect."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=10)
     connection.request("GET", f"{parts.path}?{parts.query}", headers=headers)
@@ -41,7 +41,7 @@ def status_of(url: str, **headers: str) -> int:
 
 
 def sessions(url: str, key: str) -> list[dict[str, object]]:
-    """Give the sessions that the key sees."""
+    """Return the sessions that the key sees."""
     request = urllib.request.Request(f"{url}/api/sessions", headers={"Authorization": f"Bearer {key}"})  # noqa: S310
     with urllib.request.urlopen(request, timeout=10) as response:  # noqa: S310
         listed: list[dict[str, object]] = json.load(response)["sessions"]

@@ -32,14 +32,14 @@ PRODUCTION = {
 
 
 def loaded(data: Path, **variables: str) -> dict[str, Any]:
-    """Give the settings module as it is for a process that has only the given variables."""
+    """Return the settings module as it is for a process that has only the given variables."""
     environment = {"PATH": os.environ["PATH"], "MRPVM_DATA_DIR": str(data)}
     with patch.dict(os.environ, environment | variables, clear=True):
         return runpy.run_path(str(ROOT / "mrpvm/settings.py"))
 
 
 def problems(data: Path, **variables: str) -> list[str]:
-    """Give the problems that are noted about the variables."""
+    """Return the problems that are noted about the variables."""
     return [str(problem) for problem in loaded(data, **variables)["ENVIRONMENT_PROBLEMS"]]
 
 
@@ -232,7 +232,7 @@ def test_no_value_makes_a_reader_fail(variables: dict[str, str]) -> None:
 
 
 def formatted(line: str) -> str:
-    """Give a message as it stands in the log."""
+    """Return a message as it stands in the log."""
     return PlainFormatter("{message}", style="{").format(logging.makeLogRecord({"msg": line}))
 
 

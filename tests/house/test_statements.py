@@ -54,13 +54,13 @@ LINK = re.compile(r"\[(test_\w+)\]\(\.\./(tests/[\w/]+\.py)\)")
 
 
 def table() -> list[tuple[str, str]]:
-    """Give each row's number and the cell with its tests."""
+    """Return each row's number and the cell with its tests."""
     return [(row[1], row[3]) for row in ROW.finditer((ROOT / "docs/statements.md").read_text(encoding="utf-8"))]
 
 
 @cache
 def functions(path: Path) -> frozenset[str]:
-    """Give the names of all functions and methods of a module."""
+    """Return the names of all functions and methods of a module."""
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     return frozenset(
         node.name for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, kinds)

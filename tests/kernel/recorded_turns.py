@@ -50,7 +50,7 @@ class StillClock(StepClock):
 
 
 def late(item: Scripted) -> Scripted:
-    """Give the plugin; from now on it comes back a moment later than it could, never equally late."""
+    """Return the plugin; from now on it comes back a moment later than it could, never equally late."""
 
     def delayed(reply: Any) -> Callable[..., Any]:
         def wait_and_reply(request: Any, context: Any) -> Any:
@@ -66,7 +66,7 @@ def late(item: Scripted) -> Scripted:
 
 
 def by_question(**replies: Any) -> Callable[..., Any]:
-    """Give a solver's reply that depends on what is asked; `Because.` unless told otherwise."""
+    """Return a solver's reply that depends on what is asked; `Because.` unless told otherwise."""
 
     def reply(request: Any, context: Any) -> Any:
         told = replies.get(request.evidence[0].intent.target, solution("Because."))
@@ -176,7 +176,7 @@ FACTS = (
 
 
 def shipped_turns() -> Iterable[Ran]:
-    """Give turns of the shipped plugins at every level, over a few facts."""
+    """Return turns of the shipped plugins at every level, over a few facts."""
     knowledge = InMemoryKnowledge([unit(f"src-1::chunk-000::unit-{n:03d}", fact) for n, fact in enumerate(FACTS)])
     workers = Workers()
     machine = Machine(Registry(BUILTIN_PLUGINS), workers, StillClock(), AbsentModel())
@@ -197,7 +197,7 @@ def shipped_turns() -> Iterable[Ran]:
 
 
 def as_bytes(ran: Ran) -> bytes:
-    """Give all that a turn left: events, payloads, graph, trace, what planners learn from, the outcome."""
+    """Return all that a turn left: events, payloads, graph, trace, what planners learn from, the outcome."""
     records = [record_of(event) for event in in_frame_order(ran.events, lambda event: event.frame_id)]
     payloads: dict[str, dict[str, Any]] = {}
     for event in ran.events:

@@ -88,7 +88,9 @@ def plugin(plugin_type: str, plugin_id: str, *replies: Any, **changes: Any) -> S
 
 
 def detection(*questions: str, claims: Sequence[str] = (), goals: Sequence[str] = ()) -> Detection:
-    """Give a detection of the questions, each with a seed, of the claims, and of subproblems of the first question."""
+    """Return a detection of the questions, each with a seed, of the claims, and of subproblems of the first
+    question.
+    """
     intents = ControlWriter()
     for question in questions:
         intent = intents.intent("explain", question, output="answer")
@@ -143,7 +145,7 @@ def retrieval(*claims: str, sufficient: bool = True) -> Callable[..., Retrieval]
 
 
 def solution(text: str | None) -> Callable[..., Solution]:
-    """Give an answer with that text to every intent, or no-context when `text` is None."""
+    """Return an answer with that text to every intent, or no-context when `text` is None."""
 
     def reply(request: Any, context: Any) -> Solution:
         groups = tuple(
@@ -200,18 +202,18 @@ class Ran:
         return [record_of(event) for event in self.events]
 
     def named(self, name: str) -> list[Any]:
-        """Give the data of the stored records of one name."""
+        """Return the data of the stored records of one name."""
         return [data for kind, _, data in self.records if kind == name]
 
 
 def graph_of(records: Iterable[Record]) -> dict[str, Any]:
-    """Give the JSON form of the graph that is read from stored records."""
+    """Return the JSON form of the graph that is read from stored records."""
     graph: dict[str, Any] = to_wire(fold_graph(map(event_of, records)))
     return graph
 
 
 def trace_of(records: Iterable[Record]) -> dict[str, Any]:
-    """Give the execution trace that is read from stored records."""
+    """Return the execution trace that is read from stored records."""
     return execution_trace([event_of(record) for record in records])
 
 

@@ -45,7 +45,7 @@ TWO = (solver("gs-a", solution("First.")), solver("gs-b", solution("Second."), l
 
 
 def fresh(*solvers):
-    """Give new plugins with the same descriptors and replies: a scripted one remembers what it was asked."""
+    """Return new plugins with the same descriptors and replies: a scripted one remembers what it was asked."""
     return [plugin("gs-plugin", item.descriptor.id, item.replies[0], uses_llm=item.descriptor.uses_llm,
                    max_llm_calls=item.descriptor.max_llm_calls) for item in solvers]  # fmt: skip
 
@@ -197,7 +197,7 @@ def test_every_policy_is_the_table_of_the_specification(level, row):
 
 
 def judged(sufficient, answered, sources=("s1",)):
-    """Give an answer with one group for each of `answered`, and evidence from these sources."""
+    """Return an answer with one group for each of `answered`, and evidence from these sources."""
     request = retrieve_input(["why"])
     units = [replace(unit(source), source_id=source) for source in sources]
     evidence = Evidence(

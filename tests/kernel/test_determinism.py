@@ -71,7 +71,7 @@ type Events = list[tuple[str, str]]
 
 
 def played(children: Frames, path: str, merged: Callable[[list[Events]], Events]) -> Events:
-    """Give the events of a frame and of those below it; `merged` says in which order children take turns."""
+    """Return the events of a frame and of those below it; `merged` says in which order children take turns."""
     below = [played(child, f"{path}.{number}", merged) for number, child in enumerate(children, start=1)]
     return [(path, "opened"), *merged(below), (path, "closed")]
 

@@ -18,7 +18,7 @@ def execution(path: str, plugin: str, frame: str = "frame-0") -> Execution:
 
 
 def graph(*held: Execution, frames: tuple[tuple[str, str, str], ...] = ()) -> Graph:
-    """Give a graph of a root and these frames `(id, purpose, label)` within it."""
+    """Return a graph of a root and these frames `(id, purpose, label)` within it."""
     root = ("frame-0", "turn", "turn")
     return Graph(
         root_frame_id="frame-0",

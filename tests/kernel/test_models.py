@@ -22,7 +22,7 @@ def ask(context: CallContext) -> str:
 
 
 def asking(then: Any = None) -> Any:
-    """Give a solver's reply that asks the model first and forgets to say so."""
+    """Return a solver's reply that asks the model first and forgets to say so."""
 
     def reply(request: SolveInput, context: CallContext) -> Solution:
         text = ask(context)

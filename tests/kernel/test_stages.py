@@ -184,7 +184,7 @@ def test_a_lifecycle_event_has_every_part_of_its_envelope():
 
 
 def deactivating(*places):
-    """Give a detection of three questions, the seeds of some deactivated."""
+    """Return a detection of three questions, the seeds of some deactivated."""
     found = detection("one", "two", "three")
     lines = [f'@z{place} deactivate $s{place} "covered elsewhere"' for place in places]
     return replace(found, intent_document="\n".join([found.intent_document, *lines]))

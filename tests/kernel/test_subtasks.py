@@ -13,7 +13,7 @@ SPLIT = Solution(status="needs-decomposition")
 
 
 def task(target, *goals):
-    """Give a detection of one intent with admitted subproblems."""
+    """Return a detection of one intent with admitted subproblems."""
     return detection(target, goals=goals)
 
 
@@ -22,7 +22,7 @@ def planner(*replies):
 
 
 def deciding(phase, purpose=None):
-    """Give a planner's reply that decomposes at one phase of the root frame."""
+    """Return a planner's reply that decomposes at one phase of the root frame."""
 
     def reply(request, context):
         decompose = request.phase == phase and context.frame_depth == 0
@@ -33,7 +33,7 @@ def deciding(phase, purpose=None):
 
 
 def solver(by_target, **changes):
-    """Give a solver that answers each task as told: a text, None, a solution, an exception or a function."""
+    """Return a solver that answers each task as told: a text, None, a solution, an exception or a function."""
 
     def reply(request, context):
         told = by_target.get(request.evidence[0].intent.target, "Somehow.")

@@ -48,7 +48,7 @@ def stated_links(draw: st.DrawFn) -> list[Link]:
 
 
 def keys_by_brute_force(links: list[Link], depth: int) -> set[tuple[str, str, str]]:
-    """Give what the rules give in that many rounds, by trying every pair."""
+    """Return what the rules give in that many rounds, by trying every pair."""
     stated = {item.key for item in links}
     known = set(stated)
     for _ in range(depth):
@@ -162,7 +162,7 @@ FACT = re.compile(r"fact \[(.+)\]: (.+) ([\d.]+)")
 
 
 def check_by_hand(lines: tuple[str, ...], triples: dict[str, str]) -> str:
-    """Give what the last line of a proof says, once every line has been checked against the rules and the units."""
+    """Return what the last line of a proof says, once every line has been checked against the rules and the units."""
     known: dict[str, float] = {}
     for line in lines:
         if fact := FACT.fullmatch(line):

@@ -34,7 +34,7 @@ UNIT_FIELDS = sorted(
 
 
 def values_of(type_: ValueType) -> st.SearchStrategy[Value]:
-    """Give values a field of this type can have."""
+    """Return values a field of this type can have."""
     if isinstance(type_, OneOf):
         return st.sampled_from(type_.values)
     if isinstance(type_, AtomList):
@@ -89,7 +89,7 @@ def _optional(kind: ObjectKind, *without: str) -> list[str]:
 
 @st.composite
 def mixed_documents(draw: Callable[..., Value]) -> str:
-    """Give a well-formed document of kind mixed, with `f1` to be injected as a frame."""
+    """Return a well-formed document of kind mixed, with `f1` to be injected as a frame."""
     document = _Document(draw)
     for number in range(1, 1 + int(str(draw(st.integers(0, 3))))):
         _add_unit(document, draw, number)
@@ -168,7 +168,7 @@ _DEBRIS = (
 
 
 def damaged(text: str, chance: random.Random) -> str:
-    """Give `text` after one to six random cuts, copies, swaps and insertions."""
+    """Return `text` after one to six random cuts, copies, swaps and insertions."""
     for _ in range(chance.randint(1, 6)):
         text = chance.choice(_DAMAGES)(text, chance)
     return text

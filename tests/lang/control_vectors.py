@@ -26,7 +26,7 @@ class Vector:
 
 
 def read_vectors() -> dict[str, Vector]:
-    """Give all vectors by name."""
+    """Return all vectors by name."""
     verdicts = json.loads((FOLDER / "verdicts.json").read_text(encoding="utf-8"))
     return {
         name: Vector(

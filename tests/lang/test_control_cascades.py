@@ -10,7 +10,7 @@ BRANCH = VECTORS["A13"].text.splitlines()[:10]
 
 
 def findings(text: str, kind: str = "context", **refs: str) -> list[tuple[str, int, str | None]]:
-    """Give code, line and field of every diagnostic, an empty list if the document is admitted."""
+    """Return code, line and field of every diagnostic, an empty list if the document is admitted."""
     try:
         admit(text, kind, refs)
     except ControlLanguageError as error:
@@ -23,7 +23,7 @@ def count_findings(vector: Vector, lines: list[str]) -> int:
 
 
 def damaged(line: str, damage: str) -> list[str]:
-    """Give what stands in the place of `line`."""
+    """Return what stands in the place of `line`."""
     statement_id, command, tail = line.split(maxsplit=2)
     return {
         "misspelt": [f"{statement_id} {command}x {tail}"],

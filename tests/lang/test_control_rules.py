@@ -16,7 +16,7 @@ FRAME = {"f1": "frame"}
 
 
 def codes(text: str, kind: str = "mixed", refs: dict[str, str] | None = None) -> list[str]:
-    """Give the codes of all diagnostics, an empty list if the document is admitted."""
+    """Return the codes of all diagnostics, an empty list if the document is admitted."""
     try:
         admit(text, kind, refs)
     except ControlLanguageError as error:

@@ -247,5 +247,5 @@ class Provider:
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """Give the bodies of all requests."""
+        """Return the bodies of all requests."""
         return [asked.body for asked in self.asked]

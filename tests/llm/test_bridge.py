@@ -59,7 +59,7 @@ class Bench:
         self.source = ConfiguredModel(self.endpoint, roles or ModelConfig())
 
     def ask(self, streams: bool = False, prompt: Prompt = PROMPT) -> Any:
-        """Give the reply to a prompt."""
+        """Return the reply to a prompt."""
         scope = CallScope(
             timeout_ms=self.scope_ms,
             max_calls=self.max_calls,
@@ -70,13 +70,13 @@ class Bench:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """Give what was recorded."""
+        """Return what was recorded."""
         return self.recorder.as_records()
 
 
 @pytest.fixture
 def bench() -> Iterator[Callable[..., Bench]]:
-    """Give a function that makes a bench over a script."""
+    """Return a function that makes a bench over a script."""
     opened: list[Provider] = []
 
     def make(*script: Behaviour, **options: Any) -> Bench:

@@ -95,7 +95,7 @@ VALUES = st.recursive(
 
 
 def shape(value: Any) -> Any:
-    """Give a value with its texts left out."""
+    """Return a value with its texts left out."""
     if isinstance(value, dict):
         return {key: shape(item) for key, item in value.items()}
     if isinstance(value, list):

@@ -14,7 +14,7 @@ PROMPT = Prompt(plugin_id="p", role="r", system="s", messages=(HistoryMessage(ro
 
 
 def sent(api: str, config: ModelConfig) -> dict[str, Any]:
-    """Give what a request holds beside its text."""
+    """Return what a request holds beside its text."""
     body = DIALECTS[api].body("model", PROMPT, config, streams=False)
     return {key: value for key, value in body.items() if key not in ("model", "messages", "instructions", "input")}
 

@@ -38,7 +38,7 @@ class Conversation:
             self.say(message)
 
     def say(self, message: str) -> Answer:
-        """Give the validated answer of one turn and remember what it told."""
+        """Return the validated answer of one turn and remember what it told."""
         self._turn_count += 1
         request_id = f"req-{self._turn_count}"
         context = call_context(self.knowledge, request_id=request_id)
@@ -70,6 +70,6 @@ class Conversation:
         return answer
 
     def ask(self, question: str) -> str | None:
-        """Give the answer's text, or None if it is no-context."""
+        """Return the answer's text, or None if it is no-context."""
         answer = self.say(question)
         return answer_text(answer) if answer.status == "answered" else None

@@ -6,7 +6,7 @@ from bench.evaluation.session import EvaluatedSession
 
 
 def answer(document: str, question: str, name: str = "document.txt") -> str | None:
-    """Give the answer without its citations, None where there is none."""
+    """Return the answer without its citations, None where there is none."""
     with EvaluatedSession() as session:
         session.load(document, name)
         outcome = session.say(question)

@@ -6,7 +6,7 @@ from bench.evaluation.session import EvaluatedSession
 
 
 def asked(*messages: str) -> str | None:
-    """Give the answer to the last message without its citation, None where there is none."""
+    """Return the answer to the last message without its citation, None where there is none."""
     with EvaluatedSession() as session:
         for message in messages:
             outcome = session.say(message)

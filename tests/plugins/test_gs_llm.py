@@ -29,7 +29,7 @@ def solved(
     reply: Any, *units: KnowledgeUnit, shown: list[str] | None = None, message: str = "What is my dog called?",
     **changes: Any,
 ) -> tuple[Solution, ScriptedModel]:  # fmt: skip
-    """Give the solution from a reply about units, and the model that gave it."""
+    """Return the solution from a reply about units, and the model that gave it."""
     model = ScriptedModel(reply)
     context = call_context(model=model)
     if shown is not None:
@@ -245,7 +245,7 @@ def test_what_is_shown_early_begins_what_is_given_in_the_end(
 
 
 def whole(text: str, has_marks: bool, needs_source: bool, offered_count: int) -> Reading:
-    """Give the reading of a text that comes at once."""
+    """Return the reading of a text that comes at once."""
     reader = AnswerReader(offered_count, has_marks=has_marks, needs_source=needs_source, show=lambda text: None)
     reader.feed(text)
     return reader.close()

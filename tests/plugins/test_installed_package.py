@@ -32,7 +32,7 @@ def install(site: Path, source: str, entry_points: str) -> None:
 
 
 def installer() -> list[str]:
-    """Give what installs packages: uv where the repository has it, else the pip that comes with Python."""
+    """Return what installs packages: uv where the repository has it, else the pip that comes with Python."""
     uv = shutil.which("uv") or shutil.which(str(ROOT / ".uv" / "bin" / "uv"))
     if uv:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable]

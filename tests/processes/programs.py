@@ -9,12 +9,12 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
 
 def program(source: str) -> list[str]:
-    """Give the command that runs a few lines of Python, without site packages so that it starts at once."""
+    """Return the command that runs a few lines of Python, without site packages so that it starts at once."""
     return [sys.executable, "-I", "-S", "-c", source]
 
 
 def is_gone(pid: int) -> bool:
-    """Tell whether no such process runs any more; one that was killed may need a moment to go."""
+    """Return whether no such process runs any more; one that was killed may need a moment to go."""
     for _ in range(200):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -8,6 +8,6 @@ from mrpvm.values import KnowledgeUnit
 
 
 def make_unit(unit_id: str, claim: str, *, topic: str = "", **more: Any) -> KnowledgeUnit:
-    """Give an admitted unit."""
+    """Return an admitted unit."""
     unit = KnowledgeUnit(id=unit_id, role="Explanation", topic=topic, claim=claim, **more)
     return replace(unit, hash=content_hash(unit))

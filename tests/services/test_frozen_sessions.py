@@ -39,14 +39,14 @@ FROZEN = ("active_agent", "active_persona", "style", "effective_style", "skill_s
 
 
 def command(node: Node, session_id: str, text: str) -> dict[str, Any]:
-    """Give a command's envelope."""
+    """Return a command's envelope."""
     answer = node.say(session_id, text)
     assert answer.status_code == 200, answer.text
     return dict(answer.json()["command"])
 
 
 def frozen(node: Node, session_id: str) -> dict[str, Any]:
-    """Give what the session keeps."""
+    """Return what the session keeps."""
     session = node.http.get(f"/api/sessions/{session_id}").json()
     return {name: session[name] for name in FROZEN}
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.services
 
 @pytest.fixture
 def redis(tmp_path: Path) -> Iterator[OwnRedis]:
-    """Give a Redis server that ends with the test."""
+    """Return a Redis server that ends with the test."""
     server = OwnRedis(tmp_path)
     yield server
     server.stop()
@@ -24,7 +24,7 @@ def redis(tmp_path: Path) -> Iterator[OwnRedis]:
 
 @pytest.fixture
 def node(redis: OwnRedis, tmp_path: Path, own_services: dict[str, str]) -> Iterator[Node]:
-    """Give one process that is logged in to."""
+    """Return one process that is logged in to."""
     variables = own_services | {"REDIS_URL": redis.url, "MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
     (tmp_path / "data").mkdir()
     with ServerProcess(tmp_path / "data", **variables) as server:
@@ -58,7 +58,7 @@ def test_turns_and_logins_go_on_and_pages_catch_up(node: Node, redis: OwnRedis, 
 
 
 def password_login(node: Node) -> int:
-    """Give the status of a failed login: the form again."""
+    """Return the status of a failed login: the form again."""
     with httpx.Client(base_url=node.url, timeout=30) as visitor:
         visitor.get("/login")
         form = {"username": "nobody", "password": "wrong", "csrfmiddlewaretoken": visitor.cookies["mrpvm_csrf"]}

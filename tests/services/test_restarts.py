@@ -118,7 +118,7 @@ def is_ready(nodes: list[Node]) -> bool:
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[OwnPostgres]:
-    """Give a cluster of these tests' own."""
+    """Return a cluster of these tests' own."""
     cluster = OwnPostgres()
     yield cluster
     cluster.remove()
@@ -126,7 +126,7 @@ def postgres() -> Iterator[OwnPostgres]:
 
 @pytest.fixture(scope="module")
 def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
-    """Give a Redis server of these tests' own."""
+    """Return a Redis server of these tests' own."""
     server = OwnRedis(tmp_path_factory.mktemp("redis"))
     yield server
     server.stop()
@@ -136,7 +136,7 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
 def nodes(
     request: pytest.FixtureRequest, postgres: OwnPostgres, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[list[Node]]:
-    """Give the server's processes, on a database of their own."""
+    """Return the server's processes, on a database of their own."""
     name = "alone" if request.param == "one process" else "beside"
     postgres.execute(f"CREATE DATABASE {name}", database="postgres")
     variables = {

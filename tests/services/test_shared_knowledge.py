@@ -18,7 +18,7 @@ SOURCES = 6
 
 @pytest.fixture
 def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
-    """Give two processes on one database which sweep, and so fold, several times a second."""
+    """Return two processes on one database which sweep, and so fold, several times a second."""
     assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
     variables = own_services | {
         "MRPVM_API_KEY": KEY,
@@ -43,7 +43,7 @@ def done(node: Node, path: str, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(node: Node, kb_id: str) -> tuple[int, int]:
-    """Give how many sources and units the base has."""
+    """Return how many sources and units the base has."""
     found = node.http.get(f"/api/kbs/{kb_id}").json()
     return (found["sourceCount"], found["unitCount"])
 

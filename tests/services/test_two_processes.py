@@ -33,7 +33,7 @@ class Node:
         return self.http.post(f"/api{path}", json=body)
 
     def new_session(self) -> str:
-        """Give a new session's id."""
+        """Return a new session's id."""
         return str(self.post("/sessions", {}).json()["session_id"])
 
     def say(self, session_id: str, text: str) -> httpx.Response:
@@ -51,7 +51,7 @@ class Node:
 
 @pytest.fixture
 def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, Node]]:
-    """Give two processes on one database; logged in on the first, which holds for both."""
+    """Return two processes on one database; logged in on the first, which holds for both."""
     assert "REDIS_URL" in os.environ, "these tests need PostgreSQL and Redis"
     variables = own_services | {"MRPVM_API_KEY": KEY, "SECRET_KEY": "shared-" + "x" * 50}
     first_data, second_data = tmp_path / "first", tmp_path / "second"
@@ -67,7 +67,7 @@ def nodes(tmp_path: Path, own_services: dict[str, str]) -> Iterator[tuple[Node, 
 
 
 def kinds_until(socket: Any, last: str) -> list[tuple[int, str]]:
-    """Give the numbered events up to the first of kind `last`."""
+    """Return the numbered events up to the first of kind `last`."""
     seen: list[tuple[int, str]] = []
     while not seen or seen[-1][1] != last:
         message = json.loads(socket.recv(timeout=20))
@@ -126,7 +126,7 @@ def test_pages_that_join_in_the_other_process_while_events_are_sent_get_each_onc
 
 
 def numbers_until(node: Node, session_id: str, last: int) -> list[int]:
-    """Give the numbers that a page which opens now gets, up to the last."""
+    """Return the numbers that a page which opens now gets, up to the last."""
     with node.socket(session_id) as socket:
         seen: list[int] = []
         while not seen or seen[-1] != last:

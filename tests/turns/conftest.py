@@ -22,20 +22,20 @@ def _fresh_server_state() -> Iterator[None]:
 
 @pytest.fixture
 def project(transactional_db: None) -> Iterator[Project]:
-    """Give the default project on a database that other threads can see."""
+    """Return the default project on a database that other threads can see."""
     yield ensure_default_project()
     workers.close()
 
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """Give a fresh session with the default base mounted."""
+    """Return a fresh session with the default base mounted."""
     return create_session(project)
 
 
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Give a function that puts scripted plugins in place of all registered ones."""
+    """Return a function that puts scripted plugins in place of all registered ones."""
 
     def install(*scripted: Scripted) -> None:
         chosen = {(item.descriptor.type, item.descriptor.id): item for item in scripted}

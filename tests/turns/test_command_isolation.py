@@ -64,7 +64,7 @@ def give(session: Session, text: str) -> TurnResult:
 
 
 def held(session: Session) -> dict[str, object]:
-    """Give what the session holds."""
+    """Return what the session holds."""
     row = Session.objects.get(pk=session.pk)
     messages = [*row.messages.values_list("sequence", "role", "content")]
     return {name: getattr(row, name) for name in FROZEN} | {"messages": messages}

@@ -39,7 +39,7 @@ sys.addaudithook(_hear)  # cannot be taken away again; it hears nothing unless a
 
 @pytest.fixture
 def changed() -> Iterator[list[str]]:
-    """Give the files that are written, made or removed from now on."""
+    """Return the files that are written, made or removed from now on."""
     _watching.append([])
     yield _watching[-1]
     _watching.pop()
@@ -47,7 +47,7 @@ def changed() -> Iterator[list[str]]:
 
 @pytest.fixture(autouse=True)
 def own_files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the data directory of the test."""
+    """Return the data directory of the test."""
     settings.MRPVM_DATA_DIR = tmp_path / "data"
     settings.MRPVM_DATA_DIR.mkdir()
     return tmp_path / "data"

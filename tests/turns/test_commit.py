@@ -134,7 +134,7 @@ def test_all_guidance_is_kept_where_that_is_set(session, plugins, settings):
 
 
 def _guided():
-    """Give a detector of one instruction for the turn."""
+    """Return a detector of one instruction for the turn."""
     told = detection("why", claims=["Answer in one word."])
     scopes = f"\n@g9 set {_first_ku(told)} phaseScopes [gs-plugin]"
     return plugin("sd-plugin", "sd-a", replace(told, context_document=told.context_document + scopes))

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def played(project, monkeypatch, plugins):
-    """Give every row that two turns of four questions leave, as text; then remove them."""
+    """Return every row that two turns of four questions leave, as text; then remove them."""
     numbers = count()
     monkeypatch.setattr(machine.machine(), "clock", StillClock())
     monkeypatch.setattr(identifiers, "new_id", lambda prefix: f"{prefix}-{next(numbers):032x}")

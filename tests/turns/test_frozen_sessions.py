@@ -26,7 +26,7 @@ def own_files(tmp_path: Path, settings: Settings) -> None:
 
 
 def mine(tmp_path: Path) -> Path:
-    """Give the default project's folder of skills."""
+    """Return the default project's folder of skills."""
     return tmp_path / "workspace" / "default" / "skills"
 
 

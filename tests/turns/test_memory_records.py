@@ -23,7 +23,7 @@ def own_files(tmp_path: Path, settings: Settings) -> None:
 
 
 def give(session: Session, text: str) -> str:
-    """Give what a command says."""
+    """Return what a command says."""
     result = run_turn(session, TurnCall(message=text)).turn.command_result
     assert result is not None
     return str(result["message"])
@@ -40,7 +40,7 @@ def say(session: Session, *texts: str) -> None:
 
 
 def standing(session: Session) -> dict[str, str]:
-    """Give every text with its status."""
+    """Return every text with its status."""
     return dict(session.remembered_texts.order_by("id").values_list("content", "status"))
 
 

@@ -27,7 +27,7 @@ def to_the_newest() -> None:
 
 @pytest.fixture
 def old(transactional_db: None) -> Iterator[StateApps]:
-    """Give the models as the first release has them, over its tables."""
+    """Return the models as the first release has them, over its tables."""
     executor = MigrationExecutor(connection)
     executor.migrate(FIRST)
     yield executor.loader.project_state(FIRST).apps

@@ -59,7 +59,7 @@ class Listener:
         return scripted
 
     def events(self) -> list[LifecycleEvent]:
-        """Give what was heard since the last time."""
+        """Return what was heard since the last time."""
         heard, self.heard = [event for _, event in self.heard], []
         return heard
 

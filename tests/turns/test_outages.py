@@ -55,7 +55,7 @@ def ended(session, call: TurnCall = ASKED) -> TurnError:
 
 
 def reading_kb(**changes):
-    """Give a KB plugin that searches what is stored, on a thread of its own unless it is quick."""
+    """Return a KB plugin that searches what is stored, on a thread of its own unless it is quick."""
     return plugin("kb-plugin", "kb-a", lambda request, context: context.knowledge.search({"rex": 1.0}, 3), **changes)
 
 

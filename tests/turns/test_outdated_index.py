@@ -27,7 +27,7 @@ COMMAND = "manage.py reindex"
 
 @pytest.fixture
 def outdated(project: Project, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
-    """Give a base that an earlier version has indexed."""
+    """Return a base that an earlier version has indexed."""
     monkeypatch.setattr(reindexing, "LONGEST_READ_SECONDS", 0)
     base = create_base(project, "Pumps")
     add_source(base, "Pumps", "", [make_unit("a", "The pump is blue")])

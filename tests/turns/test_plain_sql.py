@@ -50,7 +50,7 @@ UNIT = KnowledgeUnit(
 
 
 def values(row: Model) -> dict[str, Any]:
-    """Give the row's columns as they are stored, without its key."""
+    """Return the row's columns as they are stored, without its key."""
     stored = type(row)._default_manager.values().latest("pk")
     return {
         name: bytes(value) if isinstance(value, memoryview) else value for name, value in stored.items() if name != "id"

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def with_history(session: Session) -> Session:
-    """Give the session with enough messages to be summarised."""
+    """Return the session with enough messages to be summarised."""
     said = [{"role": role, "content": f"Thing {n} costs $5."} for n in range(6) for role in ("user", "assistant")]
     import_history(session, said)
     session.refresh_from_db()
@@ -35,7 +35,7 @@ def with_history(session: Session) -> Session:
 
 
 def noting(contexts: list[CallContext]) -> Any:
-    """Give a solver that notes what it may spend."""
+    """Return a solver that notes what it may spend."""
 
     def solve(request: Any, context: CallContext) -> Any:
         contexts.append(context)

@@ -72,7 +72,7 @@ def test_the_index_of_a_session_is_made_of_its_units_and_nothing_else(session, p
 
 
 def postings_of(layer):
-    """Give the layer's postings without the keys that its rows happen to have."""
+    """Return the layer's postings without the keys that its rows happen to have."""
     return sorted(layer.postings.values_list("unit__unit_id", "term", "frequency", "length"))
 
 
@@ -307,5 +307,5 @@ def test_at_the_cap_what_was_loaded_goes_last(session, plugins, settings):
 
 
 def claims_of(session):
-    """Give what the session knows, the oldest first."""
+    """Return what the session knows, the oldest first."""
     return list(session.context_units.order_by("id").values_list("claim", flat=True))

@@ -38,7 +38,7 @@ def _plugins() -> Iterator[None]:
 
 @pytest.fixture
 def helped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Give a function that admits a wrapper."""
+    """Return a function that admits a wrapper."""
 
     def admit(source: str = ANSWERS, **fields: Any) -> None:
         admitted = [*registry.installed.wrappers, wrapper(tmp_path, source, **fields)]
@@ -48,7 +48,7 @@ def helped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Non
 
 
 def ask(session: Session, message: str = QUESTION) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Give the answer's first group as clients get it, and the graph."""
+    """Return the answer's first group as clients get it, and the graph."""
     answer = run_turn(session, TurnCall(message=message))
     assert answer.outcome.answer is not None
     turn = ExplainabilityTurn.objects.get(request_id=answer.turn.request_id)

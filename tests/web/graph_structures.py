@@ -14,12 +14,12 @@ Json = dict[str, Any]
 
 
 def structure_of(stored: Json) -> GraphStructure:
-    """Give the structure of a graph in its JSON form."""
+    """Return the structure of a graph in its JSON form."""
     return read_structure(from_wire(Graph, stored))
 
 
 def shown_of(stored: Json, **choice: Any) -> ShownGraph:
-    """Give what is seen of a stored graph."""
+    """Return what is seen of a stored graph."""
     return show_structure(structure_of(stored), **choice)
 
 

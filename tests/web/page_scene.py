@@ -34,7 +34,7 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 
 
 def member_client(project: Project, role: str = "admin", name: str = "") -> Client:
-    """Give a browser in which a member of that role is logged in."""
+    """Return a browser in which a member of that role is logged in."""
     user = User.objects.create_user(name or f"{role}-{User.objects.count()}")
     Membership.objects.create(project=project, user=user, role=role)
     client = Client()
@@ -43,20 +43,20 @@ def member_client(project: Project, role: str = "admin", name: str = "") -> Clie
 
 
 def admin_of_another_project() -> Client:
-    """Give a browser in which somebody is logged in who has no part in the default project."""
+    """Return a browser in which somebody is logged in who has no part in the default project."""
     other, _ = Project.objects.get_or_create(name="Other", slug="other")
     return member_client(other, name=f"stranger-{User.objects.count()}")
 
 
 @pytest.fixture
 def project(db: None) -> Project:
-    """Give the default project."""
+    """Return the default project."""
     return ensure_default_project()
 
 
 @pytest.fixture
 def live_project(transactional_db: None) -> Project:
-    """Give the default project on a database that other threads can see, for real turns."""
+    """Return the default project on a database that other threads can see, for real turns."""
     return ensure_default_project()
 
 
@@ -100,7 +100,7 @@ def _add_turn(session: Session, status: str) -> ExplainabilityTurn:
 
 
 def recorded_turn() -> list[list[object]]:
-    """Give the events of a small turn as they are stored."""
+    """Return the events of a small turn as they are stored."""
     ran = run(
         plugin("sd-plugin", "sd-a", detection("why")),
         plugin("kb-plugin", "kb-a", retrieval("Rex is a dog.")),
@@ -111,7 +111,7 @@ def recorded_turn() -> list[list[object]]:
 
 @pytest.fixture
 def scripted_plugins(monkeypatch: pytest.MonkeyPatch) -> "Install":
-    """Give a function that puts scripted plugins, with hostile names if asked, in place of all registered ones."""
+    """Return a function that puts scripted plugins, with hostile names if asked, in place of all registered ones."""
     return Install(monkeypatch)
 
 
@@ -139,7 +139,7 @@ class Install:
 
 
 def new_session(project: Project, **changes: object) -> Session:
-    """Give a session with some of its columns set."""
+    """Return a session with some of its columns set."""
     session = create_session(project)
     for name, value in changes.items():
         setattr(session, name, value)
@@ -202,7 +202,7 @@ def check_html(html: str) -> None:
 
 
 def session_html(client: Client, session: Session, name: str = "session", **query: object) -> str:
-    """Give a page or fragment of a session, found to be sound HTML."""
+    """Return a page or fragment of a session, found to be sound HTML."""
     response = client.get(reverse(name, args=[session.session_id]), query)
     assert response.status_code == 200
     html = response.content.decode()

@@ -35,7 +35,7 @@ def permissions_named(*names: str) -> QuerySet[Permission]:
 
 @pytest.fixture
 def staff(db: None, client: Client) -> Callable[..., Client]:
-    """Give a function that logs in a staff member with just these permissions."""
+    """Return a function that logs in a staff member with just these permissions."""
 
     def log_in(*permissions: str) -> Client:
         member = User.objects.create_user("member", is_staff=True)

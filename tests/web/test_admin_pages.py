@@ -63,7 +63,7 @@ def test_a_list_costs_the_same_for_3_rows_and_for_30(operators: Client) -> None:
 
 
 def queries_of_list(operators: Client, model: type[Model], at_least: int) -> int:
-    """Give what a list costs, once it has been seen; it must show that many rows, and nothing hostile or secret."""
+    """Return what a list costs, once it has been seen; it must show that many rows, and nothing hostile or secret."""
     address = address_of(model, "changelist")
     operators.get(address)
     with CaptureQueriesContext(connection) as queries:

@@ -34,7 +34,7 @@ def _own_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def world() -> tuple[Session, User, str]:
-    """Give a session, a member of its project, and the member's login cookie."""
+    """Return a session, a member of its project, and the member's login cookie."""
     project = ensure_default_project()
     user = User.objects.create_user("ada")
     Membership.objects.create(project=project, user=user, role=Role.VIEWER)
@@ -363,7 +363,7 @@ async def test_a_name_that_two_projects_use_is_followed_in_the_one_that_the_page
 
 
 def two_projects() -> tuple[Session, User, str]:
-    """Give the session of the default project, which is younger than the other project's of the same name."""
+    """Return the session of the default project, which is younger than the other project's of the same name."""
     _, user, cookie = world()
     other = Project.objects.create(name="Other", slug="other")
     Membership.objects.create(project=other, user=user, role=Role.VIEWER)

@@ -12,7 +12,7 @@ from sessions_app.queries.filter_language import FILTER_CHARS, KEYS, Term, parse
 
 
 def read(text: str) -> list[tuple[str, str, object]]:
-    """Give the terms of a text that holds no problem."""
+    """Return the terms of a text that holds no problem."""
     found = parse(text)
     assert found.problems == ()
     return [(f"{'-' if term.is_negated else ''}{term.key}", term.operator, term.value) for term in found.terms]

@@ -29,12 +29,12 @@ def contents(structure: GraphStructure, layout: GraphLayout, frame_id: str) -> l
 
 
 def overlaps(one: Box, other: Box) -> bool:
-    """Tell whether the two share more than a border."""
+    """Return whether the two share more than a border."""
     return one.x < other.right and other.x < one.right and one.y < other.bottom and other.y < one.bottom
 
 
 def holds(outer: Box, inner: Box) -> bool:
-    """Tell whether the inner box lies wholly inside the outer one."""
+    """Return whether the inner box lies wholly inside the outer one."""
     return outer.x <= inner.x and outer.y <= inner.y and inner.right <= outer.right and inner.bottom <= outer.bottom
 
 
@@ -75,7 +75,7 @@ def ancestors(structure: GraphStructure, item: str) -> set[str]:
 
 
 def crosses(first: tuple[float, float], second: tuple[float, float], box: Box) -> bool:
-    """Tell whether an upright or level line goes through the inside of a box."""
+    """Return whether an upright or level line goes through the inside of a box."""
     left, right = sorted((first[0], second[0]))
     top, bottom = sorted((first[1], second[1]))
     return (

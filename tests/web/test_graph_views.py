@@ -18,7 +18,7 @@ ATTACK = "<script>alert(1)</script>"
 
 
 def failed_turn() -> dict[str, Any]:
-    """Give a turn in which one of two parallel frames failed after a retry."""
+    """Return a turn in which one of two parallel frames failed after a retry."""
     return graph(
         [
             frame("frame-0", status="failed"),
@@ -71,7 +71,7 @@ def test_the_way_to_the_error_uses_only_what_was_recorded(stored: dict[str, Any]
 
 
 def bars(svg: str) -> dict[str, tuple[float, float]]:
-    """Give where each execution's bar begins and how long it is, in percent."""
+    """Return where each execution's bar begins and how long it is, in percent."""
     root = ElementTree.fromstring(svg)  # noqa: S314 - made here
     found = {}
     for group in root.iter():
@@ -184,7 +184,7 @@ def test_the_picture_as_a_file_brings_its_colours_and_nothing_else() -> None:
 
 
 def returned_to() -> dict[str, Any]:
-    """Give a turn that went back to retrieval after a refusal, and planned again each time."""
+    """Return a turn that went back to retrieval after a refusal, and planned again each time."""
     return graph(
         [frame("frame-0")],
         [

@@ -20,7 +20,7 @@ REWRITING = {
 
 
 def page(client: Client, name: str, *arguments: object, **query: object) -> str:
-    """Give a page that is well formed and has escaped everything."""
+    """Return a page that is well formed and has escaped everything."""
     response = client.get(reverse(name, args=arguments), query)
     assert response.status_code == 200
     html = response.content.decode()
@@ -30,7 +30,7 @@ def page(client: Client, name: str, *arguments: object, **query: object) -> str:
 
 
 def remembering(project: Project, **changes: object) -> Session:
-    """Give a session that remembers a document, a section and a term."""
+    """Return a session that remembers a document, a section and a term."""
     session = new_session(project)
     record = {
         "terms": [[HOSTILE, HOSTILE, "answer", 1]],

@@ -32,7 +32,7 @@ WRITES = (
 
 
 def addresses(project: Project) -> list[str]:
-    """Give the address of every page and fragment, all of them about this project's rows."""
+    """Return the address of every page and fragment, all of them about this project's rows."""
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     of_turn = [session.session_id, turn.request_id]
@@ -164,7 +164,7 @@ def test_the_address_of_a_form_leads_to_its_page(project: Project) -> None:
 
 
 def form_addresses(project: Project) -> list[tuple[str, str]]:
-    """Give every address that takes a form and is no page, each with the page that holds the form."""
+    """Return every address that takes a form and is no page, each with the page that holds the form."""
     session = new_session(project)
     turn = add_turns(session, 1)[0]
     of_session = [session.session_id]

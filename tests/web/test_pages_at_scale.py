@@ -18,7 +18,7 @@ __all__ = ["project"]
 
 
 def cost(client: Client, address: str, query: dict[str, Any]) -> tuple[str, int]:
-    """Give a page and how many queries it took."""
+    """Return a page and how many queries it took."""
     with counted_queries() as queries:
         response = client.get(address, query)
     assert response.status_code == 200
@@ -29,7 +29,7 @@ def cost(client: Client, address: str, query: dict[str, Any]) -> tuple[str, int]
 
 @pytest.fixture
 def sessions(project: Project) -> list[Session]:
-    """Give a short session and a long one."""
+    """Return a short session and a long one."""
     return [store_long_session(project, count) for count in (60, 400)]
 
 
@@ -84,7 +84,7 @@ def test_a_long_list_pages_in_constant_queries(project: Project, query: dict[str
 
 
 def link(html: str, words: str) -> str | None:
-    """Give where the link of these words leads."""
+    """Return where the link of these words leads."""
     found = re.search(rf'href="([^"]*)"[^>]*>{words}</a>', html)
     return unescape(found[1]) if found else None
 

@@ -35,7 +35,7 @@ __all__ = ["live_project", "scripted_plugins"]
 
 @pytest.fixture
 def session(live_project: Project, scripted_plugins: Install) -> Session:
-    """Give a session in which everything that can be text is hostile."""
+    """Return a session in which everything that can be text is hostile."""
     live_project.name = HOSTILE
     live_project.save()
     base = create_base(live_project, HOSTILE)
@@ -85,7 +85,7 @@ def admin(live_project: Project) -> Client:
 
 
 def addresses(session: Session) -> list[str]:
-    """Give every page and fragment."""
+    """Return every page and fragment."""
     own = [session.session_id]
     found = [reverse(name) for name in ("sessions", "sessions-list", "knowledge", "plugins", "api-keys")]
     found.append(reverse("knowledge-base", args=[session.mounted_kb.kb_id]))

@@ -118,7 +118,7 @@ def test_the_catalogue_costs_one_query_however_much_was_learned(admin: Client, p
 
 
 def fields(**changes: str) -> dict[str, str]:
-    """Give the form as it is sent with the shipped defaults, and some changes; `__` stands for a hyphen."""
+    """Return the form as it is sent with the shipped defaults, and some changes; `__` stands for a hyphen."""
     roles = {f"role-{role}": "" for role in MODEL_ROLES}
     return {**roles, "temperature": "0.1", **{name.replace("__", "-"): value for name, value in changes.items()}}
 

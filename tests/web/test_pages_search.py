@@ -26,7 +26,7 @@ def client(project: Project) -> Client:
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """Give a session of four turns: two answered, one failed, one slow and deep."""
+    """Return a session of four turns: two answered, one failed, one slow and deep."""
     session = new_session(project, title="Pets")
     add_turns(session, 2)
     add_turns(session, 1, "failed")

@@ -19,7 +19,7 @@ __all__ = ["project"]
 
 @pytest.fixture
 def session(project: Project) -> Session:
-    """Give a session with an unsaved draft."""
+    """Return a session with an unsaved draft."""
     session = create_session(project, base=create_base(project, "Handbook"))
     unit = make_unit("rules::a", "The pump hums.")
     stage_source(session, NewSource(name="rules", source_id="rules", content="The pump hums.", units=[unit]))
@@ -87,7 +87,7 @@ TOLD = [f"My badge number is {number}." for number in range(7)]
 
 
 def asks(client: Client, session: Session) -> str:
-    """Give what the dialog asks."""
+    """Return what the dialog asks."""
     response = client.get(reverse("session-kb-saving", args=[session.session_id]))
     assert response.status_code == 200
     html = response.content.decode()
@@ -96,7 +96,7 @@ def asks(client: Client, session: Session) -> str:
 
 
 def form_of(html: str, name: str, session: Session) -> str:
-    """Give the one form that is sent there; empty if there is none."""
+    """Return the one form that is sent there; empty if there is none."""
     action = reverse(name, args=[session.session_id])
     return next((part for part in html.split("<form")[1:] if f'action="{action}"' in part), "").split("</form>")[0]
 

@@ -21,13 +21,13 @@ __all__ = ["live_project", "project"]
 
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path, settings: Settings) -> Path:
-    """Give the test's own data directory."""
+    """Return the test's own data directory."""
     settings.MRPVM_DATA_DIR = tmp_path
     return tmp_path
 
 
 def shown(client: Client, address: str) -> str:
-    """Give a page that holds together."""
+    """Return a page that holds together."""
     answer = client.get(address)
     assert answer.status_code == 200
     html = answer.content.decode()

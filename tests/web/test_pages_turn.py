@@ -61,7 +61,7 @@ def text_of(html: str) -> str:
 
 @pytest.fixture
 def answered(live_project: Project) -> ExplainabilityTurn:
-    """Give a turn that answered from an earlier one, by the shipped plugins."""
+    """Return a turn that answered from an earlier one, by the shipped plugins."""
     return talk(
         create_session(live_project), "My dog is called Rex.", "My cat is called Tom.", "What is my dog called?"
     )

@@ -59,7 +59,7 @@ def outbound(html: str) -> Any:
 
 @pytest.fixture
 def responses(provider: Provider, unvalidated: None, settings: Settings) -> Iterator[Provider]:
-    """Give the configured provider, spoken to through its Responses API, no thread begun."""
+    """Return the configured provider, spoken to through its Responses API, no thread begun."""
     settings.MRPVM_LLM_API = "responses"
     forget_chains()
     yield provider
@@ -199,7 +199,7 @@ CODE = re.compile("[a-z]+(_[a-z]+)+")
 
 
 def warning_codes() -> set[str]:
-    """Give the codes whose constants stand in statements about warnings."""
+    """Return the codes whose constants stand in statements about warnings."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SERVER.rglob("*.py")]
     constants: dict[str, set[str]] = {}
     for node in (statement for tree in trees for statement in tree.body if isinstance(statement, ast.Assign)):

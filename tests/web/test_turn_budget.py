@@ -23,7 +23,7 @@ __all__ = ["live_project", "project", "provider", "unvalidated"]
 
 
 def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
-    """Give a section's text as a reader asks for it alone."""
+    """Return a section's text as a reader asks for it alone."""
     response = client.get(reverse("turn-section", args=[turn.session.session_id, turn.request_id, place]))
     assert response.status_code == 200
     assert response["Content-Type"] == "text/plain; charset=utf-8"
@@ -31,7 +31,7 @@ def section(client: Client, turn: ExplainabilityTurn, place: int) -> str:
 
 
 def lines(html: str) -> dict[str, str]:
-    """Give each section's line by its name."""
+    """Return each section's line by its name."""
     return {
         str(re.search(r'budget__name">([^<]*)<', line)[1]): text_of(line)  # type: ignore[index]
         for line in re.findall(r'<summary>\s*<span class="budget__sign.*?</summary>', html, re.S)

@@ -101,7 +101,7 @@ def test_what_was_written_is_text_and_what_does_not_fit_is_counted(
 
 
 def rows_of(html: str) -> dict[str, list[str]]:
-    """Give the cells of the table of what ran, by name; of several alike the last."""
+    """Return the cells of the table of what ran, by name; of several alike the last."""
     table = html[html.index("runs-table") :].partition("</table>")[0]
     rows = re.findall(r"<tr data-row-of.*?</tr>", table, re.S)
     cells = ([text_of(cell) for cell in re.findall(r"<t[hd][ >].*?</t[hd]>", row, re.S)] for row in rows)

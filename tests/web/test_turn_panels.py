@@ -86,7 +86,7 @@ def test_a_turn_without_a_model_says_so(project: Project) -> None:
 
 
 def state_rows(html: str) -> dict[str, list[str]]:
-    """Give the cells of the table of before and after, by the row's name."""
+    """Return the cells of the table of before and after, by the row's name."""
     found = {}
     for row in re.findall(r"<tr>(.*?)</tr>", html, re.S):
         if name := re.search(r'<th scope="row">(.*?)</th>', row):
@@ -126,7 +126,7 @@ def test_a_failed_turn_changes_no_state(live_project: Project) -> None:
 
 
 def candidates(html: str, title: str) -> dict[str, list[str]]:
-    """Give the cells of the first stage of that name, by plugin."""
+    """Return the cells of the first stage of that name, by plugin."""
     section = re.search(rf'<section class="card" aria-label="{title}[^"]*">(.*?)</section>', html, re.S)
     assert section is not None
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", section[1], re.S)[1:]

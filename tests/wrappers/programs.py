@@ -17,7 +17,7 @@ print("Result: It is 42.\\nEvidence: 6 * 7")
 
 
 def write_wrapper(root: Path, source: str = ANSWERS, *, called: str = "calculator", **fields: Any) -> Path:
-    """Give the directory of a new wrapper."""
+    """Return the directory of a new wrapper."""
     directory = root / called
     directory.mkdir(parents=True)
     program = directory / "program"
@@ -29,6 +29,6 @@ def write_wrapper(root: Path, source: str = ANSWERS, *, called: str = "calculato
 
 
 def wrapper(root: Path, source: str = ANSWERS, **fields: Any) -> Wrapper:
-    """Give a wrapper as it is admitted."""
+    """Return a wrapper as it is admitted."""
     directory = write_wrapper(root, source, **fields)
     return Wrapper(read_manifest(directory), directory)

@@ -73,7 +73,7 @@ class Resolved:
 
     @property
     def orchestration(self) -> "Orchestration | None":
-        """Give the model turn that this asks for, None for what is answered without one."""
+        """Return the model turn that this asks for, None for what is answered without one."""
         if self.skill is None or self.skill.invocation_mode != LLM_ORCHESTRATION:
             return None
         return Orchestration(skill=self.skill, payload=self.payload, reason=self.reason)
@@ -89,12 +89,12 @@ class Orchestration:
 
     @property
     def message(self) -> str:
-        """Give what the turn is about: the payload, else the skill itself applied to the conversation."""
+        """Return what the turn is about: the payload, else the skill itself applied to the conversation."""
         return self.payload or f"Apply the skill {self.skill.skill_name} to this conversation."
 
 
 def resolve(text: str, facts: SessionFacts) -> Resolved:
-    """Give what a command's text means in this session.
+    """Return what a command's text means in this session.
 
     Raises:
         ValueError: the text is no command.
@@ -143,7 +143,7 @@ def _alias(command: Command, facts: SessionFacts) -> Resolved:
 
 
 def answer(resolved: Resolved, facts: SessionFacts, ports: Ports) -> Outcome:
-    """Give what the command gives, without any model; an orchestration is the turn's affair and has no place here.
+    """Return what the command gives, without any model; an orchestration is the turn's affair and has no place here.
 
     Equal facts, text and files give an equal outcome [L-20].
     """

@@ -77,7 +77,7 @@ class MemoryStore(Protocol):
         """Keep the chunks of a file in place of those that are kept of it already."""
 
     def records(self, query: MemoryQuery, limit: int) -> Sequence[MemoryRecord]:
-        """Give the newest records that are wanted."""
+        """Return the newest records that are wanted."""
 
 
 class Ports(Protocol):
@@ -85,27 +85,27 @@ class Ports(Protocol):
 
     @property
     def memory(self) -> MemoryStore:
-        """Give what the session remembers."""
+        """Return what the session remembers."""
 
     def said_by_user(self, limit: int) -> Sequence[str]:
-        """Give the user's newest messages, the oldest of them first."""
+        """Return the user's newest messages, the oldest of them first."""
 
     def evidence_text(self, path: str) -> str:
-        """Give the text of a file of the project's own evidence folder.
+        """Return the text of a file of the project's own evidence folder.
 
         Raises:
             MRPError: there is none of this path inside, or it is no text of a sane size.
         """
 
     def load_skills(self) -> SkillSnapshot:
-        """Give the skills as the files are now.
+        """Return the skills as the files are now.
 
         Raises:
             MRPError: they cannot be read.
         """
 
     def load_personas(self) -> PersonaCatalogue:
-        """Give the personas as the files are now."""
+        """Return the personas as the files are now."""
 
     def start_session(self) -> str:
         """Make another session and give its id."""

@@ -14,17 +14,17 @@ class Command:
 
     @property
     def payload(self) -> str:
-        """Give the arguments as one text, joined by single spaces [L-74]."""
+        """Return the arguments as one text, joined by single spaces [L-74]."""
         return " ".join(self.args)
 
 
 def is_command(text: str) -> bool:
-    """Tell whether a message is a command: its raw first character decides [L-70, O-40]."""
+    """Return whether a message is a command: its raw first character decides [L-70, O-40]."""
     return text.startswith(SIGN)
 
 
 def parse(text: str) -> Command | None:
-    """Give the command that a text states, None when no name follows the sign [L-72].
+    """Return the command that a text states, None when no name follows the sign [L-72].
 
     Raises:
         ValueError: the text is no command.

@@ -129,7 +129,7 @@ def _persona_not_found(persona_id: str) -> Outcome:
 
 
 def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
-    """Give a persona as the text of its file; a client's path is never written to [X-11]."""
+    """Return a persona as the text of its file; a client's path is never written to [X-11]."""
     if not args or len(args) > 2:
         return invalid_args("/persona export requires a persona name and at most one path.", "persona", "export")
     persona_id = clean_id(args[0])

@@ -8,7 +8,7 @@ from mrpvm.conversation.tools import Tool, ToolInputInvalid
 
 
 def dispatch_tool(facts: SessionFacts, skill: SkillEntry, payload: str) -> Outcome:
-    """Give what the skill's tool makes of the payload; input and output are checked, nothing else is tried [L-24]."""
+    """Return what the skill's tool makes of the payload; input and output are checked, nothing else is tried [L-24]."""
     name = skill.skill_name
     if skill.invocation_mode != TOOL_DISPATCH:
         message = f"no executor bound for mode '{skill.invocation_mode}' (skill '{name}')."

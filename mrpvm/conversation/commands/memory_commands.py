@@ -181,7 +181,7 @@ def _wanted(words: tuple[str, ...] | list[str]) -> str:
 
 
 def _with_hidden(query: MemoryQuery, given: _Arguments) -> MemoryQuery:
-    """Give the query for those hidden records too that are wanted all the same [L-131]."""
+    """Return the query for those hidden records too that are wanted all the same [L-131]."""
     return replace(
         query,
         with_conflicted="--include-conflicted" in given.switches,
@@ -199,7 +199,7 @@ def _not_found(record_id: str) -> Outcome:
 
 
 def _arguments(args: list[str]) -> _Arguments:
-    """Give words and flags.
+    """Return words and flags.
 
     Raises:
         _BadFlags: an unknown flag, one without its value, or no domain of the personality store [L-138].

@@ -15,7 +15,7 @@ class CommandResult:
     data: Mapping[str, Any] | None = None
 
     def as_record(self) -> dict[str, Any]:
-        """Give the envelope as stored data."""
+        """Return the envelope as stored data."""
         return {
             "status": self.status,
             "code": self.code,
@@ -44,16 +44,16 @@ class Outcome:
 
 
 def ok(code: str, message: str, data: Mapping[str, Any] | None = None, **changes: Any) -> Outcome:
-    """Give a success."""
+    """Return a success."""
     return Outcome(result=CommandResult(status="ok", code=code, message=message, data=data), changes=changes)
 
 
 def error(code: str, message: str, data: Mapping[str, Any] | None = None) -> Outcome:
-    """Give a failure, which changes nothing; the message gets its `Error: ` [L-76]."""
+    """Return a failure, which changes nothing; the message gets its `Error: ` [L-76]."""
     return Outcome(result=CommandResult(status="error", code=code, message=f"Error: {message}", data=data))
 
 
 def invalid_args(message: str, command: str, subcommand: str | None = None) -> Outcome:
-    """Give the refusal of arguments that do not fit [L-80]."""
+    """Return the refusal of arguments that do not fit [L-80]."""
     named = {"command": command} | ({"subcommand": subcommand} if subcommand is not None else {})
     return error("invalid_args", message, named)

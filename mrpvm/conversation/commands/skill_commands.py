@@ -32,7 +32,7 @@ def help_(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
 
 
 def skill_not_found(name: str) -> Outcome:
-    """Give the refusal of a name that the snapshot has not; it suggests none [L-73]."""
+    """Return the refusal of a name that the snapshot has not; it suggests none [L-73]."""
     return error("skill_not_found", f"skill '{name}' not found in snapshot.", {"skill": name})
 
 

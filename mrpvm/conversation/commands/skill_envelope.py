@@ -7,7 +7,7 @@ from mrpvm.conversation.commands.result import CommandResult
 
 
 def skill_use(chosen: Orchestration | None) -> dict[str, str] | None:
-    """Give what the turn's trace says about its skill."""
+    """Return what the turn's trace says about its skill."""
     if chosen is None:
         return None
     skill = chosen.skill
@@ -20,7 +20,7 @@ def skill_use(chosen: Orchestration | None) -> dict[str, str] | None:
 
 
 def skill_answer(chosen: Orchestration | None, text: str) -> dict[str, Any] | None:
-    """Give the envelope of a skill's answer, None for a turn without one."""
+    """Return the envelope of a skill's answer, None for a turn without one."""
     if chosen is None:
         return None
     return _envelope("ok", "llm_ok", text, chosen, None).as_record()
@@ -37,7 +37,7 @@ _OTHER_FAILURE = ("llm_backend_invalid_response", "Error: LLM backend returned i
 
 
 def skill_failure(chosen: Orchestration | None, code: str) -> dict[str, Any] | None:
-    """Give the envelope of a skill whose turn ended with an error of this code, None for a turn without a skill."""
+    """Return the envelope of a skill whose turn ended with an error of this code, None for a turn without a skill."""
     if chosen is None:
         return None
     own_code, message = _FAILURES.get(code, _OTHER_FAILURE)
@@ -45,7 +45,7 @@ def skill_failure(chosen: Orchestration | None, code: str) -> dict[str, Any] | N
 
 
 def unavailable(chosen: Orchestration) -> CommandResult:
-    """Give the refusal of a skill that needs a model where none is configured."""
+    """Return the refusal of a skill that needs a model where none is configured."""
     code, message = _FAILURES["LLM_NOT_AVAILABLE"]
     return _envelope("error", code, message, chosen, "LLM_NOT_AVAILABLE")
 

@@ -60,16 +60,16 @@ class PersonaCatalogue:
     diagnostics: tuple[FileDiagnostic, ...] = ()
 
     def get(self, persona_id: str) -> Persona | None:
-        """Give the persona of an id."""
+        """Return the persona of an id."""
         return next((item for item in self.personas if item.id == persona_id), None)
 
     @cached_property
     def content_hash(self) -> str:
-        """Give the hash by which the content is known."""
+        """Return the hash by which the content is known."""
         return content_hash(self.as_record())
 
     def as_record(self) -> dict[str, Any]:
-        """Give the catalogue as stored data."""
+        """Return the catalogue as stored data."""
         return {
             "personas": [asdict(item) for item in self.personas],
             "diagnostics": [asdict(item) for item in self.diagnostics],
@@ -77,7 +77,7 @@ class PersonaCatalogue:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """Give the catalogue of a stored record."""
+        """Return the catalogue of a stored record."""
         return cls(
             personas=tuple(Persona(**item) for item in record["personas"]),
             diagnostics=tuple(FileDiagnostic(**item) for item in record["diagnostics"]),
@@ -85,7 +85,7 @@ class PersonaCatalogue:
 
 
 def load_personas(roots: Sequence[PersonaRoot]) -> PersonaCatalogue:
-    """Give the catalogue of the roots, the lowest precedence first; a bad file costs itself alone [L-102]."""
+    """Return the catalogue of the roots, the lowest precedence first; a bad file costs itself alone [L-102]."""
     folders = [FileRoot(source=root.source, path=root.catalogue) for root in roots]
     by_id, diagnostics = read_files(folders, _FORM)
     default, found = _default(roots)
@@ -119,7 +119,7 @@ _FORM = FileForm(noun="persona", endings=(".md",), read=_persona, other_names=fr
 
 
 def _default(roots: Sequence[PersonaRoot]) -> tuple[Persona | None, list[FileDiagnostic]]:
-    """Give the persona that the V0 files make up, None without any [L-100]."""
+    """Return the persona that the V0 files make up, None without any [L-100]."""
     parts: list[str] = []
     sources: list[str] = []
     diagnostics: list[FileDiagnostic] = []

@@ -33,7 +33,7 @@ def model_asker(model: PreparationModel) -> AskModel:
 
 
 def request_for_model(message: str, history: Sequence[HistoryMessage]) -> str:
-    """Give what a model is asked: the newest six messages, each cut to 500 characters, and the query [K23, KV18]."""
+    """Return what a model is asked: the newest six messages, each cut to 500 characters, and the query [K23, KV18]."""
     lines = [
         f"{'Assistant' if item.role == 'assistant' else 'User'}: {item.content[:SHOWN_CHARS]}"
         for item in [item for item in history if item.role != "system"][-SHOWN_MESSAGES:]
@@ -42,7 +42,7 @@ def request_for_model(message: str, history: Sequence[HistoryMessage]) -> str:
 
 
 def taken_from(message: str, reply: str) -> tuple[str, str | None]:
-    """Give the model's rewrite, or the message itself and why [K24, KV15, KV16]."""
+    """Return the model's rewrite, or the message itself and why [K24, KV15, KV16]."""
     text = " ".join(reply.split()).strip("\"'\u201c\u201d ")
     if len(text) < FEWEST_CHARS:
         return message, EMPTY

@@ -52,18 +52,18 @@ class Rewriting:
 
     @property
     def was_rewritten(self) -> bool:
-        """Tell whether the sentence differs from the original."""
+        """Return whether the sentence differs from the original."""
         return self.skip_reason is None
 
     @property
     def skip_code(self) -> str | None:
-        """Give the reason for programs: `no_history`, `llm_error` and so on [X12]."""
+        """Return the reason for programs: `no_history`, `llm_error` and so on [X12]."""
         if self.skip_reason is None:
             return None
         return next(code for reason, code in SKIP_CODES.items() if self.skip_reason.startswith(reason))
 
     def as_record(self) -> dict[str, Any]:
-        """Give the rewriting as stored data."""
+        """Return the rewriting as stored data."""
         return {
             "original_query": self.original_query,
             "rewritten_query": self.rewritten_query,
@@ -90,7 +90,7 @@ SKIP_CODES: Mapping[str, str] = {
 def rewrite(
     message: str, history: Sequence[HistoryMessage], *, enabled: bool = True, ask: AskModel | None = None
 ) -> Rewriting:
-    """Give a message in the light of a conversation; never raises [K24].
+    """Return a message in the light of a conversation; never raises [K24].
 
     Args:
         history: the oldest first, without the message.
@@ -164,7 +164,7 @@ def _sentence(
 def _said_by_model(
     message: str, text: str, found: Sequence[MeantTerm], weights: Mapping[str, float]
 ) -> tuple[tuple[MeantTerm, ...], dict[str, float]]:
-    """Give the terms with those the model wrote: what it says outright counts like a word of the message."""
+    """Return the terms with those the model wrote: what it says outright counts like a word of the message."""
     said = set(unique_terms(message))
     new = [term for term in unique_terms(text) if term not in said][:MOST_TERMS]
     rest = [item for item in found if item.term not in new]

@@ -43,13 +43,13 @@ class Exchange:
 
 
 def words_of(text: str) -> list[str]:
-    """Give all words of a message in lower case, function words included."""
+    """Return all words of a message in lower case, function words included."""
     return [match.group().replace("\u2019", "'").lower() for match in _WORD.finditer(text[:READ_CHARS])]
 
 
 @TextCache  # the same messages are the history of turn after turn
 def mentions_in(text: str) -> tuple[Mention, ...]:
-    """Give the content words of a text in order."""
+    """Return the content words of a text in order."""
     found: list[tuple[str, str, int, bool, str]] = []
     sentence, end, before = 0, 0, ""
     for match in _WORD.finditer(text[:READ_CHARS]):
@@ -92,7 +92,7 @@ def is_same(one: str, other: str) -> bool:
 
 
 def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
-    """Give the first and the newest exchanges, the oldest first; only the assistant's messages are answers [KV19]."""
+    """Return the first and the newest exchanges, the oldest first; only the assistant's messages are answers [KV19]."""
     pairs: list[tuple[str, list[str]]] = []
     for message in history:
         if message.role == "system":

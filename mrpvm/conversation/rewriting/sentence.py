@@ -69,7 +69,7 @@ def is_reply(message: str) -> bool:
 
 
 def _longest_name(text: str) -> str | None:
-    """Give the longest run of capitalised words; one word counts unless it opens the text."""
+    """Return the longest run of capitalised words; one word counts unless it opens the text."""
     names: list[str] = []
     for found in _NAMES.finditer(text):
         words = found.group().split()
@@ -92,7 +92,7 @@ def _is_subject(subject: str) -> bool:
 
 
 def _rest(text: str) -> str | None:
-    """Give what a short question says beside its question words."""
+    """Return what a short question says beside its question words."""
     words = text.rstrip(_ENDING_MARKS).split()
     while words and words[0].lower() in _ASKING:
         words = words[1:]
@@ -147,5 +147,5 @@ def _with_subject(message: str, article: str, subject: str) -> str:
 
 
 def _is_reported(before: str) -> bool:
-    """Tell whether a "that" after these words refers to nothing: "they say that ..."."""
+    """Return whether a "that" after these words refers to nothing: "they say that ..."."""
     return before[-1:].isspace() and before.rsplit(None, 1)[-1].lower() in _REPORTING

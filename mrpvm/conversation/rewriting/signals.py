@@ -38,7 +38,7 @@ _MOST_TURNS = 4
 
 
 def has_signal(message: str) -> bool:
-    """Tell whether a message has one of the words that refer back [K21]."""
+    """Return whether a message has one of the words that refer back [K21]."""
     words = words_of(message)
     return not SIGNALS.isdisjoint(words) or any(pair in SIGNAL_PHRASES for pair in pairwise(words))
 
@@ -54,7 +54,7 @@ def _is_ellipsis(words: Sequence[str]) -> bool:
 
 
 def needs_rewrite(message: str) -> bool:
-    """Tell whether the rule asks for a rewrite: a signal, or at most three words [K22]."""
+    """Return whether the rule asks for a rewrite: a signal, or at most three words [K22]."""
     return has_signal(message) or len(words_of(message)) <= SHORT_WORDS
 
 
@@ -69,7 +69,7 @@ def follow_probability(message: str, exchanges: Sequence[Exchange], weights: Wei
 
 
 def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
-    """Give what speaks for and against, by name; a sign that is missing is 0.
+    """Return what speaks for and against, by name; a sign that is missing is 0.
 
     Args:
         rarity: gives how seldom a stem is said at all, from 0 to 1.
@@ -117,7 +117,7 @@ def _content_signs(said: Sequence[Mention], rarity: Callable[[str], float]) -> d
 def _context_signs(
     said: Sequence[Mention], exchanges: Sequence[Exchange], rarity: Callable[[str], float]
 ) -> dict[str, float]:
-    """Give how much of a message was spoken of before, as shares of its content words, and its rarest such word."""
+    """Return how much of a message was spoken of before, as shares of its content words, and its rarest such word."""
     found = {f"turns {min(len(exchanges), _MOST_TURNS)}": 1.0}
     if not exchanges:
         return found

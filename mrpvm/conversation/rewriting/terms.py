@@ -67,13 +67,15 @@ class Candidate:
 
 
 def _leanings(exchanges: Sequence[Exchange], weights: Weights) -> list[float]:
-    """Give how likely each question of the conversation could not be understood alone; the first is taken to stand."""
+    """Return how likely each question of the conversation could not be understood alone; the first is taken to
+    stand.
+    """
     later = range(1, len(exchanges))
     return [0.0, *(need_probability(exchanges[place].text, exchanges[:place], weights) for place in later)]
 
 
 def candidates_of(message: str, exchanges: Sequence[Exchange], leans: Sequence[float]) -> dict[str, Candidate]:
-    """Give the stems that were said and are not in the message, in order of first mention.
+    """Return the stems that were said and are not in the message, in order of first mention.
 
     There are no more than are worth a look: what the user said, then the newest, so that long answers cost little.
     """
@@ -115,7 +117,7 @@ def _take(candidate: Candidate, mention: Mention, places: list[int], place: int,
 def meant_terms(
     message: str, exchanges: Sequence[Exchange], need: float, weights: Weights, least: float
 ) -> tuple[MeantTerm, ...]:
-    """Give the stems that the message means with at least this probability, the likeliest first.
+    """Return the stems that the message means with at least this probability, the likeliest first.
 
     Args:
         need: the probability that the message needs what was said before.
@@ -149,7 +151,7 @@ def _newest(item: Candidate) -> tuple[int, int, int]:
 def first_signs(
     message: str, exchanges: Sequence[Exchange], need: float, weights: Weights
 ) -> tuple[dict[str, Candidate], list[tuple[str, dict[str, float]]]]:
-    """Give the candidates, and the signs of each by itself."""
+    """Return the candidates, and the signs of each by itself."""
     leans = _leanings(exchanges, weights)
     candidates = candidates_of(message, exchanges, leans)
     words, said_count = words_of(message), len(mentions_in(message))
@@ -228,7 +230,7 @@ def _crossed(row: dict[str, float]) -> dict[str, float]:
 def second_signs(
     rows: Sequence[tuple[str, Mapping[str, float]]], candidates: Mapping[str, Candidate], first: Mapping[str, float]
 ) -> list[tuple[str, dict[str, float]]]:
-    """Give the first stage's signs of each candidate with those it has among the others, by their probabilities."""
+    """Return the first stage's signs of each candidate with those it has among the others, by their probabilities."""
     ranks = {term: rank for rank, term in enumerate(sorted(first, key=lambda term: (-first[term], term)))}
     best, total = max(first.values()), sum(first.values())
     found = []

@@ -26,17 +26,17 @@ class Weights:
     conversation_count: int
 
     def rarity(self, term: str) -> float:
-        """Give 1 for a stem of no conversation, 0 for one of all."""
+        """Return 1 for a stem of no conversation, 0 for one of all."""
         return log((self.conversation_count + 1) / (self.counts.get(term, 0) + 1)) / log(self.conversation_count + 1)
 
 
 def probability(weights: Mapping[str, float], row: Mapping[str, float]) -> float:
-    """Give what a logistic model expects of a row of signs; those it does not know count nothing."""
+    """Return what a logistic model expects of a row of signs; those it does not know count nothing."""
     return 1 / (1 + exp(-sum(weights.get(name, 0.0) * value for name, value in row.items() if value)))
 
 
 @cache
 def learned() -> Weights:
-    """Give the weights that the product uses."""
+    """Return the weights that the product uses."""
     found = json.loads(PATH.read_text())
     return Weights(**{name: value for name, value in found.items() if name != "provenance"})

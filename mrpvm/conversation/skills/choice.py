@@ -39,7 +39,7 @@ class SkillChoice:
     problem: str = ""
 
     def as_record(self) -> dict[str, Any]:
-        """Give the choice as the trace tells it."""
+        """Return the choice as the trace tells it."""
         return {
             "offered": list(self.offered),
             "leftOutCount": self.left_out_count,
@@ -50,12 +50,12 @@ class SkillChoice:
 
 
 def offered_skills(snapshot: SkillSnapshot) -> list[SkillEntry]:
-    """Give the skills that a model may choose: those that guide a model, a tool's input being no free text."""
+    """Return the skills that a model may choose: those that guide a model, a tool's input being no free text."""
     return [item for item in snapshot.skills if item.invocation_mode == LLM_ORCHESTRATION and item.instructions]
 
 
 def request_for_choice(offered: Sequence[SkillEntry], message: str) -> str:
-    """Give what the model is asked: the index and the message."""
+    """Return what the model is asked: the index and the message."""
     index = [f"- {item.skill_name}: {preview(item.summary, SUMMARY_CHARS)}" for item in offered[:MOST_OFFERED]]
     left_out = len(message) - MESSAGE_CHARS
     cut = [f"[{left_out} more characters are left out]"] if left_out > 0 else []
@@ -63,7 +63,7 @@ def request_for_choice(offered: Sequence[SkillEntry], message: str) -> str:
 
 
 def read_choice(offered: Sequence[SkillEntry], reply: str) -> SkillChoice:
-    """Give what a reply chooses; one that is not understood, or names what was not offered, chooses none."""
+    """Return what a reply chooses; one that is not understood, or names what was not offered, chooses none."""
     names = {item.skill_name: item for item in offered[:MOST_OFFERED]}
     told = _object_in(reply)
     if told is None or not isinstance(told.get("skill"), str):
@@ -78,7 +78,7 @@ def read_choice(offered: Sequence[SkillEntry], reply: str) -> SkillChoice:
 
 
 def not_chosen(offered: Sequence[SkillEntry], problem: str, reason: str = "") -> SkillChoice:
-    """Give the choice of none for want of a reply that counts."""
+    """Return the choice of none for want of a reply that counts."""
     return SkillChoice(
         offered=tuple(item.skill_name for item in offered[:MOST_OFFERED]),
         left_out_count=max(0, len(offered) - MOST_OFFERED),
@@ -88,7 +88,7 @@ def not_chosen(offered: Sequence[SkillEntry], problem: str, reason: str = "") ->
 
 
 def _object_in(reply: str) -> dict[str, Any] | None:
-    """Give the JSON object of a reply, whether or not it stands in a fence."""
+    """Return the JSON object of a reply, whether or not it stands in a fence."""
     start, end = reply.find("{"), reply.rfind("}")
     try:
         value = json.loads(reply[start : end + 1])

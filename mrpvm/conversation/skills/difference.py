@@ -27,12 +27,12 @@ class SnapshotDifference:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether the snapshots are equal."""
+        """Return whether the snapshots are equal."""
         return not (self.added or self.removed or self.changed or self.new_diagnostics or self.gone_diagnostics)
 
 
 def difference(before: SkillSnapshot, after: SkillSnapshot) -> SnapshotDifference:
-    """Give what has to be added, removed and changed to come from one snapshot to the other."""
+    """Return what has to be added, removed and changed to come from one snapshot to the other."""
     pairs = [(item, after.skill(item.skill_name)) for item in before.skills]
     return SnapshotDifference(
         added=tuple(item for item in after.skills if before.skill(item.skill_name) is None),

@@ -40,7 +40,7 @@ class SkillDocument:
 
 @lru_cache(maxsize=512)
 def read_document(text: str) -> SkillDocument:
-    """Give what the text of a SKILL.md states. Remembered by the text itself, so it can never be out of date.
+    """Return what the text of a SKILL.md states. Remembered by the text itself, so it can never be out of date.
 
     Raises:
         MalformedText: the front matter does not hold.
@@ -82,5 +82,5 @@ def _check_invocation(document: SkillDocument) -> None:
 
 
 def declares(declared_tools: tuple[str, ...], provider: str, tool: str) -> bool:
-    """Tell whether a tool is listed, as `tool` or `provider:tool` [L-42]."""
+    """Return whether a tool is listed, as `tool` or `provider:tool` [L-42]."""
     return tool in declared_tools or f"{provider}:{tool}" in declared_tools

@@ -56,16 +56,16 @@ class _Folder:
 
     @property
     def place(self) -> str:
-        """Give the path below the root."""
+        """Return the path below the root."""
         return f"{self.name}/{FILE_NAME}"
 
     @property
     def label(self) -> str:
-        """Give source and path, as diagnostics name a folder."""
+        """Return source and path, as diagnostics name a folder."""
         return f"{self.root.source}:{self.place}"
 
     def diagnostic(self, code: str, message: str) -> Diagnostic:
-        """Give a diagnostic about this folder."""
+        """Return a diagnostic about this folder."""
         return Diagnostic(skill_name=self.name, code=code, message=message, source=self.root.source, path=self.place)
 
 
@@ -80,7 +80,7 @@ class _Refused(Exception):
 
 
 def load_snapshot(roots: Sequence[SkillRoot], environment: LoaderEnvironment) -> SkillSnapshot:
-    """Give the snapshot of the roots, the lowest precedence first: equal files give an equal snapshot.
+    """Return the snapshot of the roots, the lowest precedence first: equal files give an equal snapshot.
 
     Raises:
         SkillRootError: a required root is missing or no folder.
@@ -105,7 +105,7 @@ def load_snapshot(roots: Sequence[SkillRoot], environment: LoaderEnvironment) ->
 
 
 def _folders(root: SkillRoot, found: _Found) -> Iterable[_Folder]:
-    """Give the root's immediate folders that hold a SKILL.md, by name [L-31]."""
+    """Return the root's immediate folders that hold a SKILL.md, by name [L-31]."""
     try:
         names = sorted(name for name in os.listdir(root.path) if (root.path / name).is_dir())
     except FileNotFoundError:
@@ -141,7 +141,7 @@ def _folders(root: SkillRoot, found: _Found) -> Iterable[_Folder]:
 
 
 def _printable(name: str) -> str:
-    """Give a name that can be stored and shown, whatever bytes the file system has for it."""
+    """Return a name that can be stored and shown, whatever bytes the file system has for it."""
     return "".join(char if char.isprintable() else "\ufffd" for char in name)
 
 
@@ -230,7 +230,7 @@ def _check_tools(document: SkillDocument, environment: LoaderEnvironment) -> Non
 
 
 def _shared_aliases(skills: Iterable[SkillEntry]) -> Iterable[Diagnostic]:
-    """Give a diagnostic for each skill whose alias others have too; calling it is ambiguous [L-59]."""
+    """Return a diagnostic for each skill whose alias others have too; calling it is ambiguous [L-59]."""
     by_alias: dict[str, list[SkillEntry]] = {}
     for item in skills:
         if item.command is not None:

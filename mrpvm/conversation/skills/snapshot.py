@@ -23,12 +23,12 @@ class Diagnostic:
 
     @property
     def excludes(self) -> bool:
-        """Tell whether the folder gives no skill because of this."""
+        """Return whether the folder gives no skill because of this."""
         return self.code not in INFORMATIONAL_CODES
 
     @property
     def place(self) -> tuple[str, str, str]:
-        """Give the sorting key [L-38]."""
+        """Return the sorting key [L-38]."""
         return self.skill_name, self.code, self.path or ""
 
 
@@ -54,7 +54,7 @@ class SkillEntry:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """Give the entry of a stored record."""
+        """Return the entry of a stored record."""
         fields: dict[str, Any] = {
             key: tuple(value) if isinstance(value, list) else value for key, value in record.items()
         }
@@ -75,25 +75,25 @@ class SkillSnapshot:
         object.__setattr__(self, "_by_name", {item.skill_name: item for item in self.skills})
 
     def skill(self, name: str) -> SkillEntry | None:
-        """Give the skill of exactly this name [L-73]."""
+        """Return the skill of exactly this name [L-73]."""
         return self._by_name.get(name)
 
     def with_alias(self, alias: str) -> tuple[SkillEntry, ...]:
-        """Give the skills that exactly this command calls."""
+        """Return the skills that exactly this command calls."""
         return tuple(item for item in self.skills if item.command == alias)
 
     @property
     def excluded(self) -> tuple[Diagnostic, ...]:
-        """Give why folders gave no skill."""
+        """Return why folders gave no skill."""
         return tuple(item for item in self.diagnostics if item.excludes)
 
     @cached_property
     def content_hash(self) -> str:
-        """Give the SHA-256 of the canonical JSON, as hex: equal for equal content, wherever it was read [L-41]."""
+        """Return the SHA-256 of the canonical JSON, as hex: equal for equal content, wherever it was read [L-41]."""
         return content_hash(self.as_record())
 
     def as_record(self) -> dict[str, Any]:
-        """Give the snapshot as stored data."""
+        """Return the snapshot as stored data."""
         return {
             "skills": [asdict(item) for item in self.skills],
             "diagnostics": [asdict(item) for item in self.diagnostics],
@@ -101,7 +101,7 @@ class SkillSnapshot:
 
     @classmethod
     def of_record(cls, record: Mapping[str, Any]) -> Self:
-        """Give the snapshot of a stored record."""
+        """Return the snapshot of a stored record."""
         return cls(
             skills=tuple(SkillEntry.of_record(item) for item in record["skills"]),
             diagnostics=tuple(Diagnostic(**item) for item in record["diagnostics"]),

@@ -27,7 +27,7 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]
 
 
 def evaluate(expression: str) -> Fraction:
-    """Give the value of an expression.
+    """Return the value of an expression.
 
     Raises:
         ToolInputInvalid: it is none, divides by zero, or grows beyond the bounds.
@@ -56,7 +56,7 @@ def _value(node: ast.expr, source: str) -> Fraction:
 
 
 def _literal(text: str) -> Fraction:
-    """Give a number from its text as written: a float would have lost digits."""
+    """Return a number from its text as written: a float would have lost digits."""
     _, _, exponent = text.lower().partition("e")
     if exponent and abs(int(exponent)) > LARGEST_EXPONENT:
         raise ToolInputInvalid(text)
@@ -77,7 +77,7 @@ def _bounded(value: Fraction) -> Fraction:
 
 
 def decimal_text(value: Fraction) -> str:
-    """Give a number as people write it: exact where it has a finite decimal form, whole numbers without a point."""
+    """Return a number as people write it: exact where it has a finite decimal form, whole numbers without a point."""
     if value.denominator == 1:
         return str(value.numerator)
     twos, fives, rest = 0, 0, value.denominator

@@ -29,11 +29,11 @@ class Tool:
 
     @property
     def label(self) -> str:
-        """Give `provider:name`."""
+        """Return `provider:name`."""
         return f"{self.provider}:{self.name}"
 
     def accepts(self, output: Any) -> bool:
-        """Tell whether an output is a text of acceptable length that holds what the tool promises."""
+        """Return whether an output is a text of acceptable length that holds what the tool promises."""
         return isinstance(output, str) and len(output) <= OUTPUT_CHARS and self.is_output(output)
 
 
@@ -44,14 +44,14 @@ class Tools:
         self._tools = {(tool.provider, tool.name): tool for tool in tools}
 
     def has_provider(self, provider: str) -> bool:
-        """Tell whether any tool comes from this provider."""
+        """Return whether any tool comes from this provider."""
         return any(known == provider for known, _ in self._tools)
 
     def get(self, provider: str, name: str) -> Tool | None:
-        """Give a tool."""
+        """Return a tool."""
         return self._tools.get((provider, name))
 
     @property
     def names(self) -> frozenset[str]:
-        """Give every name under which a skill may ask for a tool: `name` and `provider:name`."""
+        """Return every name under which a skill may ask for a tool: `name` and `provider:name`."""
         return frozenset(name for tool in self._tools.values() for name in (tool.name, tool.label))

@@ -16,7 +16,7 @@ STAGE = "seed-detector"
 
 
 def detector_candidates(run: TurnRun) -> tuple[str, ...]:
-    """Give the detectors to try; the core orders them from pins, preferences and defaults only [C-8]."""
+    """Return the detectors to try; the core orders them from pins, preferences and defaults only [C-8]."""
     return candidates(
         run.request.pins.seed_detector,
         run.request.preferences.seed_detector,
@@ -27,7 +27,7 @@ def detector_candidates(run: TurnRun) -> tuple[str, ...]:
 
 
 def detect(run: TurnRun, frame: Frame, message: str, cause: Cause | None = None) -> Program[tuple[Execution, Admitted]]:
-    """Give the execution that delivered and what was admitted from it.
+    """Return the execution that delivered and what was admitted from it.
 
     Args:
         message: what the user said, or in a frame below the root the text of a task [K-5].
@@ -96,7 +96,9 @@ def _admit(run: TurnRun, frame: Frame, detection: Detection, admitted: list[Admi
 def exhausted(
     stage: str, tried: list[Execution], empty_code: str | None = None, empty_status: str | None = None
 ) -> StageExhausted:
-    """Give the error of a stage whose candidates all failed [API-19]; a failed model provider gives the code [O-7]."""
+    """Return the error of a stage whose candidates all failed [API-19]; a failed model provider gives the code
+    [O-7].
+    """
     empty = bool(tried) and all(execution.status == empty_status for execution in tried)
     codes = [execution.error.code for execution in tried if execution.error]
     blamed = next((code for code in reversed(codes) if code in MODEL_ERROR_CODES), None)
@@ -110,7 +112,7 @@ def exhausted(
 
 
 def _said(execution: Execution) -> dict[str, str]:
-    """Give an error's code and message; an exception's own text stays in the trace, it may name files [API-3]."""
+    """Return an error's code and message; an exception's own text stays in the trace, it may name files [API-3]."""
     error = execution.error
     if error is None:
         return {}

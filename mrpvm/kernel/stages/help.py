@@ -17,7 +17,7 @@ STAGE = "helper"
 
 
 def ask_helpers(run: TurnRun, frame: Frame, view: EvidenceView, cause: Cause) -> Program[tuple[HelperOutput, ...]]:
-    """Give what wrappers contribute to the view's intents; a failure is an output too, and never the turn's end.
+    """Return what wrappers contribute to the view's intents; a failure is an output too, and never the turn's end.
 
     For each intent wrappers are asked in order until one succeeds. Without wrappers this costs nothing.
     """

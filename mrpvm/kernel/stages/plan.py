@@ -22,7 +22,7 @@ class Planned:
 
 
 def planner_candidates(run: TurnRun) -> tuple[str, ...]:
-    """Give the planners to try: pinned one only, else preference, defaults, others [K-11]."""
+    """Return the planners to try: pinned one only, else preference, defaults, others [K-11]."""
     return candidates(
         run.request.pins.planner,
         run.request.preferences.planner,
@@ -33,7 +33,7 @@ def planner_candidates(run: TurnRun) -> tuple[str, ...]:
 
 
 def plan_first(run: TurnRun, frame: Frame, planner_id: str, cause: Cause | None) -> Program[Planned | None]:
-    """Give the plan made from the intents alone; None when the planner delivered none."""
+    """Return the plan made from the intents alone; None when the planner delivered none."""
     execution: Execution = yield from _call(run, frame, planner_id, cause, "post-seed", (), None, GuidanceUnits())
     if execution.value is None:
         return None
@@ -49,7 +49,7 @@ def plan_again(
     guidance: GuidanceUnits,
     phase: str = "post-kb",
 ) -> Program[Planned]:
-    """Give the plan in force after retrieval or solving; a planner without a new one keeps the earlier [K-52]."""
+    """Return the plan in force after retrieval or solving; a planner without a new one keeps the earlier [K-52]."""
     execution: Execution = yield from _call(
         run,
         frame,
@@ -105,7 +105,7 @@ def _plan_input(
     prior: Plan | None,
     guidance: GuidanceUnits,
 ) -> PlanInput:
-    """Give everything a planner may look at [PL-18]."""
+    """Return everything a planner may look at [PL-18]."""
     return PlanInput(
         phase=phase,  # type: ignore[arg-type]
         current_message=run.request.message,

@@ -29,12 +29,12 @@ class EvidenceView:
 
     @property
     def guidance(self) -> GuidanceUnits:
-        """Give the guidance of the view's first intent; a frame plans once for all its intents."""
+        """Return the guidance of the view's first intent; a frame plans once for all its intents."""
         return self.evidence[0].guidance if self.evidence else GuidanceUnits()
 
     @property
     def entry_count(self) -> int:
-        """Give how many evidence entries the view holds."""
+        """Return how many evidence entries the view holds."""
         return sum(len(item.entries) for item in self.evidence)
 
 
@@ -55,7 +55,7 @@ class Retrievals:
 
 
 def next_view(run: TurnRun, frame: Frame, found: Retrievals, cause: Cause | None) -> Program[EvidenceView | None]:
-    """Give the next sufficient view, or, once nobody is left to ask, the fullest insufficient one.
+    """Return the next sufficient view, or, once nobody is left to ask, the fullest insufficient one.
 
     None when every plugin asked in this call failed.
     """

@@ -24,7 +24,7 @@ class Branch:
 
     @property
     def answer(self) -> Answer | None:
-        """Give the solver's answer, if it delivered one."""
+        """Return the solver's answer, if it delivered one."""
         return self.execution.value.answer if self.execution.value is not None else None
 
 
@@ -43,7 +43,7 @@ class Attempt:
 
 
 def solve(run: TurnRun, frame: Frame, attempt: Attempt, seed_ids: tuple[str, ...]) -> Program[Branch]:
-    """Give the branch of one attempt, recorded from its start to the solver's return."""
+    """Return the branch of one attempt, recorded from its start to the solver's return."""
     solver = run.registry.goal_solver(attempt.solver_id)
     request = SolveInput(
         message=run.request.message,

@@ -26,7 +26,7 @@ class Verdict:
 def validate(
     run: TurnRun, frame: Frame, answer: Answer, evidence: tuple[Evidence, ...], cause: Cause | None
 ) -> Program[Verdict]:
-    """Give the verdict on an answer; a validator that cannot judge neither accepts nor rejects [PL-16]."""
+    """Return the verdict on an answer; a validator that cannot judge neither accepts nor rejects [PL-16]."""
     request = ValidateInput(message=run.request.message, answer=answer, evidence=evidence)
     ordered = sorted(run.usable("val-plugin"), key=lambda item: (_COSTS.index(item.cost_class), item.id))
     last: Execution | None = None

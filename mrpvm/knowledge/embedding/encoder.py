@@ -23,12 +23,12 @@ class Encoder(Protocol):
     version: str
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Give a packed vector for each text, in order."""
+        """Return a packed vector for each text, in order."""
 
 
 @cache
 def installed_encoder() -> Encoder | None:
-    """Give the encoder if its packages are there and can be read, loaded once for the process."""
+    """Return the encoder if its packages are there and can be read, loaded once for the process."""
     if not all(find_spec(name) for name in _PACKAGES):
         return None
     from mrpvm.knowledge.embedding.minilm import MiniLM
@@ -41,6 +41,6 @@ def installed_encoder() -> Encoder | None:
 
 
 def embedded_text(unit: KnowledgeUnit) -> str:
-    """Give what of a unit is embedded: what it says, with who says it."""
+    """Return what of a unit is embedded: what it says, with who says it."""
     said = unit.claim or unit.procedure or unit.text_body or unit.topic
     return (f"{unit.topic}: {said}" if unit.unit_type == UTTERANCE else said)[:_MAX_CHARS]

@@ -86,7 +86,7 @@ class MiniLM:
         self._one_at_a_time = threading.Lock()
 
     def encode(self, texts: Sequence[str]) -> list[bytes]:
-        """Give a packed vector for each text, in order; texts of like length go together."""
+        """Return a packed vector for each text, in order; texts of like length go together."""
         with self._one_at_a_time:
             ids = [self._tokenizer.encode(text).ids for text in texts]
             found: dict[int, bytes] = {}

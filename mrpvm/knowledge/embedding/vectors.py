@@ -11,7 +11,7 @@ _LARGEST = 127
 
 
 def packed(values: Sequence[float]) -> bytes:
-    """Give a vector as one signed byte a dimension, the largest of them 127 or -127; its length is lost."""
+    """Return a vector as one signed byte a dimension, the largest of them 127 or -127; its length is lost."""
     largest = max(map(abs, values), default=0.0)
     scale = _LARGEST / largest if largest else 0.0
     return array("b", [round(value * scale) for value in values]).tobytes()
@@ -31,19 +31,19 @@ class Vector:
         return cls(values, sqrt(sumprod(values, values)))
 
     def similarity(self, other: "Vector") -> float:
-        """Give the cosine of the angle between two directions; 0 where one has none."""
+        """Return the cosine of the angle between two directions; 0 where one has none."""
         lengths = self.length * other.length
         return sumprod(self.values, other.values) / lengths if lengths else 0.0
 
 
 def combined(shared: Sequence[tuple[float, Vector]]) -> Vector:
-    """Give the direction of the sum of vectors, each as one unit long times its share; there must be one."""
+    """Return the direction of the sum of vectors, each as one unit long times its share; there must be one."""
     scaled = [[share * value / (vector.length or 1.0) for value in vector.values] for share, vector in shared]
     return Vector.of(packed([sum(values) for values in zip(*scaled, strict=True)]))
 
 
 def mean_similarity(asked: Vector, shared: Sequence[tuple[float, Vector]]) -> float:
-    """Give the cosine between a direction and the mean of others, each as one unit long times its share."""
+    """Return the cosine between a direction and the mean of others, each as one unit long times its share."""
     length_squared = sum(share * share for share, _ in shared) + 2 * sum(
         share * part * one.similarity(two) for (share, one), (part, two) in combinations(shared, 2)
     )

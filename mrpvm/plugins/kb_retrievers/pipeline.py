@@ -39,7 +39,7 @@ NOTHING_RECALLED = Recall()
 def retrieve_evidence(
     request: RetrieveInput, context: CallContext, policy: SelectionPolicy, find: Find, notes: tuple[str, ...] = ()
 ) -> Retrieval:
-    """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at.
+    """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at.
 
     Args:
         notes: what holds for the whole retrieval; the notes of each intent follow.
@@ -80,7 +80,7 @@ def retrieve_evidence(
 
 
 def assess(evidence: Evidence) -> IntentAssessment:
-    """Give how far the evidence of one intent goes [PL-12]."""
+    """Return how far the evidence of one intent goes [PL-12]."""
     units, strategy_count = [entry.unit for entry in evidence.entries], len(evidence.guidance.strategy)
     needed = evidence.profile.needed_roles
     return IntentAssessment(
@@ -101,7 +101,7 @@ def assess(evidence: Evidence) -> IntentAssessment:
 def lexical_hits(
     profile: ContextProfile, recall: Recall | None, context: CallContext, limit: int | None = None
 ) -> Sequence[ScoredUnit]:
-    """Give the units that share a term with the intent, or with what it means besides, best first [BP-20, BP-22].
+    """Return the units that share a term with the intent, or with what it means besides, best first [BP-20, BP-22].
 
     Whoever asks how heavy a thing is may find its weight, who asks when a house closes its opening hours.
     Unless `limit` says otherwise, they are a few more than the intent asks for.
@@ -118,7 +118,7 @@ def lexical_hits(
 
 
 def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> list[Candidate]:
-    """Give the hits with BM25 relative to the best of them [BP-22]; those of documents in use are lifted later."""
+    """Return the hits with BM25 relative to the best of them [BP-22]; those of documents in use are lifted later."""
     best = max((hit.score for hit in hits), default=0.0)
     in_use = (recall or NOTHING_RECALLED).documents
     return [
@@ -131,13 +131,13 @@ def lexical_candidates(hits: Sequence[ScoredUnit], recall: Recall | None) -> lis
 
 
 def find_lexically(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
-    """Give what one search for the intent's terms finds."""
+    """Return what one search for the intent's terms finds."""
     hits = lexical_hits(profile, request.recall, context)
     return Found(lexical_candidates(hits, request.recall), len(hits))
 
 
 def matched_by(hit: ScoredUnit) -> str:
-    """Give BM25's score and the terms that made it, each with the fields it stands in, in words."""
+    """Return BM25's score and the terms that made it, each with the fields it stands in, in words."""
     shares = sorted((-score, term) for term, score in hit.term_scores.items() if score > 0)
     fields = fields_of(hit.unit, hit.term_scores.keys())
     listed = ", ".join(f"{term} {-score:.2f}{_where(term, fields[term])}" for score, term in shares)
@@ -151,7 +151,7 @@ def _where(term: str, fields: Sequence[str]) -> str:
 
 
 def _levels(entries: Sequence[EvidenceEntry]) -> tuple[str, ...]:
-    """Give the levels of the chosen units in words, broadest first [BP-30]."""
+    """Return the levels of the chosen units in words, broadest first [BP-30]."""
     counts = Counter(entry.unit.ku_type for entry in entries)
     ordered = sorted(counts, key=lambda level: (-BREADTH.get(level, 0), level))
     return (f"levels used: {', '.join(f'{level} {counts[level]}' for level in ordered)}",) if ordered else ()

@@ -9,7 +9,7 @@ from mrpvm.knowledge.text import collapse
 
 
 def note_source(plugin_id: str, source: SourceText) -> SourceReply:
-    """Give `<sourceId>.json` and `<sourceId>.summary.md`; `skipped` where nothing can be kept.
+    """Return `<sourceId>.json` and `<sourceId>.summary.md`; `skipped` where nothing can be kept.
 
     `deriveModel` is null: no model derives anything here.
     """

@@ -29,7 +29,7 @@ type Arrange = Callable[[Sequence[Ranked], Signals], Sequence[Ranked]]
 
 
 def make_plan(planner_id: str, request: PlanInput, signals: Signals, base: BasePlan, arrange: Arrange) -> Plan:
-    """Give the order of candidates, what was left out, and why."""
+    """Return the order of candidates, what was left out, and why."""
     kbs, left_kbs = _order(request, request.kb_descriptors, base.kb, signals, arrange)
     solvers, left_solvers = _order(request, request.goal_solver_descriptors, base.solvers, signals, arrange)
     solver_order = tuple(item.plugin_id for item in solvers)
@@ -56,7 +56,7 @@ def _order(
 
 
 def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | None, tuple[str, ...]]:
-    """Give whether to decompose, the child frame's purpose, and the reason [BP-52]."""
+    """Return whether to decompose, the child frame's purpose, and the reason [BP-52]."""
     if request.phase == "post-seed":
         return False, None, ()
     if request.pins.goal_solver:
@@ -71,13 +71,13 @@ def _decomposition(request: PlanInput, signals: Signals) -> tuple[bool, str | No
 
 
 def _is_broad(request: PlanInput) -> bool:
-    """Tell whether the frame's one task is too broad: there is weak evidence in every view [BP-52]."""
+    """Return whether the frame's one task is too broad: there is weak evidence in every view [BP-52]."""
     weak = [item.evidence_count > 0 and not item.sufficient for item in request.retrievals]
     return len(request.intents) == 1 and bool(weak) and all(weak)
 
 
 def _dispatch(request: PlanInput, solver_order: Sequence[str]) -> tuple[str, ...]:
-    """Give the basis on which the first solver may be dispatched directly [K-51]."""
+    """Return the basis on which the first solver may be dispatched directly [K-51]."""
     if request.pins.goal_solver:
         return (f"direct dispatch of {request.pins.goal_solver}: pinned",)
     if not solver_order:

@@ -31,7 +31,7 @@ class Ranked:
 def rank(
     descriptors: Sequence[Descriptor], plan: Sequence[str], signals: Signals, utilities: Mapping[PluginKey, float]
 ) -> list[Ranked]:
-    """Give the candidates by score, then plan position, then id [BP-48].
+    """Return the candidates by score, then plan position, then id [BP-48].
 
     Args:
         utilities: learned ones; a plugin without one counts as untried [K-54, K-55].

@@ -62,7 +62,7 @@ def _guidance(request: PlanInput) -> list[KnowledgeUnit]:
 
 
 def signals_of(request: PlanInput) -> Signals:
-    """Give the signals of the message, the admitted intents, pending units and guidance [BP-50]."""
+    """Return the signals of the message, the admitted intents, pending units and guidance [BP-50]."""
     guidance = _guidance(request)
     said = " ".join([request.current_message, *(intent.target for intent in request.intents)])
     told = " ".join(unit.text for unit in request.current_turn_units if unit.is_evidence)

@@ -61,18 +61,18 @@ def _wants_usage(body: Mapping[str, Any]) -> bool:
 
 
 def chunk_frame(name: str, data: Mapping[str, Any]) -> bytes:
-    """Give one chunk as it goes over the wire: a line of JSON without a name, or the mark of the end."""
+    """Return one chunk as it goes over the wire: a line of JSON without a name, or the mark of the end."""
     text = "[DONE]" if name == "done" else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"data: {text}\n\n".encode()
 
 
 def completion_id(request_id: str) -> str:
-    """Give a turn's id as this API knows it."""
+    """Return a turn's id as this API knows it."""
     return f"chatcmpl-{request_id.removeprefix('req-')}"
 
 
 def _beside(session_id: str, request_id: str, asked: Asked) -> dict[str, Any]:
-    """Give what stands beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
+    """Return what stands beside OpenAI's own fields: where the answer can be explained, and what had no effect."""
     return {"session_id": session_id, "request_id": request_id, "warnings": list(asked.warnings)}
 
 
@@ -117,7 +117,7 @@ class Chunks:
         self._feed.put("chunk", self._chunk({"content": piece.delta}))
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
-        """Give what was not sent yet, the end, and the tokens if they were asked for."""
+        """Return what was not sent yet, the end, and the tokens if they were asked for."""
         text = result.outcome.answer_text
         if not self.request_id:  # a command, which tells of nothing on its way
             yield self._first(result.turn.request_id, result.turn.session.session_id)
@@ -130,7 +130,7 @@ class Chunks:
         yield "done", {}
 
     def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Give the error, which ends the stream without the mark of a good end."""
+        """Return the error, which ends the stream without the mark of a good end."""
         yield "error", openai_error(voided(error, self._sent))
 
     def _first(self, request_id: str, session_id: str) -> StreamEvent:

@@ -47,7 +47,7 @@ def _found(view: OpenAIView, conversation: str) -> "Session":
 
 
 def _item(found: "Session", item_id: str) -> "Message | None":
-    """Give the message of this id, None if the conversation has none."""
+    """Return the message of this id, None if the conversation has none."""
     named = _ITEM_ID.fullmatch(item_id)
     if named is None:
         return None

@@ -15,24 +15,24 @@ NOT_RETRIED = "x-should-retry"
 
 
 def unsupported(name: str, why: str) -> InvalidInput:
-    """Give the refusal of something that this server cannot do for a client [O-30]."""
+    """Return the refusal of something that this server cannot do for a client [O-30]."""
     return InvalidInput(
         f"{name} is not supported here: {why}", details={"param": name, "code": "unsupported_parameter"}
     )
 
 
 def invalid(name: str, what: str) -> InvalidInput:
-    """Give the refusal of a value."""
+    """Return the refusal of a value."""
     return InvalidInput(f"{name} {what}", details={"param": name, "code": "invalid_value"})
 
 
 def missing(param: str | None, code: str, message: str) -> NotFound:
-    """Give the refusal of a name that names nothing."""
+    """Return the refusal of a name that names nothing."""
     return NotFound(message, details={"param": param, "code": code})
 
 
 def openai_error(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the error object in OpenAI's shape; what it has no place for stands beside."""
+    """Return the error object in OpenAI's shape; what it has no place for stands beside."""
     error = body["error"]
     details = dict(error["details"])
     fields = details.get("fields")

@@ -42,7 +42,7 @@ _METADATA_KEYS, _KEY_CHARS, _VALUE_CHARS = 16, 64, 512
 
 
 def warnings_of(body: Mapping[str, Any]) -> list[str]:
-    """Give a warning for each parameter that has no effect here.
+    """Return a warning for each parameter that has no effect here.
 
     Raises:
         InvalidInput: `unsupported_parameter` for what cannot be done without [O-30].
@@ -67,7 +67,7 @@ def _format_of(text: Mapping[str, Any]) -> Any:
 
 
 def sampling_of(body: Mapping[str, Any]) -> Sampling:
-    """Give what bounds the answer.
+    """Return what bounds the answer.
 
     Raises:
         InvalidInput: a value is out of range.
@@ -88,7 +88,7 @@ def sampling_of(body: Mapping[str, Any]) -> Sampling:
 
 
 def flag_of(body: Mapping[str, Any], name: str) -> bool:
-    """Give a switch that is off unless it is true."""
+    """Return a switch that is off unless it is true."""
     value = body.get(name)
     if value is not None and not isinstance(value, bool):
         raise invalid(name, "must be true or false.")
@@ -96,7 +96,7 @@ def flag_of(body: Mapping[str, Any], name: str) -> bool:
 
 
 def user_of(body: Mapping[str, Any]) -> str | None:
-    """Give the client's own name for its user [O-31]."""
+    """Return the client's own name for its user [O-31]."""
     for name in ("safety_identifier", "user"):
         value = body.get(name)
         if value is not None:
@@ -107,7 +107,7 @@ def user_of(body: Mapping[str, Any]) -> str | None:
 
 
 def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
-    """Give the client's own notes.
+    """Return the client's own notes.
 
     Raises:
         InvalidInput: they are not up to 16 short texts.
@@ -124,7 +124,7 @@ def metadata_of(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def model_of(body: Mapping[str, Any], warnings: list[str]) -> tuple[str, str | None]:
-    """Give the model's name as the client knows it, and the wish that it stands for [O-29].
+    """Return the model's name as the client knows it, and the wish that it stands for [O-29].
 
     Raises:
         InvalidInput: no name.
@@ -144,7 +144,7 @@ def model_of(body: Mapping[str, Any], warnings: list[str]) -> tuple[str, str | N
 
 
 def takes_any_model() -> bool:
-    """Tell whether an unknown model's name is taken for no wish."""
+    """Return whether an unknown model's name is taken for no wish."""
     chosen = settings.MRPVM_OPENAI_ANY_MODEL
     return chosen == "1" or (chosen == "auto" and not is_configured())
 

@@ -39,7 +39,7 @@ class ResponseEvents:
         self._feed.put(*self._delta(turn.request_id, piece.delta))
 
     def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
-        """Give what was not sent yet and the ends of part, item and response."""
+        """Return what was not sent yet and the ends of part, item and response."""
         turn, text = result.turn, result.outcome.answer_text
         if self._begun is None:  # a command, which tells of nothing on its way
             yield from self._first(turn)
@@ -54,7 +54,7 @@ class ResponseEvents:
         yield self._event(f"response.{response['status']}", response=response)
 
     def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
-        """Give the end of a turn that failed, as the failed response where there is one."""
+        """Return the end of a turn that failed, as the failed response where there is one."""
         said = voided(error, self._sent)["error"]
         if self._begun is None:
             yield self._event("error", code=said["code"], message=said["message"], param=None)

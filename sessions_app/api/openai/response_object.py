@@ -14,17 +14,17 @@ _STATUSES = {"running": "in_progress", "succeeded": "completed", "cancelled": "c
 
 
 def conversation_id(session_id: str) -> str:
-    """Give a session's id as this API knows it; a client's own name stays as it is."""
+    """Return a session's id as this API knows it; a client's own name stays as it is."""
     return f"conv_{session_id.removeprefix('sess-')}" if session_id.startswith("sess-") else session_id
 
 
 def session_id_of(conversation: str) -> str:
-    """Give the session's own id."""
+    """Return the session's own id."""
     return f"sess-{conversation.removeprefix('conv_')}" if conversation.startswith("conv_") else conversation
 
 
 def output_item(request_id: str, text: str, status: str = "completed") -> dict[str, Any]:
-    """Give an answer as an output item."""
+    """Return an answer as an output item."""
     return {
         "id": f"msg_{request_id.removeprefix('req-')}",
         "type": "message",
@@ -35,12 +35,12 @@ def output_item(request_id: str, text: str, status: str = "completed") -> dict[s
 
 
 def output_text(text: str) -> dict[str, Any]:
-    """Give a text as a part of an output item."""
+    """Return a text as a part of an output item."""
     return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
 
 
 def item_of(message: "Message", *, is_answer: bool = False) -> dict[str, Any]:
-    """Give a stored message as a conversation item.
+    """Return a stored message as a conversation item.
 
     Args:
         is_answer: it is what its turn answered; its id is that of the output item then, and tells its place otherwise.
@@ -58,7 +58,7 @@ def item_of(message: "Message", *, is_answer: bool = False) -> dict[str, Any]:
 
 
 def response_of(turn: "ExplainabilityTurn", text: str | None, events: "list[Event] | None" = None) -> dict[str, Any]:
-    """Give the response of a turn, however it stands.
+    """Return the response of a turn, however it stands.
 
     Args:
         text: the answer, None while there is none.

@@ -104,7 +104,7 @@ def _conversation(body: dict[str, Any]) -> str | None:
 
 
 def known_turn(view: OpenAIView, response: Any, param: str) -> "ExplainabilityTurn":
-    """Give the turn behind a response of the caller's project.
+    """Return the turn behind a response of the caller's project.
 
     Raises:
         NotFound: `previous_response_not_found` or `response_not_found`; it was deleted, or there never was one.
@@ -118,11 +118,11 @@ def known_turn(view: OpenAIView, response: Any, param: str) -> "ExplainabilityTu
 
 
 def stored_response(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the response of a stored turn."""
+    """Return the response of a stored turn."""
     text = answer_of(turn) or (turn.command_result or {}).get("message")
     return response_of(turn, text, None if text is None else events(turn))
 
 
 def current_response(view: OpenAIView, request_id: str) -> dict[str, Any]:
-    """Give the response of a turn as it stands now."""
+    """Return the response of a turn as it stands now."""
     return stored_response(turn_of_request(view.project.pk, request_id))

@@ -38,7 +38,7 @@ class Asked:
 
     @property
     def wait_ms(self) -> int:
-        """Give how long a busy session is waited for."""
+        """Return how long a busy session is waited for."""
         return int(self.native["wait_ms"])
 
 
@@ -88,7 +88,7 @@ def _native(body: Mapping[str, Any], said: Said) -> dict[str, Any]:
 
 
 def named_session(view: ApiView, asked: Asked) -> Found | None:
-    """Give the session that the request names by header or field, None if it names none.
+    """Return the session that the request names by header or field, None if it names none.
 
     Raises:
         NotFound: SESSION_NOT_FOUND for an unknown id of ours [C-3].
@@ -101,12 +101,12 @@ def named_session(view: ApiView, asked: Asked) -> Found | None:
 
 
 def session_under(view: ApiView, asked: Asked, name: str) -> "Session":
-    """Give the session of this id; a client's own name is made on its first use [O-42]."""
+    """Return the session of this id; a client's own name is made on its first use [O-42]."""
     return chat_session(view.project, {}, name, asked.call.choices, asked.call.base)
 
 
 def found_session(view: ApiView, asked: Asked, access: Access) -> Found:
-    """Give the session for a request that brings its whole conversation along, and have the call remember it.
+    """Return the session for a request that brings its whole conversation along, and have the call remember it.
 
     A session that was recognised holds that conversation; one that was named may hold another, and the request's comes
     first then [O-17].

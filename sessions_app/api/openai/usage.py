@@ -9,7 +9,7 @@ from sessions_app.api.completion import usage_of
 
 
 def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> dict[str, Any]:
-    """Give the tokens of a turn's model calls; of a turn without any, those of what was said, estimated."""
+    """Return the tokens of a turn's model calls; of a turn without any, those of what was said, estimated."""
     usage = usage_of(events)
     if usage["total_tokens"]:
         return usage
@@ -21,7 +21,7 @@ def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> dict[st
 
 
 def response_usage(usage: dict[str, Any]) -> dict[str, Any]:
-    """Give the usage of a response."""
+    """Return the usage of a response."""
     return {
         "input_tokens": usage["prompt_tokens"],
         "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},

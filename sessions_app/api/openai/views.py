@@ -21,11 +21,11 @@ class OpenAIView(ApiView):
     schema = None
 
     def get_exception_handler(self) -> Any:
-        """Give what answers exceptions."""
+        """Return what answers exceptions."""
         return exception_handler
 
     def sent(self) -> dict[str, Any]:
-        """Give the body as it came; a request without one sent nothing."""
+        """Return the body as it came; a request without one sent nothing."""
         data = self.request.data
         return dict(data) if isinstance(data, Mapping) else {}
 
@@ -59,7 +59,7 @@ class PageAsked:
         return cls(is_newest_first=order == "desc", after=given.get("after"), limit=limit)
 
     def told(self, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-        """Give the page as a list of OpenAI's.
+        """Return the page as a list of OpenAI's.
 
         Args:
             items: those of the page in its order, and one more if there is one.
@@ -68,11 +68,11 @@ class PageAsked:
 
 
 def list_of(items: Sequence[Mapping[str, Any]], *, has_more: bool = False) -> dict[str, Any]:
-    """Give these items as a list of OpenAI's."""
+    """Return these items as a list of OpenAI's."""
     ends = {"first_id": items[0]["id"] if items else None, "last_id": items[-1]["id"] if items else None}
     return {"object": "list", "data": items, **ends, "has_more": has_more}
 
 
 def unknown_after() -> InvalidInput:
-    """Give the refusal of an `after` that names nothing."""
+    """Return the refusal of an `after` that names nothing."""
     return InvalidInput("after names no item of this list.", details={"param": "after"})

@@ -60,7 +60,7 @@ class SharedReads:
         self._rounds: asyncio.Task[None] | None = None
 
     async def ask(self, question: Question) -> Answer | None:
-        """Give the answer; None if the reader may not see the session (any more).
+        """Return the answer; None if the reader may not see the session (any more).
 
         Raises:
             Exception: whatever kept the database from answering; everybody of the round gets it.

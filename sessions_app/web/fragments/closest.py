@@ -23,7 +23,7 @@ class Statement:
 
 
 def closest(session_id: str, document: Mapping[str, Any] | None) -> list[Statement]:
-    """Give the statements that came closest to what the turn left unanswered, the closest first."""
+    """Return the statements that came closest to what the turn left unanswered, the closest first."""
     unit_url = reverse("unit", args=[session_id])
     return [
         Statement(

@@ -49,7 +49,7 @@ _GROUNDINGS = (("strict", "strict: evidence or no answer"), ("open", "open: a mo
 def composer_context(
     project: "Project", session: "Session", written: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, Any]:
-    """Give the composer's selectors; leaving one open pins nothing [UI-10].
+    """Return the composer's selectors; leaving one open pins nothing [UI-10].
 
     Args:
         written: what the fields hold already, by their names.

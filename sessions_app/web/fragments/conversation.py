@@ -43,7 +43,7 @@ class Exchange:
 
 
 def exchanges_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
-    """Give a window of the conversation and the address of what came before it.
+    """Return a window of the conversation and the address of what came before it.
 
     Args:
         count: how many rows the reader has on the page already.
@@ -66,7 +66,7 @@ def _entries(session: "Session", window: "Conversation") -> Iterator[Answer | Ex
 
 
 def turn_tone(turn: "ExplainabilityTurn") -> Tone:
-    """Give the colour of a turn's end; an answer that found nothing is weak, a refused command an error."""
+    """Return the colour of a turn's end; an answer that found nothing is weak, a refused command an error."""
     if turn.kind == "command":
         return tone_of("succeeded" if (turn.command_result or {}).get("status") == "ok" else "failed")
     found = outcome(turn)
@@ -76,7 +76,7 @@ def turn_tone(turn: "ExplainabilityTurn") -> Tone:
 
 
 def rating_of(turn: "ExplainabilityTurn") -> "TurnRating | None":
-    """Give what was thought of the turn's answer."""
+    """Return what was thought of the turn's answer."""
     return getattr(turn, "rating", None)
 
 
@@ -97,7 +97,7 @@ def _exchange(session: "Session", turn: "ExplainabilityTurn", unanswered: dict[s
 
 
 def _asked_model(turn: "ExplainabilityTurn") -> bool:
-    """Tell whether something was sent to a model: by a plugin, or before, to prepare what the turn gets to see."""
+    """Return whether something was sent to a model: by a plugin, or before, to prepare what the turn gets to see."""
     report = turn.context_report or {}
     return bool(report.get("modelCalls") or report.get("requests"))
 

@@ -23,7 +23,7 @@ class BaseRow:
 
 
 def list_context(project: "Project", asked: str) -> dict[str, Any]:
-    """Give the project's bases with `asked` in their name, cut to as many as one page shows."""
+    """Return the project's bases with `asked` in their name, cut to as many as one page shows."""
     found = listed_bases(project, asked, BASES_SHOWN + 1)
     shown = found[:BASES_SHOWN]
     return {
@@ -35,7 +35,7 @@ def list_context(project: "Project", asked: str) -> dict[str, Any]:
 
 
 def lineage(bases: Iterable["KnowledgeBase"]) -> list[BaseRow]:
-    """Give the bases with every fork right below its parent, otherwise in the given order."""
+    """Return the bases with every fork right below its parent, otherwise in the given order."""
     found = list(bases)
     present = {base.pk for base in found}
     forks: dict[int | None, list[KnowledgeBase]] = {}

@@ -48,7 +48,7 @@ def base_context(
     by_rank: bool = False,
     older_than: int | None = None,
 ) -> dict[str, Any]:
-    """Give everything on the page; `asked` are words to search units for, `unit_id` is a unit to look at.
+    """Return everything on the page; `asked` are words to search units for, `unit_id` is a unit to look at.
 
     Args:
         source_id: a source whose tree of units is shown.
@@ -88,7 +88,7 @@ def _seen(revision: int, fork_pk: int) -> str:
 
 
 def news_context(base: "KnowledgeBase", revision: int, fork_pk: int) -> dict[str, Any] | None:
-    """Give what became of the base after a page showed this revision, and a fork with this key as the newest one.
+    """Return what became of the base after a page showed this revision, and a fork with this key as the newest one.
 
     None if the page still shows the base as it is.
     """
@@ -139,7 +139,7 @@ def _tree(base: "KnowledgeBase", source_id: str) -> dict[str, Any]:
 
 
 def tree_context(base: "KnowledgeBase", unit_id: str, after: int) -> dict[str, Any]:
-    """Give one unit with its parts, from the one at place `after` on.
+    """Return one unit with its parts, from the one at place `after` on.
 
     Raises:
         NotFound: UNIT_NOT_FOUND.
@@ -180,7 +180,7 @@ def _ranked(base: "KnowledgeBase", asked: str) -> dict[str, Any]:
 
 
 def _shares(hit: ScoredUnit) -> list[tuple[str, float]]:
-    """Give what made a hit's score, the most first."""
+    """Return what made a hit's score, the most first."""
     return sorted(hit.term_scores.items(), key=lambda row: (-row[1], row[0]))
 
 

@@ -51,7 +51,7 @@ class LineagePicture:
 
 
 def lineage_picture(family: Family, base: "KnowledgeBase") -> LineagePicture:
-    """Give the picture of a family: time goes from left to right, one column a revision."""
+    """Return the picture of a family: time goes from left to right, one column a revision."""
     column = {kept.pk: place for place, kept in enumerate(family.revisions)}
     lanes: dict[int, Lane] = {}
     for number, shown in enumerate(family.bases):
@@ -83,7 +83,7 @@ def lineage_picture(family: Family, base: "KnowledgeBase") -> LineagePicture:
 
 
 def _width(name: str) -> int:
-    """Give how wide a name is at most, near enough: its letters are drawn by the browser."""
+    """Return how wide a name is at most, near enough: its letters are drawn by the browser."""
     return sum(14 if char.isupper() or east_asian_width(char) in "WF" else 9 for char in name)
 
 
@@ -105,7 +105,7 @@ def _cuts(family: Family, lanes: Mapping[int, Lane], base: "KnowledgeBase") -> l
 
 
 def _curves(lane: Lane, lanes: Mapping[int, Lane], family: Family) -> list[str]:
-    """Give the paths to a base's beginning and to what was saved into it, from the revisions that they go on from."""
+    """Return the paths to a base's beginning and to what was saved into it, from the revisions that they go on from."""
     beginning = family.beginnings.get(lane.base.pk)
     start = _origin(beginning, lanes) if beginning and beginning.origin_base_id else _parent_then(lane.base, lanes)
     curves = [_path(start, (start[0], lane.y), (start[0], lane.y), (lane.first_x, lane.y))] if start else []
@@ -122,7 +122,9 @@ def _path(start: _Place, first: _Place, second: _Place, end: _Place) -> str:
 
 
 def _origin(kept: "KBRevision", lanes: Mapping[int, Lane]) -> _Place | None:
-    """Give the place of the revision that another one goes on from; of one that is cut off, the next that is shown."""
+    """Return the place of the revision that another one goes on from; of one that is cut off, the next that is
+    shown.
+    """
     line = lanes.get(kept.origin_base_id or 0)
     if line is None:
         return None
@@ -130,7 +132,7 @@ def _origin(kept: "KBRevision", lanes: Mapping[int, Lane]) -> _Place | None:
 
 
 def _parent_then(fork: "KnowledgeBase", lanes: Mapping[int, Lane]) -> _Place | None:
-    """Give the place of the revision that the parent had when it was forked: the origin was not always kept."""
+    """Return the place of the revision that the parent had when it was forked: the origin was not always kept."""
     line = lanes.get(fork.parent_id or 0)
     if line is None:
         return None

@@ -61,7 +61,7 @@ _SAMPLING = (
 
 
 def roles_context(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Give a table's fields: every role, and every plugin that uses a model or has an override."""
+    """Return a table's fields: every role, and every plugin that uses a model or has an override."""
     overrides = config["pluginOverrides"]
     names = {item.id: item.name for item in registry.installed.descriptors() if item.uses_llm}
     return {
@@ -89,7 +89,7 @@ def _override(plugin_id: str, name: str, stored: Mapping[str, str]) -> OverrideF
 
 
 def _endpoint() -> dict[str, Any]:
-    """Give what may be shown of the endpoint: of its key only whether there is one [L-6]."""
+    """Return what may be shown of the endpoint: of its key only whether there is one [L-6]."""
     address = urlsplit(settings.MRPVM_LLM_BASE_URL)
     return {
         "address": address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl(),
@@ -102,7 +102,7 @@ def _endpoint() -> dict[str, Any]:
 
 
 def table_of(given: Mapping[str, str]) -> dict[str, Any]:
-    """Give the table that a form's fields state, unchecked; fields are named as the template names them."""
+    """Return the table that a form's fields state, unchecked; fields are named as the template names them."""
     roles = {name.removeprefix("role-"): {"model": value} for name, value in given.items() if name.startswith("role-")}
     overrides = {}
     for name, choice in given.items():
@@ -120,7 +120,7 @@ def table_of(given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _number(text: str) -> float | str | None:
-    """Give the number; None when it is left to the provider; what is none as it is, to be refused by its name."""
+    """Return the number; None when it is left to the provider; what is none as it is, to be refused by its name."""
     try:
         return float(text) if text.strip() else None
     except ValueError:
@@ -128,7 +128,7 @@ def _number(text: str) -> float | str | None:
 
 
 def models_of(config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Give what a session's own table says, line by line; roles and plugins that are left open are not named."""
+    """Return what a session's own table says, line by line; roles and plugins that are left open are not named."""
     named = [(role, item["model"]) for role, item in config["roles"].items() if item["model"]]
     for plugin_id, item in config["pluginOverrides"].items():
         if DEFAULT_OVERRIDES.get(plugin_id) != Override(**item):

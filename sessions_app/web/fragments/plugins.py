@@ -26,7 +26,7 @@ class Entry:
 
     @property
     def time_limit(self) -> str:
-        """Give how long a call may take, in words."""
+        """Return how long a call may take, in words."""
         return duration_badge(self.plugin.timeout_ms)
 
 
@@ -40,7 +40,7 @@ class Family:
 
 
 def catalogue_context(project: "Project") -> dict[str, Any]:
-    """Give the families in the order of one turn."""
+    """Return the families in the order of one turn."""
     learned = plugin_statistics(project.pk)
     families = [
         Family(

@@ -70,7 +70,7 @@ class Hit:
 
 
 def search_context(project: "Project", text: str, stretch: int = 1) -> dict[str, Any]:
-    """Give what a text finds as far back as it looks; each kind costs three queries at most, turns one more.
+    """Return what a text finds as far back as it looks; each kind costs three queries at most, turns one more.
 
     Args:
         stretch: how many times as far as at first.
@@ -130,7 +130,7 @@ def _turns(reach: Reach["ExplainabilityTurn"], limit: int, words: Sequence[str])
 
 
 def turn_hit(turn: "ExplainabilityTurn", words: Sequence[str]) -> TurnHit:
-    """Give the turn with the first of its texts that holds a word: question, answer, error, note."""
+    """Return the turn with the first of its texts that holds a word: question, answer, error, note."""
     rating, error = rating_of(turn), turn.error or {}
     said = (item for item in turn.messages.all() if item.role != "user")
     texts = [
@@ -164,7 +164,7 @@ COMPLETIONS_SHOWN = 10
 
 
 def completions(project: "Project", written: str) -> list[Completion]:
-    """Give how the last, unfinished part of a text may go on."""
+    """Return how the last, unfinished part of a text may go on."""
     sign = "-" if written.startswith("-") else ""
     key, colon, value = written.removeprefix("-").partition(":")
     if not colon:

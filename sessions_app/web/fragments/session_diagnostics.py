@@ -30,7 +30,7 @@ class ToolCall:
 
 
 def diagnostics_context(session: "Session") -> dict[str, Any]:
-    """Give the rows, the warnings, the request for the latest answer as JSON, and the tool calls of its turn."""
+    """Return the rows, the warnings, the request for the latest answer as JSON, and the tool calls of its turn."""
     latest = latest_turn(session)
     report: Mapping[str, Any] = latest.turn.context_report or {} if latest.turn else {}
     return {
@@ -66,7 +66,7 @@ def _rows(session: "Session", latest: LatestTurn, report: Mapping[str, Any]) -> 
 
 
 def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
-    """Give how the provider answered: for the first request its status and error, and the thread's latest place."""
+    """Return how the provider answered: for the first request its status and error, and the thread's latest place."""
     if latest.outbound is None:
         status, error = "no request yet", "none"
     else:
@@ -83,7 +83,7 @@ def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
 
 
 def _reset(session: "Session", turn: "ExplainabilityTurn | None") -> str:
-    """Give why the conversation did not simply go on, in words."""
+    """Return why the conversation did not simply go on, in words."""
     told = ((turn.client_request if turn else None) or {}).get("warnings", ())
     if told:
         return "; ".join(why(str(warning)) for warning in told)
@@ -91,7 +91,7 @@ def _reset(session: "Session", turn: "ExplainabilityTurn | None") -> str:
 
 
 def _warnings(turn: "ExplainabilityTurn | None", report: Mapping[str, Any]) -> Iterator[str]:
-    """Give what a reader should know of the context: a broken thread, a summary by rules, a cap that cut."""
+    """Return what a reader should know of the context: a broken thread, a summary by rules, a cap that cut."""
     yield from (why(str(warning)) for warning in report.get("warnings", ()))
     for part in budget_parts(report.get("sections", ())):
         if part.cut:

@@ -13,7 +13,7 @@ DOCUMENTS_SHOWN, SECTIONS_SHOWN, TERMS_SHOWN = 12, 12, 20
 
 
 def memory_context(session: "Session") -> dict[str, Any]:
-    """Give the memory, the newest first, and until when it is kept; None for a session that remembers nothing."""
+    """Return the memory, the newest first, and until when it is kept; None for a session that remembers nothing."""
     memory, ttl_hours = remembered_by(session)
     if memory is None:
         return {"memory": None}

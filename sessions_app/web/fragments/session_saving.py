@@ -17,7 +17,7 @@ STAGED_SHOWN = 20
 
 
 def saving_context(session: "Session") -> dict[str, Any]:
-    """Give what is staged, what was told, the base that would get it, and what a fork would be called.
+    """Return what is staged, what was told, the base that would get it, and what a fork would be called.
 
     `is_behind`: the base has gone on since the session mounted it, so a save is refused. `ways` says what can be done
     with what is not saved; empty where everything is.

@@ -42,7 +42,7 @@ class Completion:
 
 
 def frozen_context(session: "Session") -> dict[str, Any]:
-    """Give who acts, how it talks, and how many skills there are."""
+    """Return who acts, how it talks, and how many skills there are."""
     persona = active_persona_of(session)
     identity = Identity(
         agent_id=session.active_agent,
@@ -54,7 +54,7 @@ def frozen_context(session: "Session") -> dict[str, Any]:
 
 
 def completion_context(session: "Session") -> dict[str, Any]:
-    """Give the built-in commands, the skills of this session's snapshot, and what commands take of what it holds."""
+    """Return the built-in commands, the skills of this session's snapshot, and what commands take of what it holds."""
     builtins = [
         Completion(usage=item.usage, insert=f"/{name} ", summary=item.summary) for name, item in BUILTINS.items()
     ]
@@ -87,7 +87,7 @@ def _skill_completions(snapshot: SkillSnapshot) -> Sequence[Completion]:
 
 
 def skills_context(session: "Session") -> dict[str, Any]:
-    """Give the snapshot with everything that was found, and what a reload would change now."""
+    """Return the snapshot with everything that was found, and what a reload would change now."""
     snapshot = skills_of(session)
     personas, agents = personas_of(session), agents_of(session)
     return {
@@ -102,7 +102,7 @@ def skills_context(session: "Session") -> dict[str, Any]:
 
 
 def _changed_fields(item: ChangedSkill) -> list[tuple[str, str, str]]:
-    """Give name, text before and text after of every field that differs."""
+    """Return name, text before and text after of every field that differs."""
     return [(name, _text(getattr(item.before, name)), _text(getattr(item.after, name))) for name in item.fields]
 
 

@@ -39,7 +39,7 @@ class RegistryRow:
 def state_context(
     session: "Session", find: str = "", unit_count: int | None = None, turn_count: int | None = None
 ) -> dict[str, Any]:
-    """Give everything the panel beside the conversation shows.
+    """Return everything the panel beside the conversation shows.
 
     Args:
         find: which turns are wanted, in the filter language.
@@ -68,13 +68,13 @@ def _preferences(session: "Session") -> list[tuple[str, str | int | None]]:
 
 
 def units_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
-    """Give units from the newest on; pending ones are the newest there are."""
+    """Return units from the newest on; pending ones are the newest there are."""
     units, units_before = newest_units(session, before, count)
     return {"session": session, "units": units, "units_before": units_before}
 
 
 def registry_context(session: "Session", find: str, before: int | None, count: int | None = None) -> dict[str, Any]:
-    """Give the turns that are wanted from the newest on."""
+    """Return the turns that are wanted from the newest on."""
     wanted = parse(find)
     turns, turns_before = turn_registry(session, wanted, before, count)
     rows = [

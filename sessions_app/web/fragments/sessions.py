@@ -51,11 +51,11 @@ class ListQuery:
 
     @property
     def is_filtered(self) -> bool:
-        """Tell whether the list shows less than all sessions."""
+        """Return whether the list shows less than all sessions."""
         return bool(self.words or self.status or self.kb_id)
 
     def address(self, **more: str) -> str:
-        """Give the parameters again as a query string, empty ones left out."""
+        """Return the parameters again as a query string, empty ones left out."""
         back = str(self.back) if self.back > 1 else ""
         given = {"q": self.words, "status": self.status, "kb": self.kb_id, "back": back, **more}
         return urlencode({name: value for name, value in given.items() if value})
@@ -71,7 +71,7 @@ class Row:
 
 
 def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
-    """Give the rows after the reader's place, and the address of the next ones."""
+    """Return the rows after the reader's place, and the address of the next ones."""
     found = filtered_sessions(
         project, words=query.words or None, status=query.status or None, kb_id=query.kb_id or None
     )
@@ -97,7 +97,7 @@ def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
 
 
 def filter_context(project: "Project", query: ListQuery) -> dict[str, Any]:
-    """Give what the filter offers."""
+    """Return what the filter offers."""
     bases, goes_on = offered_bases(project, query.kb_id)
     return {"statuses": STATUSES, "bases": bases, "bases_go_on": goes_on}
 

@@ -35,7 +35,7 @@ class Reader:
 
 
 def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give what stands above the graph: how the turn ended, its neighbours, what it ran with."""
+    """Return what stands above the graph: how the turn ended, its neighbours, what it ran with."""
     error = turn.error or {}
     discarded = discarded_texts(turn) if error else []
     return {
@@ -53,12 +53,12 @@ def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
 
 
 def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
-    """Give what the reader sees of the turn's graph."""
+    """Return what the reader sees of the turn's graph."""
     return show_structure(structure_of(turn), opened=reader.opened, shut=reader.shut, selected=reader.selected)
 
 
 def stage_context(turn: "ExplainabilityTurn", shown: ShownGraph, reader: Reader) -> dict[str, Any]:
-    """Give the middle of the page: the graph, or the timeline in its place."""
+    """Return the middle of the page: the graph, or the timeline in its place."""
     is_timeline = reader.view == "timeline"
     return {
         "turn": turn,
@@ -74,12 +74,12 @@ def stage_context(turn: "ExplainabilityTurn", shown: ShownGraph, reader: Reader)
 def outline_context(
     turn: "ExplainabilityTurn", shown: ShownGraph, selected: str, *, is_whole: bool = False
 ) -> dict[str, Any]:
-    """Give the graph as a tree of words; a long one in part, unless all of it is asked for."""
+    """Return the graph as a tree of words; a long one in part, unless all of it is asked for."""
     limit = None if is_whole else ROWS_AT_FIRST
     return {"turn": turn, "session": turn.session, "outline": render_outline(shown, selected, limit=limit)}
 
 
 def one_of(wanted: str | None, known: Iterable[str]) -> str:
-    """Give the wanted name if it is one of the known, else their first."""
+    """Return the wanted name if it is one of the known, else their first."""
     names = tuple(known)
     return wanted if wanted in names else names[0]

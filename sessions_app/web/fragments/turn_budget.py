@@ -57,7 +57,7 @@ class BudgetPart:
 
 
 def budget_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the sections with their places in the bar, the sums, where the conversation came from, and warnings."""
+    """Return the sections with their places in the bar, the sums, where the conversation came from, and warnings."""
     report = turn.context_report or {}
     return {
         "budget": budget_parts(sections(turn)),
@@ -69,13 +69,13 @@ def budget_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
 
 
 def source_words(report: Mapping[str, Any]) -> str:
-    """Give where the conversation that a model saw came from, in words; empty without a report."""
+    """Return where the conversation that a model saw came from, in words; empty without a report."""
     source = str(report.get("conversationSource", ""))
     return _SOURCES.get(source, source)
 
 
 def budget_parts(found: Sequence[Mapping[str, Any]]) -> list[BudgetPart]:
-    """Give the sections side by side; their widths add up to the bar's, each in proportion but for the least."""
+    """Return the sections side by side; their widths add up to the bar's, each in proportion but for the least."""
     total = sum(section["chars"] for section in found)
     free = BAR_WIDTH - LEAST_WIDTH * len(found)
     parts, at, before = [], 0, 0

@@ -38,7 +38,7 @@ class Pair:
 
     @property
     def differs(self) -> bool:
-        """Tell whether the turns differ in it; a time always does."""
+        """Return whether the turns differ in it; a time always does."""
         return self.left != self.right and self.name != _TIME
 
 
@@ -56,7 +56,7 @@ class Move:
 
 
 def compared_turn(turn: "ExplainabilityTurn", number: int | None) -> "ExplainabilityTurn":
-    """Give the earlier turn that this one is compared with: that of the number, without one the turn before.
+    """Return the earlier turn that this one is compared with: that of the number, without one the turn before.
 
     Raises:
         NotFound: TURN_NOT_FOUND, no such turn came before this one.
@@ -70,7 +70,7 @@ def compared_turn(turn: "ExplainabilityTurn", number: int | None) -> "Explainabi
 
 
 def comparison_context(turn: "ExplainabilityTurn", left: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give both turns, the facts in which they may differ, the state after each, and the units in between."""
+    """Return both turns, the facts in which they may differ, the state after each, and the units in between."""
     around = state_around(turn)
     if around.previous != left:
         around = replace(around, previous=left, after_previous=state_around(left).after)

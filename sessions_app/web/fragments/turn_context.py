@@ -43,12 +43,12 @@ class LedgerRow:
 
     @property
     def tone(self) -> Tone:
-        """Give the colour of the unit's fate."""
+        """Return the colour of the unit's fate."""
         return _FATES[self.fate]
 
     @property
     def score_percent(self) -> int:
-        """Give the score as a share of the best possible."""
+        """Return the score as a share of the best possible."""
         return round(100 * min(max(self.score or 0.0, 0.0), 1.0))
 
     def take(self, event: "UnitEvent") -> None:
@@ -67,7 +67,7 @@ class LedgerRow:
 
 
 def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the sections of the context, the ledger with its counts, and which executions called a model."""
+    """Return the sections of the context, the ledger with its counts, and which executions called a model."""
     rows = _ledger(event for event in unit_events(turn) if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
     known = known_units(turn, {row.unit_id for row in shown})

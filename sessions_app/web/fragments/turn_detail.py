@@ -57,7 +57,7 @@ class Siblings:
 
 
 def detail_context(turn: "ExplainabilityTurn", detail: Detail) -> dict[str, Any]:
-    """Give the node's head and its tabs; long parts are cut, and say so [O-22]."""
+    """Return the node's head and its tabs; long parts are cut, and say so [O-22]."""
     structure, tabs = structure_of(turn), _tabs(detail)
     node = _node(graph(turn), structure, detail.ref)
     return {
@@ -95,7 +95,7 @@ def _siblings(structure: GraphStructure, ref: str) -> Siblings:
 
 
 def _tried_instead(structure: GraphStructure, ref: str) -> tuple[str, str] | None:
-    """Give what a refusal led to: the try that began right after it, recorded as one in the place of an earlier."""
+    """Return what a refusal led to: the try that began right after it, recorded as one in the place of an earlier."""
     run = structure.executions.get(ref)
     if run is None or tone_of(run.status) not in _REFUSALS:
         return None
@@ -123,7 +123,9 @@ def _tabs(detail: Detail) -> list[Tab]:
 
 
 def _first_tab(tabs: list[Tab], *, is_error: bool) -> str:
-    """Give the name of the tab that is open at first: the error of what failed, else the first that holds something."""
+    """Return the name of the tab that is open at first: the error of what failed, else the first that holds
+    something.
+    """
     filled = [tab.name for tab in tabs if not tab.shown.is_empty]
     return "error" if is_error and "error" in filled else next(iter(filled), tabs[0].name if tabs else "")
 
@@ -157,7 +159,7 @@ def _inside(structure: GraphStructure, frame_id: str) -> tuple[tuple[str, str], 
 
 
 def _label(structure: GraphStructure, item_id: str) -> str:
-    """Give the name of a frame, or of an execution with its phase."""
+    """Return the name of a frame, or of an execution with its phase."""
     run = structure.executions.get(item_id)
     return seen(run.plugin_name, run.phase or "") if run else structure.frames[item_id].label
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def turn_document(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give everything stored of a turn: the entry [T-25], payloads whole as far as they were stored, the ledger."""
+    """Return everything stored of a turn: the entry [T-25], payloads whole as far as they were stored, the ledger."""
     trace = turns.trace(turn)
     with_details([(turn, trace)], whole_detail)
     ledger = [

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def overview_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the plugins and settings of the turn, and its answer with marks that lead to their units [UI-8].
+    """Return the plugins and settings of the turn, and its answer with marks that lead to their units [UI-8].
 
     Where something found no answer, it gives what came closest.
     """

@@ -85,12 +85,12 @@ def _call(name: str, ended: PluginFinished) -> ModelCall:
 
 
 def preparing_requests(turn: "ExplainabilityTurn") -> list[dict[str, Any]]:
-    """Give what was sent before the machine ran, to prepare what it gets to see."""
+    """Return what was sent before the machine ran, to prepare what it gets to see."""
     return list((turn.context_report or {}).get("requests", ()))
 
 
 def requests_context(turn: "ExplainabilityTurn", detail: Detail | None) -> dict[str, Any]:
-    """Give the requests of one execution, or without one those that prepared the context."""
+    """Return the requests of one execution, or without one those that prepared the context."""
     sent = preparing_requests(turn) if detail is None else detail.requests
     return {
         "turn": turn,
@@ -130,6 +130,6 @@ def _part(role: str, content: Any) -> Part:
 
 
 def _texts(content: Any) -> Iterable[str]:
-    """Give the texts of a message that is sent in parts."""
+    """Return the texts of a message that is sent in parts."""
     for part in content if isinstance(content, list) else ():
         yield str(part.get("text", part)) if isinstance(part, Mapping) else str(part)

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def rewriting_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give what the turn's report tells; None for a policy that was off, or before it was known."""
+    """Return what the turn's report tells; None for a policy that was off, or before it was known."""
     report = turn.context_report or {}
     rewriting = report.get("rewriting")
     if rewriting is not None:

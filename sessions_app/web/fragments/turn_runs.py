@@ -59,7 +59,7 @@ class Ran:
 
     @property
     def duration(self) -> str:
-        """Give how long it took, in words."""
+        """Return how long it took, in words."""
         return duration_badge(self.duration_ms)
 
 
@@ -78,17 +78,17 @@ class Row:
 
     @property
     def tone(self) -> Tone:
-        """Give the colour of the verdict."""
+        """Return the colour of the verdict."""
         return _TONES[self.verdict]
 
     @property
     def name(self) -> str:
-        """Give what it is called."""
+        """Return what it is called."""
         return (self.left or self.right).name  # type: ignore[union-attr]  # one of them is always there
 
 
 def runs_context(left: "ExplainabilityTurn", right: "ExplainabilityTurn", reader: "Reader") -> dict[str, Any]:
-    """Give both graphs under the same ids, and the aligned rows; a fixed number of queries."""
+    """Return both graphs under the same ids, and the aligned rows; a fixed number of queries."""
     rows = _rows(left, right)
     different = [row for row in rows if row.verdict != Verdict.SAME]
     listed = rows if len(rows) <= WHOLE_UNTIL else different
@@ -108,7 +108,7 @@ def runs_context(left: "ExplainabilityTurn", right: "ExplainabilityTurn", reader
 
 
 def side_svg(left: "ExplainabilityTurn", right: "ExplainabilityTurn", side: str, reader: "Reader") -> Any:
-    """Give the picture of one side alone, as the reader opened and shut its frames."""
+    """Return the picture of one side alone, as the reader opened and shut its frames."""
     return _picture(left if side == SIDES[0] else right, side, _rows(left, right), reader)
 
 
@@ -164,7 +164,7 @@ def _row(pair: Aligned, left: Ran | None, right: Ran | None, payloads: tuple[Map
 
 
 def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, Detail], ...]) -> tuple[Verdict, str]:
-    """Give the verdict, and in words what differs: how both ended, and the parts of input and output."""
+    """Return the verdict, and in words what differs: how both ended, and the parts of input and output."""
     if left is None or right is None:
         alone = left or right
         words = f"only in turn {alone.turn_index}" if alone else ""
@@ -183,7 +183,7 @@ def _judged(left: Ran | None, right: Ran | None, payloads: tuple[Mapping[str, De
 
 
 def _changed(left: Any, right: Any) -> list[str]:
-    """Give the names of the parts that differ; of anything but an object only that it does."""
+    """Return the names of the parts that differ; of anything but an object only that it does."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return [name for name in dict.fromkeys((*left, *right)) if left.get(name) != right.get(name)]
     return ["all of it"] if left != right else []

@@ -52,22 +52,22 @@ class StateRow:
 
     @property
     def changed_between(self) -> bool:
-        """Tell whether it changed between the two turns."""
+        """Return whether it changed between the two turns."""
         return bool(self.after_previous) and self.after_previous != self.before
 
     @property
     def changed_since_previous(self) -> bool:
-        """Tell whether it is another than after the previous turn."""
+        """Return whether it is another than after the previous turn."""
         return bool(self.after_previous) and self.after_previous != self.after
 
     @property
     def changed_by_turn(self) -> bool:
-        """Tell whether the turn changed it."""
+        """Return whether the turn changed it."""
         return self.before != self.after
 
 
 def state_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
-    """Give the units that the turn brought and took, and the rest of the state before and after [T-20 to T-28]."""
+    """Return the units that the turn brought and took, and the rest of the state before and after [T-20 to T-28]."""
     changes = _changes(turn, own_unit_events(turn))
     shown = changes[:CHANGES_SHOWN]
     known = known_units(turn, {unit_id for unit_id, _, _ in shown})
@@ -84,7 +84,7 @@ def state_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
 
 
 def state_rows(around: StateAround) -> list[StateRow]:
-    """Give each part of the state at the three moments, in words."""
+    """Return each part of the state at the three moments, in words."""
     moments = [_words(state) if state else {} for state in (around.after_previous, around.before, around.after)]
     return [
         StateRow(name=name, after_previous=moments[0].get(name, ""), before=moments[1][name], after=moments[2][name])
@@ -114,14 +114,14 @@ def _base(facts: Mapping[str, Any]) -> str:
 
 
 def _draft(facts: Mapping[str, Any]) -> str:
-    """Give what is not saved yet; units and sources are those that the session sees with it."""
+    """Return what is not saved yet; units and sources are those that the session sees with it."""
     if not facts.get("dirty"):
         return "nothing unsaved"
     return f"unsaved changes: {facts.get('source_count', 0)} sources, {facts.get('unit_count', 0)} units in sight"
 
 
 def _changes(turn: "ExplainabilityTurn", events: Iterable["UnitEvent"]) -> list[tuple[str, str, str]]:
-    """Give `(unit id, kind, reason)`: what the entry says, or while the turn runs what is staged."""
+    """Return `(unit id, kind, reason)`: what the entry says, or while the turn runs what is staged."""
     reasons = {(event.unit_id, event.step): event.reason for event in events}
     if turn.is_running:
         return [(unit_id, "pending", "") for unit_id, step in reasons if step == "staged"]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def structure_of(turn: "ExplainabilityTurn") -> GraphStructure:
-    """Give the turn's graph; that of an ended turn is read once for many looks at it."""
+    """Return the turn's graph; that of an ended turn is read once for many looks at it."""
     return read_structure(graph(turn)) if turn.is_running else _ended_structure(turn.pk, turn.request_id)
 
 

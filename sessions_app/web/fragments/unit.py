@@ -44,7 +44,7 @@ class Chapter:
 
 
 def unit_context(session: "Session", unit_id: str, before: int | None) -> dict[str, Any]:
-    """Give the unit with its source's place and its life, newest turn first."""
+    """Return the unit with its source's place and its life, newest turn first."""
     found = provenance(session, unit_id)
     steps, older = life_of(session, unit_id, before)
     value = found.value
@@ -65,14 +65,14 @@ def unit_context(session: "Session", unit_id: str, before: int | None) -> dict[s
 
 
 def _is_in_base(found: Provenance) -> bool:
-    """Tell whether the base shows the unit now: it may have been replaced since the session mounted the base."""
+    """Return whether the base shows the unit now: it may have been replaced since the session mounted the base."""
     if found.base is None:
         return False
     return shows_unit(found.base, found.unit_id, EffectiveView.of_layer(found.base.head).hidden)
 
 
 def _moment(text: str) -> tuple[datetime | None, str]:
-    """Give a moment to be shown as all times are, or a day or another text as it was told."""
+    """Return a moment to be shown as all times are, or a day or another text as it was told."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

@@ -20,7 +20,7 @@ class ErrorPath:
 
 
 def error_path(structure: GraphStructure) -> ErrorPath:
-    """Give the way to the error of a failed turn."""
+    """Return the way to the error of a failed turn."""
     culprit = _culprit(structure)
     if culprit is None:
         return ErrorPath()
@@ -43,7 +43,7 @@ def error_path(structure: GraphStructure) -> ErrorPath:
 
 
 def _culprit(structure: GraphStructure) -> str | None:
-    """Give the last box that failed in the innermost failed frame, or that frame itself; None if the turn held."""
+    """Return the last box that failed in the innermost failed frame, or that frame itself; None if the turn held."""
     current = structure.root_id
     if not current or tone_of(structure.frames[current].status) is not Tone.ERROR:
         return None

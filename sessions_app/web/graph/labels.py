@@ -18,7 +18,7 @@ def text_width(text: str, font_px: float, *, mono: bool = False, bold: bool = Fa
 
 
 def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold: bool = False) -> str:
-    """Give the text, or as much of it as fits the width, ended by an ellipsis."""
+    """Return the text, or as much of it as fits the width, ended by an ellipsis."""
     if bold:
         width_px /= _BOLD
     if text_width(text, font_px, mono=mono) <= width_px:
@@ -34,7 +34,7 @@ def fit(text: str, width_px: float, font_px: float, *, mono: bool = False, bold:
 
 
 def beginning(text: str, length: int) -> str:
-    """Give the text, or its first words within so many characters, ended by an ellipsis."""
+    """Return the text, or its first words within so many characters, ended by an ellipsis."""
     if len(text) <= length:
         return text
     words, _, _ = text[:length].rpartition(" ")
@@ -42,14 +42,14 @@ def beginning(text: str, length: int) -> str:
 
 
 def fit_words(text: str, width_px: float, font_px: float) -> str:
-    """Give the text, or as many of its words as fit the width, ended by an ellipsis."""
+    """Return the text, or as many of its words as fit the width, ended by an ellipsis."""
     shown = fit(text, width_px, font_px)
     return shown if shown == text else beginning(text, len(shown))
 
 
 @lru_cache(maxsize=2_048)
 def clean(text: str) -> str:
-    """Give the text on one line, without characters that XML forbids or that turn the reading direction."""
+    """Return the text on one line, without characters that XML forbids or that turn the reading direction."""
     shown = (" " if character.isspace() else character for character in text)
     return "".join(character for character in shown if unicodedata.category(character) not in _UNPRINTABLE).strip()
 

@@ -107,7 +107,7 @@ def _place_frame(placing: _Placing, frame: Frame) -> None:
 
 
 def _header_width(frame: Frame) -> float:
-    """Give the width that shows the frame's label, within reason."""
+    """Return the width that shows the frame's label, within reason."""
     return max(
         MARK_WIDTH + 2 * FRAME_PAD, min(text_width(frame.label, LABEL_FONT_PX, bold=True) + 124, MAX_HEADER_WIDTH)
     )
@@ -225,7 +225,7 @@ def _place_stacks(placing: _Placing, frame_id: str, stacks: list[list[_Line]], t
 
 
 def _stack_bands(placing: _Placing, stacks: list[list[_Line]]) -> Iterator[Stack]:
-    """Give each stack as bands of rows, for the routes."""
+    """Return each stack as bands of rows, for the routes."""
     left = FRAME_PAD
     for stack in stacks:
         rows = []

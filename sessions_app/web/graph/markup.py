@@ -9,7 +9,7 @@ _CORNER_PX = 6.0
 
 
 def element(name: str, attributes: Mapping[str, str | float], *children: SafeString | str) -> SafeString:
-    """Give one element; plain strings among the children are escaped, markup is taken as it is."""
+    """Return one element; plain strings among the children are escaped, markup is taken as it is."""
     written = "".join(f' {key}="{_attribute(value)}"' for key, value in attributes.items())
     inside = "".join(child if isinstance(child, SafeString) else escape(child) for child in children)
     # Attribute values and plain children are escaped above, names come from this package alone.
@@ -17,7 +17,7 @@ def element(name: str, attributes: Mapping[str, str | float], *children: SafeStr
 
 
 def line_path(points: Sequence[tuple[float, float]]) -> str:
-    """Give the path data of an orthogonal line with rounded corners."""
+    """Return the path data of an orthogonal line with rounded corners."""
     path = [f"M{number(points[0][0])} {number(points[0][1])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
         enter = _towards(corner, before)
@@ -41,7 +41,7 @@ def _pair(point: tuple[float, float]) -> str:
 
 
 def _towards(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """Give the point where the rounding of a corner begins on the side of the other point."""
+    """Return the point where the rounding of a corner begins on the side of the other point."""
     dx, dy = other[0] - corner[0], other[1] - corner[1]
     length = abs(dx) + abs(dy)
     if not length:

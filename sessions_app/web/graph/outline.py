@@ -41,7 +41,7 @@ class _Place:
 
 
 def render_outline(shown: ShownGraph, selected: str, *, limit: int | None = None) -> Outline:
-    """Give the rows of all frames and executions; below a frame that the graph shows shut they begin hidden."""
+    """Return the rows of all frames and executions; below a frame that the graph shows shut they begin hidden."""
     structure = shown.whole
     places = list(_places(structure))
     kept = places if limit is None else places[:limit]

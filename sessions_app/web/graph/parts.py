@@ -23,7 +23,7 @@ _SIGN_PATHS = {
 
 
 def sign_symbols(uid: str) -> Iterable[SafeString]:
-    """Give the drawings of the six signs, to be placed by `sign`."""
+    """Return the drawings of the six signs, to be placed by `sign`."""
     for tone, path in _SIGN_PATHS.items():
         yield element(
             "symbol",
@@ -34,19 +34,19 @@ def sign_symbols(uid: str) -> Iterable[SafeString]:
 
 
 def sign(uid: str, tone: Tone, x: float | str, y: float) -> SafeString:
-    """Give a status sign at a place."""
+    """Return a status sign at a place."""
     return element(
         "use", {"class": "sign", "href": f"#{uid}-{tone}", "x": x, "y": y, "width": SIGN_PX, "height": SIGN_PX}
     )
 
 
 def rectangle(box: Box) -> dict[str, str | float]:
-    """Give a box as the attributes of a `rect`."""
+    """Return a box as the attributes of a `rect`."""
     return {"x": box.x, "y": box.y, "width": box.width, "height": box.height}
 
 
 def text_at(css_class: str, x: float | str, y: float, text: str, *, anchor: str = "", dx: float = 0) -> SafeString:
-    """Give a text, or nothing for an empty one."""
+    """Return a text, or nothing for an empty one."""
     if not text:
         return SafeString("")
     attributes: dict[str, str | float] = {"class": css_class, "x": x, "y": y}
@@ -59,7 +59,7 @@ def text_at(css_class: str, x: float | str, y: float, text: str, *, anchor: str 
 
 
 def focusable(css_class: str, tone: Tone, item_id: str, detail_ref: str, label: str) -> dict[str, str | float]:
-    """Give the attributes of what can be focused and chosen."""
+    """Return the attributes of what can be focused and chosen."""
     return {
         "class": f"{css_class} status-{tone}",
         "tabindex": "0",
@@ -71,28 +71,28 @@ def focusable(css_class: str, tone: Tone, item_id: str, detail_ref: str, label: 
 
 
 def spoken(*words: str) -> str:
-    """Give what a screen reader says, without the empty parts."""
+    """Return what a screen reader says, without the empty parts."""
     return ", ".join(word for word in words if word)
 
 
 def stage_of(execution: Execution) -> str:
-    """Give the stage, its phase, and which try it was if not the first."""
+    """Return the stage, its phase, and which try it was if not the first."""
     again = f"try {execution.attempt}" if execution.attempt > 1 else ""
     return seen(execution.stage, execution.phase or "", again, between=" · ")
 
 
 def seen(*texts: str, between: str = " ") -> str:
-    """Give what a picture shows of an item, in its order: a name that begins so can be spoken as it is read."""
+    """Return what a picture shows of an item, in its order: a name that begins so can be spoken as it is read."""
     return between.join(text for text in texts if text)
 
 
 def run_words(execution: Execution, shown: str) -> str:
-    """Give an execution in words, those that the picture shows first."""
+    """Return an execution in words, those that the picture shows first."""
     return spoken(shown, execution.plugin_id, execution.status)
 
 
 def frame_words(frame: Frame, shown: str) -> str:
-    """Give a frame in words, those that the picture shows first."""
+    """Return a frame in words, those that the picture shows first."""
     status = "" if frame.status in shown else frame.status
     return "Frame " + spoken(shown, "" if frame.intent in shown else frame.intent, status)
 
@@ -103,7 +103,7 @@ def hidden_words(count: int) -> str:
 
 
 def toggle(frame: Frame, is_shut: bool, x: float, y: float) -> SafeString:
-    """Give the button that opens or shuts a frame, around a point."""
+    """Return the button that opens or shuts a frame, around a point."""
     arrow = f"M{x - 3:g} {y - 4:g}l4 4-4 4" if is_shut else f"M{x - 4:g} {y - 2:g}l4 4 4-4"
     return element(
         "g",

@@ -8,7 +8,7 @@ from sessions_app.web.graph.structure import GraphStructure
 
 
 def renamed(structure: GraphStructure, names: Mapping[str, str]) -> GraphStructure:
-    """Give the structure with each frame's and execution's id replaced; every id must have a name, and no two one."""
+    """Return the structure with each frame's and execution's id replaced; every id must have a name, and no two one."""
     frames = {
         names[frame.id]: replace(
             frame,

@@ -75,7 +75,7 @@ class _Line:
 def route_links(
     links: Sequence[Link], boxes: Mapping[str, Box], grids: Mapping[str, Grid], *, port: float
 ) -> tuple[Route, ...]:
-    """Give every link as a line around the boxes.
+    """Return every link as a line around the boxes.
 
     Args:
         port: how far from a box's left side its edges begin and end, in px.
@@ -113,14 +113,14 @@ class _Router:
         }
 
     def beside(self, link: Link) -> bool:
-        """Tell whether the target stands right beside the source."""
+        """Return whether the target stands right beside the source."""
         if len(link.source_path) > 1 or len(link.target_path) > 1:
             return False
         source, target = self._seats[link.edge.source], self._seats[link.edge.target]
         return (source.stack, source.row, source.place + 1) == (target.stack, target.row, target.place)
 
     def lead(self, link: Link) -> _Line:
-        """Give the tracks from source to target: out of its frames, across the shared frame, into the target's."""
+        """Return the tracks from source to target: out of its frames, across the shared frame, into the target's."""
         line = _Line(self._boxes[link.edge.source].x + self._port, [])
         outer_target = link.target_path[0]
         goal = self._boxes[outer_target].x + (self._port if len(link.target_path) == 1 else 0.0)
@@ -172,7 +172,9 @@ class _Router:
                 line.turn(self._gutter(seat.frame_id, seat.stack, level), gap)
 
     def _shared_gap(self, seat: _Seat, first: int, last: int, x: float, goal: float) -> _Track | None:
-        """Give the space free beside every row from `first` to `last` that is the least way round, None without one."""
+        """Return the space free beside every row from `first` to `last` that is the least way round, None without
+        one.
+        """
         shared = self._free(seat.frame_id, seat.stack, first, last)
         if not shared:
             return None
@@ -192,7 +194,7 @@ class _Router:
         return _Track((seat.frame_id, "x", round(low if x <= low else high)), low, high)
 
     def _free(self, frame_id: str, stack_index: int, first: int, last: int) -> _Gaps:
-        """Give the ranges of x that are free beside every row from `first` to `last`, from left to right."""
+        """Return the ranges of x that are free beside every row from `first` to `last`, from left to right."""
         # Fan-outs ask for the same rows again and again.
         asked = (frame_id, stack_index, first, last)
         if asked not in self._known_free:
@@ -213,7 +215,7 @@ class _Router:
         return [(low, high) for low, high in zip(starts, ends, strict=True) if high - low >= _MIN_GAP]
 
     def _gutter(self, frame_id: str, stack_index: int, index: int) -> _Track:
-        """Give the free band above row `index` of a stack; the band above the first row is the whole frame's."""
+        """Return the free band above row `index` of a stack; the band above the first row is the whole frame's."""
         grid = self._grids[frame_id]
         rows = grid.stacks[stack_index].rows
         top = rows[index - 1].bottom if index else grid.top
@@ -221,14 +223,14 @@ class _Router:
         return _Track((frame_id, "y", stack_index if index else -1, index), top + _ABOVE, bottom - _BELOW)
 
     def _channel(self, frame_id: str, one: int, other: int) -> _Track:
-        """Give the free column between two neighbouring stacks."""
+        """Return the free column between two neighbouring stacks."""
         stacks = self._grids[frame_id].stacks
         first = min(one, other)
         left, right = stacks[first].right + _MARGIN, stacks[first + 1].left - _MARGIN
         return _Track((frame_id, "channel", first), left, right)
 
     def _left_of(self, item: str) -> _Track:
-        """Give the free column at the left of an item."""
+        """Return the free column at the left of an item."""
         seat = self._seats[item]
         stack = self._grids[seat.frame_id].stacks[seat.stack]
         row = stack.rows[seat.row]
@@ -239,7 +241,7 @@ class _Router:
 
 
 def _intersection(some: _Gaps, others: _Gaps) -> _Gaps:
-    """Give the ranges that lie in both lists; both are sorted and free of overlaps, and so is what comes out."""
+    """Return the ranges that lie in both lists; both are sorted and free of overlaps, and so is what comes out."""
     shared: _Gaps = []
     mine = theirs = 0
     while mine < len(some) and theirs < len(others):
@@ -267,7 +269,7 @@ class _Lanes:
             users.setdefault(source, len(users))
 
     def points(self, source: str, line: _Line, start: tuple[float, float], end_y: float) -> list[tuple[float, float]]:
-        """Give the corners of a line, without those that do not turn."""
+        """Return the corners of a line, without those that do not turn."""
         points = [start]
         for index, track in enumerate(line.tracks):
             value = self._value(source, track)

@@ -23,7 +23,7 @@ class Link:
 
 
 def links_of(structure: GraphStructure) -> tuple[Link, ...]:
-    """Give every edge with its scope; an edge between an item and a frame around it has none and is left out."""
+    """Return every edge with its scope; an edge between an item and a frame around it has none and is left out."""
     paths: dict[str, tuple[str, ...]] = {}
     for frame_id, frame in structure.frames.items():
         around = paths.get(frame.parent_frame_id, ()) if frame.parent_frame_id else ()
@@ -42,7 +42,7 @@ def links_of(structure: GraphStructure) -> tuple[Link, ...]:
 
 
 def rows_of(frame: Frame, structure: GraphStructure, links: tuple[Link, ...]) -> list[list[str]]:
-    """Give the frame's items as rows from top to bottom, each from left to right.
+    """Return the frame's items as rows from top to bottom, each from left to right.
 
     Args:
         links: those whose scope is this frame.
@@ -77,7 +77,7 @@ def column_guides(rows: list[list[str]], links: tuple[Link, ...]) -> dict[str, s
 
 
 def _openers(items: Sequence[str], links: tuple[Link, ...]) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Give, per item, the earlier items that feed it and those that it was tried in place of."""
+    """Return, per item, the earlier items that feed it and those that it was tried in place of."""
     position = {item: index for index, item in enumerate(items)}
     flows: dict[str, list[str]] = {}
     retries: dict[str, list[str]] = {}
@@ -117,7 +117,7 @@ def _ranks(
 
 
 def _ordered(row: list[str], structure: GraphStructure, retries: Mapping[str, list[str]]) -> list[str]:
-    """Give one row with executions before frames, by id, each attempt followed by its replacements [K-17]."""
+    """Return one row with executions before frames, by id, each attempt followed by its replacements [K-17]."""
     members = set(row)
     replaced_by: dict[str, list[str]] = {}
     heads = []

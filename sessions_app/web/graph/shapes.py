@@ -14,16 +14,16 @@ class Box:
 
     @property
     def right(self) -> float:
-        """Give the x of the right side."""
+        """Return the x of the right side."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """Give the y of the lower side."""
+        """Return the y of the lower side."""
         return self.y + self.height
 
     def moved(self, dx: float, dy: float) -> "Box":
-        """Give the same box moved."""
+        """Return the same box moved."""
         return Box(self.x + dx, self.y + dy, self.width, self.height)
 
 
@@ -54,7 +54,7 @@ class Grid:
     stacks: tuple[Stack, ...]
 
     def moved(self, dx: float, dy: float) -> "Grid":
-        """Give the same grid moved."""
+        """Return the same grid moved."""
         stacks = tuple(
             Stack(
                 stack.left + dx,

@@ -24,7 +24,7 @@ OPEN_AT_MOST = 1_500
 def show_structure(
     whole: GraphStructure, *, opened: Iterable[str] = (), shut: Iterable[str] = (), selected: str = ""
 ) -> ShownGraph:
-    """Give what is seen of a graph: of a large one inner frames are shut, until the reader opens them.
+    """Return what is seen of a graph: of a large one inner frames are shut, until the reader opens them.
 
     Args:
         opened: frames that the reader opened, or `EVERY`.
@@ -46,7 +46,7 @@ def show_structure(
 
 
 def _with_ancestors(structure: GraphStructure, frame_ids: Iterable[str]) -> frozenset[str]:
-    """Give the frames and all around them: an open frame shows only inside open frames."""
+    """Return the frames and all around them: an open frame shows only inside open frames."""
     found: set[str] = set()
     for frame_id in frame_ids:
         current: str | None = frame_id if frame_id in structure.frames else None

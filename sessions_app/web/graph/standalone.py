@@ -16,7 +16,7 @@ _USED = re.compile(r"^\s*\.(?:status-|graph|frame|node|mark|port|sign|edge|arrow
 
 
 def standalone(svg: SafeString) -> bytes:
-    """Give the SVG with its own style sheet, as a file."""
+    """Return the SVG with its own style sheet, as a file."""
     style = element("style", {}, SafeString(_style()))
     opened, rest = svg.split(">", 1)
     ground = element("rect", {"width": "100%", "height": "100%", "class": "paper"})
@@ -25,7 +25,7 @@ def standalone(svg: SafeString) -> bytes:
 
 @cache
 def _style() -> str:
-    """Give the rules of the pages' own style sheets that the picture uses, the light colour of every pair."""
+    """Return the rules of the pages' own style sheets that the picture uses, the light colour of every pair."""
     folder = Path(settings.BASE_DIR) / "static" / "css"
     tokens = (folder / "tokens.css").read_text(encoding="utf-8")
     rules = _RULE.findall(_plain((folder / "graph.css").read_text(encoding="utf-8")))
@@ -39,7 +39,7 @@ def _style() -> str:
 
 
 def _plain(css: str) -> str:
-    """Give a style sheet without comments and without what holds under conditions only."""
+    """Return a style sheet without comments and without what holds under conditions only."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     return re.sub(r"@[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", css)
 

@@ -37,7 +37,7 @@ _TONE_OF = {status: tone for tone, statuses in _STATUSES.items() for status in s
 
 
 def tone_of(status: str, *, frame_active: bool = False) -> Tone:
-    """Give the colour of a status [G-17].
+    """Return the colour of a status [G-17].
 
     Args:
         frame_active: whether the frame around it still runs; a status outside the table is then blue, else gray.

@@ -66,7 +66,7 @@ def read_structure(graph: Graph) -> GraphStructure:
 
 
 def collapse(structure: GraphStructure, collapsed: Iterable[str]) -> GraphStructure:
-    """Give the graph with the named frames shut: their inside is hidden, its edges end at the frame itself."""
+    """Return the graph with the named frames shut: their inside is hidden, its edges end at the frame itself."""
     shut = set(collapsed) & structure.frames.keys()
     if not shut:
         return structure
@@ -102,7 +102,7 @@ def collapse(structure: GraphStructure, collapsed: Iterable[str]) -> GraphStruct
 
 
 def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BOX_LIMIT) -> frozenset[str]:
-    """Give the frames to shut at first, deepest and last first, so that at most `box_limit` boxes show.
+    """Return the frames to shut at first, deepest and last first, so that at most `box_limit` boxes show.
 
     Executions and frames are boxes alike; what the root frame itself holds always shows.
     """
@@ -121,7 +121,7 @@ def frames_to_collapse(structure: GraphStructure, *, box_limit: int = VISIBLE_BO
 
 
 def id_path(item_id: str) -> tuple[int, ...]:
-    """Give the numbers of an id, so that `frame-0.10` sorts after `frame-0.2` [O-23]."""
+    """Return the numbers of an id, so that `frame-0.10` sorts after `frame-0.2` [O-23]."""
     return tuple(int(number) for number in _NUMBER.findall(item_id))
 
 

@@ -66,7 +66,7 @@ NO_REMARKS: Mapping[str, Remark] = {}
 
 
 def render_shown(shown: ShownGraph, *, uid: str = "graph", remarks: Mapping[str, Remark] = NO_REMARKS) -> SafeString:
-    """Give the picture of what a reader sees of a graph [G-8].
+    """Return the picture of what a reader sees of a graph [G-8].
 
     Args:
         uid: begins the ids inside the SVG; two graphs on one page need two.
@@ -121,7 +121,7 @@ class _Picture:
             self._depth[frame.id] = self._depth.get(frame.parent_frame_id or "", -1) + 1
 
     def definitions(self) -> SafeString:
-        """Give arrow heads and status signs."""
+        """Return arrow heads and status signs."""
         arrows = (
             element(
                 "marker",
@@ -142,14 +142,14 @@ class _Picture:
         return element("defs", {}, *arrows, *sign_symbols(self._uid))
 
     def backgrounds(self) -> Iterable[SafeString]:
-        """Give the plain rectangles of all frames, outer ones first."""
+        """Return the plain rectangles of all frames, outer ones first."""
         for frame in self._structure.frames.values():
             box = self._layout.boxes[frame.id]
             depth = min(self._depth[frame.id], _MAX_DEPTH_CLASS)
             yield element("rect", {"class": f"frame-ground depth-{depth}", **rectangle(box), "rx": 10})
 
     def edge(self, route: Route) -> SafeString:
-        """Give one edge with its arrow and, for who hovers or listens, what it says."""
+        """Return one edge with its arrow and, for who hovers or listens, what it says."""
         is_fatal = Edge(route.source, route.target, route.kind) in self._error.edges
         head = "error" if is_fatal else route.kind
         return element(
@@ -167,7 +167,7 @@ class _Picture:
         )
 
     def nodes(self) -> Iterable[SafeString]:
-        """Give all that can be focused, in reading order: a frame, its marks, then what it holds."""
+        """Return all that can be focused, in reading order: a frame, its marks, then what it holds."""
         waiting = [self._structure.root_id] if self._structure.frames else []
         while waiting:
             item = waiting.pop()
@@ -203,7 +203,7 @@ class _Picture:
         )
 
     def _time_bar(self, box: Box, duration_ms: float | None) -> SafeString:
-        """Give a bar at the box's foot as long as its share of the longest execution."""
+        """Return a bar at the box's foot as long as its share of the longest execution."""
         width = (box.width - 14) * (duration_ms or 0.0) / self._longest_ms if self._longest_ms else 0.0
         if width < _SHORTEST_BAR:
             return SafeString("")
@@ -254,7 +254,7 @@ class _Picture:
         return remark.words if remark else ""
 
     def _ports(self, box: Box) -> Iterable[SafeString]:
-        """Give the frame's small input and output markers [UI-3]."""
+        """Return the frame's small input and output markers [UI-3]."""
         x = box.x + BOX_WIDTH / 2
         yield element("circle", {"class": "port port-in", "cx": x, "cy": box.y, "r": 3})
         yield element("circle", {"class": "port port-out", "cx": x, "cy": box.bottom, "r": 3})
@@ -288,7 +288,7 @@ class _Picture:
 
 
 def _below(frame: Frame, room: float) -> str:
-    """Give a frame's second line: what it is to answer, else its purpose, or its id where the label says that."""
+    """Return a frame's second line: what it is to answer, else its purpose, or its id where the label says that."""
     if frame.intent:
         return fit_words(frame.intent, room, SMALL_PX)
     is_said = not frame.purpose or frame.label.startswith(frame.purpose)

@@ -62,7 +62,7 @@ class _Drawing:
     y: float = AXIS
 
     def at(self, ms: float) -> float:
-        """Give the place of a moment, in percent of the width."""
+        """Return the place of a moment, in percent of the width."""
         return _LEFT + (_RIGHT - _LEFT) * ms / self.total_ms
 
     def fate(self, item_id: str) -> str:
@@ -70,7 +70,7 @@ class _Drawing:
 
 
 def render_timeline(shown: ShownGraph, *, uid: str = "timeline") -> SafeString:
-    """Give the timeline of what the reader sees of a graph."""
+    """Return the timeline of what the reader sees of a graph."""
     structure = shown.visible
     spans = _spans(structure)
     total = max((span.end for span in spans.values()), default=0.0) or 1.0
@@ -95,7 +95,7 @@ def render_timeline(shown: ShownGraph, *, uid: str = "timeline") -> SafeString:
 
 
 def _spans(structure: GraphStructure) -> dict[str, _Span]:
-    """Give when everything ran; what still runs reaches to the last moment that is known."""
+    """Return when everything ran; what still runs reaches to the last moment that is known."""
     runs: list[Execution | Frame] = [*structure.frames.values(), *structure.executions.values()]
     known = [run.started_at_ms + (run.duration_ms or 0.0) for run in runs]
     latest = max(known, default=0.0)
@@ -120,7 +120,7 @@ def _axis(drawing: _Drawing, height: float) -> Iterable[SafeString]:
 
 
 def _nice(step_ms: float) -> float:
-    """Give the next larger step of 1, 2 or 5 times a power of ten, at least 1 ms."""
+    """Return the next larger step of 1, 2 or 5 times a power of ten, at least 1 ms."""
     magnitude = 10 ** math.floor(math.log10(max(step_ms, 1.0)))
     return float(next(magnitude * factor for factor in (1, 2, 5, 10) if magnitude * factor >= step_ms))
 

@@ -58,7 +58,7 @@ def _is_kept(request: HttpRequest, key_pk: int, plain: str) -> bool:
 
 
 def _taken(request: HttpRequest, member: Member) -> dict[str, Any]:
-    """Give the key that was just made, once."""
+    """Return the key that was just made, once."""
     ticket = take(request, "made-key").get("ticket")
     if ticket is None:
         return {}

@@ -27,7 +27,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def palette(request: HttpRequest, member: Member) -> HttpResponse:
-    """Give knowledge bases, sessions and turns as the command palette lists them."""
+    """Return knowledge bases, sessions and turns as the command palette lists them."""
     asked = request.GET.get("q", "")
     named = asked.replace("\0", "").strip()
     bases = listed_bases(member.project, named, BASES_IN_PALETTE) if named else []
@@ -37,7 +37,7 @@ def palette(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def complete(request: HttpRequest, member: Member) -> HttpResponse:
-    """Give how the part of a text that is being written may go on."""
+    """Return how the part of a text that is being written may go on."""
     written = request.GET.get("written", "").replace("\0", "")[:200]
     found = completions(member.project, written)
     return page(request, f"{TEMPLATE}#completions", member, {"completions": found})

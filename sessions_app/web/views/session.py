@@ -55,7 +55,7 @@ def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 @require_safe
 @member_view()
 def head(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Give the title, the time to expiry and the actions."""
+    """Return the title, the time to expiry and the actions."""
     session = session_of(member.project, session_id)
     return page(request, f"{TEMPLATE}#head", member, {"session": session})
 
@@ -63,7 +63,7 @@ def head(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
 @require_safe
 @member_view()
 def messages(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Give the conversation, or with `before` the part of it that came earlier."""
+    """Return the conversation, or with `before` the part of it that came earlier."""
     session = session_of(member.project, session_id)
     before, count = (whole_number(request.GET.get(name)) for name in ("before", "count"))
     part = "exchanges" if before is not None else "messages"
@@ -74,7 +74,7 @@ def messages(request: HttpRequest, member: Member, session_id: str) -> HttpRespo
 @require_safe
 @member_view()
 def state(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Give the live state, or more of its units or turns."""
+    """Return the live state, or more of its units or turns."""
     session = session_of(member.project, session_id)
     given = {name: whole_number(request.GET.get(name)) for name in _STATE_PARAMETERS}
     units_before, turns_before = given["units_before"], given["turns_before"]
@@ -92,7 +92,7 @@ _STATE_PARAMETERS = ("units_before", "turns_before", "units", "turns")
 @require_safe
 @member_view()
 def diagnostics(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Give what the latest turn really sent."""
+    """Return what the latest turn really sent."""
     session = session_of(member.project, session_id)
     return page(request, "session/diagnostics.html", member, diagnostics_context(session))
 
@@ -100,7 +100,7 @@ def diagnostics(request: HttpRequest, member: Member, session_id: str) -> HttpRe
 @require_safe
 @member_view()
 def composer(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Give the composer, or why there is none."""
+    """Return the composer, or why there is none."""
     session = session_of(member.project, session_id)
     return page(request, f"{TEMPLATE}#composer", member, composer_context(member.project, session))
 

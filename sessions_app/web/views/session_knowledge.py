@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @require_safe
 @member_view("editor")
 def saving(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Give what the dialog asks: what is not saved, and what can be done with it."""
+    """Return what the dialog asks: what is not saved, and what can be done with it."""
     return page(request, "session/saving.html", member, saving_context(session_of(member.project, session_id)))
 
 

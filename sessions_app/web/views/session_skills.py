@@ -39,6 +39,6 @@ def reload(request: HttpRequest, member: Member, session_id: str) -> HttpRespons
 @require_safe
 @member_view()
 def completion(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
-    """Give what can be typed after a slash in this session."""
+    """Return what can be typed after a slash in this session."""
     context = completion_context(session_of(member.project, session_id))
     return page(request, "session/completion.html", member, context)

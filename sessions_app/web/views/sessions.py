@@ -30,7 +30,7 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def rows(request: HttpRequest, member: Member) -> HttpResponse:
-    """Give the list again, or with `after` the rows that follow it."""
+    """Return the list again, or with `after` the rows that follow it."""
     query = ListQuery.of(request.GET)
     part = "rows" if query.after else "list"
     context = {

@@ -38,5 +38,5 @@ def index(request: HttpRequest, member: Member) -> HttpResponse:
 @require_safe
 @member_view()
 def names(request: HttpRequest, member: Member) -> HttpResponse:
-    """Give the models that fields suggest; asked for when needed, because the provider may be slow to list them."""
+    """Return the models that fields suggest; asked for when needed, because the provider may be slow to list them."""
     return page(request, f"{TEMPLATE}#names", member, {"names": model_names()})

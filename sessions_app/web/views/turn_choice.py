@@ -17,7 +17,7 @@ from sessions_app.web.pages import page
 @require_safe
 @member_view()
 def predict(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the order in which a turn with these inputs would try plugins, with the session as it stands now."""
+    """Return the order in which a turn with these inputs would try plugins, with the session as it stands now."""
     turn = turns.turn(member.project, session_id, request_id)
     asked = request.GET
     pins = Choices(

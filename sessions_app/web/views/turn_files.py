@@ -14,7 +14,7 @@ from sessions_app.web.graph.standalone import standalone
 @require_safe
 @member_view()
 def export(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the turn as one JSON document."""
+    """Return the turn as one JSON document."""
     turn = turns.turn(member.project, session_id, request_id)
     name = f'attachment; filename="turn-{turn.turn_index}.json"'
     options = {"ensure_ascii": False, "indent": 2}
@@ -24,7 +24,7 @@ def export(request: HttpRequest, member: Member, session_id: str, request_id: st
 @require_safe
 @member_view()
 def picture(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the graph as an SVG file, with the frames shut that the address names."""
+    """Return the graph as an SVG file, with the frames shut that the address names."""
     turn = turns.turn(member.project, session_id, request_id)
     shown = show_structure(structure_of(turn), opened=request.GET.getlist("open"), shut=request.GET.getlist("shut"))
     file = standalone(render_shown(shown, uid="file"))

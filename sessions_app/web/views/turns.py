@@ -76,7 +76,7 @@ def _panel(turn: "ExplainabilityTurn", tab: str) -> dict[str, Any]:
 
 
 def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
-    """Give the chosen node, or without one what the turn ran with and answered."""
+    """Return the chosen node, or without one what the turn ran with and answered."""
     if selected:
         try:
             return {**detail_context(turn, turns.detail(turn, selected)), "has_detail": True}
@@ -88,7 +88,7 @@ def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
 @require_safe
 @member_view()
 def graph(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the picture alone."""
+    """Return the picture alone."""
     turn = turns.turn(member.project, session_id, request_id)
     reader = _reader(request.GET)
     return page(request, "turn/stage.html#svg", member, stage_context(turn, shown_graph(turn, reader), reader))
@@ -97,7 +97,7 @@ def graph(request: HttpRequest, member: Member, session_id: str, request_id: str
 @require_safe
 @member_view()
 def timeline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the timeline alone."""
+    """Return the timeline alone."""
     turn = turns.turn(member.project, session_id, request_id)
     shown = shown_graph(turn, _reader(request.GET))
     return page(request, "turn/stage.html#timeline", member, {"turn": turn, "timeline": render_timeline(shown)})
@@ -106,7 +106,7 @@ def timeline(request: HttpRequest, member: Member, session_id: str, request_id: 
 @require_safe
 @member_view()
 def outline(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
-    """Give the outline, with `rows=all` its rows alone and all; the reader's own address says what is selected."""
+    """Return the outline, with `rows=all` its rows alone and all; the reader's own address says what is selected."""
     turn = turns.turn(member.project, session_id, request_id)
     reader = _reader(QueryDict(urlsplit(request.headers.get("HX-Current-URL", "")).query))
     is_whole = request.GET.get("rows") == "all"
@@ -117,14 +117,14 @@ def outline(request: HttpRequest, member: Member, session_id: str, request_id: s
 @require_safe
 @member_view()
 def requests(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
-    """Give what one execution sent to models."""
+    """Return what one execution sent to models."""
     turn = turns.turn(member.project, session_id, request_id)
     detail = None if ref == PREPARING else turns.detail(turn, ref)
     return page(request, "turn/requests.html", member, requests_context(turn, detail))
 
 
 def _part(template: str, part_context: Callable[["ExplainabilityTurn"], dict[str, Any]]) -> Callable[..., HttpResponse]:
-    """Give the view of a part of the page that needs nothing but its turn."""
+    """Return the view of a part of the page that needs nothing but its turn."""
 
     @require_safe
     @member_view()
@@ -161,7 +161,7 @@ def compare(request: HttpRequest, member: Member, session_id: str, request_id: s
 @require_safe
 @member_view()
 def section(request: HttpRequest, member: Member, session_id: str, request_id: str, place: int) -> HttpResponse:
-    """Give the exact text of one section of what a model got to see; to a browser that asks for it alone, plain."""
+    """Return the exact text of one section of what a model got to see; to a browser that asks for it alone, plain."""
     turn = turns.turn(member.project, session_id, request_id)
     section = section_text(turn, place)
     if "HX-Request" not in request.headers:
@@ -172,7 +172,7 @@ def section(request: HttpRequest, member: Member, session_id: str, request_id: s
 @require_safe
 @member_view()
 def detail(request: HttpRequest, member: Member, session_id: str, request_id: str, ref: str) -> HttpResponse:
-    """Give one node's input, output, meta and error."""
+    """Return one node's input, output, meta and error."""
     turn = turns.turn(member.project, session_id, request_id)
     shown = detail_context(turn, turns.detail(turn, ref))
     return page(request, "turn/detail.html", member, shown)

@@ -13,13 +13,13 @@ PATIENCE_SECONDS = 20
 
 
 def key_of(caller: Caller) -> str:
-    """Give a caller's API key."""
+    """Return a caller's API key."""
     return caller.headers["Authorization"].removeprefix("Bearer ")
 
 
 @pytest.fixture
 def sdk(project: Project, live_asgi: LiveServer, editor: Caller) -> Iterator[OpenAI]:
-    """Give the SDK with an editor's key; it does not try again by itself."""
+    """Return the SDK with an editor's key; it does not try again by itself."""
     with OpenAI(
         base_url=f"{live_asgi.url}/v1", api_key=key_of(editor), max_retries=0, timeout=PATIENCE_SECONDS
     ) as client:
@@ -28,7 +28,7 @@ def sdk(project: Project, live_asgi: LiveServer, editor: Caller) -> Iterator[Ope
 
 @pytest.fixture
 def say(sdk: OpenAI) -> Callable[..., str]:
-    """Give what one more message to a conversation is answered; the conversation, a list, grows by both."""
+    """Return what one more message to a conversation is answered; the conversation, a list, grows by both."""
 
     def ask(conversation: list[dict[str, str]], text: str, **more: object) -> str:
         conversation.append({"role": "user", "content": text})

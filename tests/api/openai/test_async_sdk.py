@@ -20,7 +20,7 @@ Run = Callable[[Callable[[AsyncOpenAI], Awaitable[None]]], None]
 
 @pytest.fixture
 def run(project: Project, live_asgi: LiveServer, editor: Caller) -> Run:
-    """Give what runs a conversation with an editor's client."""
+    """Return what runs a conversation with an editor's client."""
 
     async def talk(said: Callable[[AsyncOpenAI], Awaitable[None]]) -> None:
         async with AsyncOpenAI(

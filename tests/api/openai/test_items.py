@@ -22,7 +22,7 @@ SAID = [
 
 @pytest.fixture
 def items(editor: Caller) -> str:
-    """Give the address of a conversation's items; its one turn was asked with two other assistant messages."""
+    """Return the address of a conversation's items; its one turn was asked with two other assistant messages."""
     made = editor.post("/v1/conversations").json()["id"]
     answered = editor.post("/v1/responses", {"model": "mrpvm", "input": SAID, "conversation": made})
     assert answered.status_code == 200
@@ -31,7 +31,7 @@ def items(editor: Caller) -> str:
 
 @pytest.fixture
 def listed(editor: Caller, items: str) -> Callable[..., Any]:
-    """Give a list of the conversation's items, `order` and so on as named."""
+    """Return a list of the conversation's items, `order` and so on as named."""
     return lambda **how: editor.get(items, data=how).json()
 
 

@@ -20,7 +20,7 @@ Conversation = list[dict[str, str]]
 
 
 def how() -> list[str]:
-    """Give how the session of each turn was found, in order."""
+    """Return how the session of each turn was found, in order."""
     return [turn.client_request["session"] for turn in ExplainabilityTurn.objects.order_by("pk")]
 
 

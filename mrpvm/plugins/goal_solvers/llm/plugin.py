@@ -42,7 +42,7 @@ class LLMGoalSolver:
         }
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Give one group per intent; with strict grounding only intents that have evidence reach the model [R-7]."""
+        """Return one group per intent; with strict grounding only intents that have evidence reach the model [R-7]."""
         if not context.model.available:
             error = PluginError(code="LLM_NOT_AVAILABLE", message="No language model is configured.")
             return Solution(status="error", error=error)
@@ -74,7 +74,7 @@ class LLMGoalSolver:
     def _readings(
         self, dialogue: Dialogue, request: SolveInput, asked: Sequence[Evidence], write: Callable[[str], None]
     ) -> dict[int, Reading]:
-        """Give what the model wrote for each group it was asked for; a group it left out is missing."""
+        """Return what the model wrote for each group it was asked for; a group it left out is missing."""
         messages = conversation(request, asked)
         if len(request.evidence) == 1:
             reader = _reader(asked[0], request, write)
@@ -93,7 +93,7 @@ class LLMGoalSolver:
 
 
 def _is_helped(request: SolveInput, evidence: Evidence) -> bool:
-    """Tell whether a program has given a result for the intent, which an answer may rest on [R-9]."""
+    """Return whether a program has given a result for the intent, which an answer may rest on [R-9]."""
     helper = helper_of(evidence.intent.group_number, request.helpers)
     return helper is not None and helper.status == "success"
 
@@ -110,14 +110,14 @@ def _reader(evidence: Evidence, request: SolveInput, show: Callable[[str], None]
 
 
 def _sections(reply: str, asked: Sequence[int]) -> list[tuple[int, str]]:
-    """Give the groups of a reply; one without headings answers the one group that was asked for."""
+    """Return the groups of a reply; one without headings answers the one group that was asked for."""
     parts = _GROUP.split(reply)
     found = [(int(parts[place]), parts[place + 1]) for place in range(1, len(parts), 2)]
     return found or ([(asked[0], reply)] if len(asked) == 1 else [])
 
 
 def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, request: SolveInput) -> AnswerGroup:
-    """Give a group from what was read; repaired in structure alone, never in what it says [BP-42]."""
+    """Return a group from what was read; repaired in structure alone, never in what it says [BP-42]."""
     warnings = []
     if was_asked and reading is None:
         warnings.append("The model's reply holds no such group.")
@@ -148,7 +148,7 @@ def _group(evidence: Evidence, reading: Reading | None, was_asked: bool, request
 
 
 def fast_solver() -> LLMGoalSolver:
-    """Give `gs-llm-fast` [BP-1]."""
+    """Return `gs-llm-fast` [BP-1]."""
     descriptor = Descriptor(
         id="gs-llm-fast",
         type="gs-plugin",
@@ -176,7 +176,7 @@ def fast_solver() -> LLMGoalSolver:
 
 
 def deep_solver() -> LLMGoalSolver:
-    """Give `gs-llm-deep` [BP-1]."""
+    """Return `gs-llm-deep` [BP-1]."""
     descriptor = Descriptor(
         id="gs-llm-deep",
         type="gs-plugin",

@@ -17,12 +17,12 @@ HELPER_NOTE = "`helper` is what a trusted program worked out for this intent: re
 
 
 def has_marks(evidence: Evidence) -> bool:
-    """Tell whether an answer to the intent can carry source marks in its text."""
+    """Return whether an answer to the intent can carry source marks in its text."""
     return not FORMS_WITHOUT_MARKS & set(requested_forms(evidence))
 
 
 def conversation(request: SolveInput, asked: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
-    """Give the history and, as the last message, the intents to answer."""
+    """Return the history and, as the last message, the intents to answer."""
     said = {"message": request.message, "intents": [_intent(evidence, request) for evidence in asked]}
     content = masked(json.dumps(said, ensure_ascii=False))
     history = (HistoryMessage(role=item.role, content=masked(item.content)) for item in request.history)

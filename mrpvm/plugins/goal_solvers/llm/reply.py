@@ -54,7 +54,7 @@ class AnswerReader:
             self._advance(self._read(self._certain()))
 
     def close(self) -> Reading:
-        """Give the whole answer, and show the rest of it."""
+        """Return the whole answer, and show the rest of it."""
         reading = self._read(_HEADING.sub("", self._written))
         self._advance(reading)
         return reading
@@ -66,7 +66,7 @@ class AnswerReader:
             self._shown_chars = len(reading.text)
 
     def _certain(self) -> str:
-        """Give the part of what was written, without its heading, whose reading cannot change any more."""
+        """Return the part of what was written, without its heading, whose reading cannot change any more."""
         begun = self._written.lstrip()
         if begun.startswith("=") and "\n" not in begun:
             return ""
@@ -104,7 +104,7 @@ class _Counted:
         self.unknown: list[int] = []
 
     def number(self, place: int) -> int | None:
-        """Give the new number of a place of the context, None if there is no such place."""
+        """Return the new number of a place of the context, None if there is no such place."""
         if not 1 <= place <= self._offered_count:
             self.unknown.append(place)
             return None
@@ -113,7 +113,7 @@ class _Counted:
         return self.places.index(place) + 1
 
     def mark(self, match: re.Match[str]) -> str:
-        """Give the mark that takes the place of the model's."""
+        """Return the mark that takes the place of the model's."""
         numbers = [self.number(int(place)) for place in match["places"].split(",")]
         known = list(dict.fromkeys(number for number in numbers if number is not None))
         return match["space"] + "".join(f"[{number}]" for number in known) if known else ""

@@ -35,7 +35,7 @@ _PROCEDURE_CHARS = 400
 
 
 def answer_intent(evidence: Evidence) -> AnswerGroup:
-    """Give the group of one intent; nothing is asserted that the evidence does not say."""
+    """Return the group of one intent; nothing is asserted that the evidence does not say."""
     if evidence.intent.output == REMAINDER:
         return group_of(evidence, "no-context", evidence.intent.target)
     forms = requested_forms(evidence)
@@ -49,7 +49,7 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
 
 
 def _refusal(evidence: Evidence) -> str:
-    """Give what is said where there is no answer: to small talk and instructions something civil, else [R-7]."""
+    """Return what is said where there is no answer: to small talk and instructions something civil, else [R-7]."""
     reply = small_talk_reply(evidence.intent.target)
     if reply is None and evidence.intent.output == ACKNOWLEDGEMENT:
         told = (*evidence.guidance.goal_solver, *evidence.guidance.planner, *evidence.guidance.validation)
@@ -58,7 +58,7 @@ def _refusal(evidence: Evidence) -> str:
 
 
 def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] = ()) -> AnswerGroup:
-    """Give the group record of an intent with its evidence [R-2]."""
+    """Return the group record of an intent with its evidence [R-2]."""
     return AnswerGroup(
         intent_ref=evidence.intent.group_number,
         act=evidence.intent.act,
@@ -71,7 +71,7 @@ def group_of(evidence: Evidence, status: str, text: str, cited: tuple[str, ...] 
 
 
 def _acknowledge(evidence: Evidence) -> Rendered | None:
-    """Give back the first statements of the message, from this turn's own units, and that there were more [BP-6]."""
+    """Return back the first statements of the message, from this turn's own units, and that there were more [BP-6]."""
     told = sorted(statements_of(evidence.current_turn_units), key=lambda item: item.order)
     if not told:
         return None
@@ -97,7 +97,7 @@ class _Answerer:
         self.context = evidence.intent.context
 
     def run(self) -> Rendered | None:
-        """Give the answer, or None when the evidence does not hold one."""
+        """Return the answer, or None when the evidence does not hold one."""
         if not self.statements:
             return None
         discourse = Discourse(self.statements)
@@ -126,7 +126,7 @@ class _Answerer:
         return comparison_text(found.groups)
 
     def _framed(self, found: Framed | None) -> Rendered | None:
-        """Give the answer that the roles of clauses tell."""
+        """Return the answer that the roles of clauses tell."""
         if found is None:
             return None
         if found.is_undecided:
@@ -152,7 +152,7 @@ class _Answerer:
     def _told(
         self, found: Sequence[Statement], *, is_long: bool = False, values: Sequence[str] = ()
     ) -> Rendered | None:
-        """Give statements in the form asked for; None if there are none or the form cannot hold them."""
+        """Return statements in the form asked for; None if there are none or the form cannot hold them."""
         unique = list({(item.before, item.text): item for item in reversed(found)}.values())[::-1]
         if not unique or {"one_word", "yes_no"} & set(self.forms):
             return None
@@ -170,7 +170,7 @@ class _Answerer:
 
 
 def _said_by(voice: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
-    """Give what is put down to one voice, read as what it says."""
+    """Return what is put down to one voice, read as what it says."""
     return [
         replace(item, reading=read(item.voiced.said))
         for item in statements

@@ -48,7 +48,7 @@ class SymbolicGoalSolver:
     about = ABOUT
 
     def solve(self, request: SolveInput, context: CallContext) -> Solution:
-        """Give one group per intent; `no-context` when none could be answered [PL-14]."""
+        """Return one group per intent; `no-context` when none could be answered [PL-14]."""
         groups = (
             with_helper(answered_or_quoted(answer_intent(evidence), evidence, quotes=request.quotes), request.helpers)
             for evidence in request.evidence

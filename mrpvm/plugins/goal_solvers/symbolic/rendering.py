@@ -18,7 +18,7 @@ class Citations:
     unit_ids: list[str] = field(default_factory=list)
 
     def mark(self, unit_id: str) -> str:
-        """Give the mark of a unit, counted from 1."""
+        """Return the mark of a unit, counted from 1."""
         if unit_id not in self.unit_ids:
             self.unit_ids.append(unit_id)
         return f"[{self.unit_ids.index(unit_id) + 1}]"
@@ -45,7 +45,9 @@ def _cited(statement: Statement, citations: Citations) -> str:
 
 
 def sentences_text(statements: Iterable[Statement], opening: str = "") -> Rendered:
-    """Give statements one after the other, each with its mark; a sentence its pronoun needs is told once before it."""
+    """Return statements one after the other, each with its mark; a sentence its pronoun needs is told once before
+    it.
+    """
     citations = Citations()
     told: set[str] = set()
     parts = [opening] if opening else []
@@ -59,26 +61,26 @@ def sentences_text(statements: Iterable[Statement], opening: str = "") -> Render
 
 
 def value_text(value: str, statements: Sequence[Statement]) -> Rendered:
-    """Give a bare value; its sources are cited beside the text, not in it."""
+    """Return a bare value; its sources are cited beside the text, not in it."""
     return Rendered(value, tuple(dict.fromkeys(item.unit_id for item in statements)))
 
 
 def json_text(value: str, statements: Sequence[Statement]) -> Rendered:
-    """Give a JSON object with the answer and its sources; marks would break the form."""
+    """Return a JSON object with the answer and its sources; marks would break the form."""
     unit_ids = list(dict.fromkeys(item.unit_id for item in statements))
     document = {"status": "answered", "answer": value, "sources": unit_ids}
     return Rendered(json.dumps(document, ensure_ascii=False), tuple(unit_ids))
 
 
 def bullets_text(items: Sequence[tuple[str, Statement]]) -> Rendered:
-    """Give a bullet list, one item a line."""
+    """Return a bullet list, one item a line."""
     citations = Citations()
     lines = [f"- {text} {citations.mark(statement.unit_id)}" for text, statement in items]
     return Rendered("\n".join(lines), tuple(citations.unit_ids))
 
 
 def steps_text(statements: Sequence[Statement]) -> Rendered:
-    """Give numbered steps, at most seven [BP-35]."""
+    """Return numbered steps, at most seven [BP-35]."""
     citations = Citations()
     lines = [
         f"{number}. {_closed(statement.text)} {citations.mark(statement.unit_id)}"
@@ -88,7 +90,7 @@ def steps_text(statements: Sequence[Statement]) -> Rendered:
 
 
 def table_text(rows: Sequence[tuple[str, str, Statement]], headings: tuple[str, str]) -> Rendered:
-    """Give a Markdown table of two columns; the mark closes each row's second cell."""
+    """Return a Markdown table of two columns; the mark closes each row's second cell."""
     citations = Citations()
     lines = [f"| {headings[0]} | {headings[1]} |", "| --- | --- |"]
     for name, text, statement in rows:
@@ -101,7 +103,7 @@ def _cell(text: str) -> str:
 
 
 def comparison_text(groups: Mapping[str, Sequence[Statement]]) -> Rendered:
-    """Give what is said of each compared thing, side by side under its name [BP-36 e]."""
+    """Return what is said of each compared thing, side by side under its name [BP-36 e]."""
     citations = Citations()
     lines = []
     for name, statements in groups.items():

@@ -62,7 +62,7 @@ class _Likened:
 
 
 def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
-    """Give the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
+    """Return the best of the pool by words and vectors; by words alone, and says so, when the turn has no time left."""
     pool = _pool(profile, request.recall, context)
     near = _neighbours(pool)
     vectors = _vectors(encoder, [*pool.scored, *(hit for found in near.values() for _, hit in found)], context)
@@ -87,7 +87,7 @@ def find_by_meaning(encoder: Encoder, profile: ContextProfile, request: Retrieve
 
 
 def _asked(encoder: Encoder, profile: ContextProfile, recall: Recall | None) -> Vector:
-    """Give what is looked for: the question and, in a follow-up, something of what was said before it [O-36]."""
+    """Return what is looked for: the question and, in a follow-up, something of what was said before it [O-36]."""
     shared = ((1.0, profile.query_text), *(recall.texts if recall else ()))
     vectors = [Vector.of(content) for content in encoder.encode([text for _, text in shared])]
     if len(vectors) == 1:
@@ -105,14 +105,14 @@ def _pool(profile: ContextProfile, recall: Recall | None, context: CallContext) 
 
 
 def _full_score(pool: _Pool) -> float:
-    """Give the score that words' whole weight goes to: the best one's, and outside conversations not a poor best."""
+    """Return the score that words' whole weight goes to: the best one's, and outside conversations not a poor best."""
     best = max((hit.score for hit in pool.hits), default=0.0)
     highest = max((hit.highest_score for hit in pool.hits), default=0.0)
     return best if pool.is_conversation else max(best, WHOLE_MATCH * highest)
 
 
 def _neighbours(pool: _Pool) -> Mapping[str, Sequence[tuple[float, ScoredUnit]]]:
-    """Give, for utterances that are scored, what of the pool was said just before and after, with its share."""
+    """Return, for utterances that are scored, what of the pool was said just before and after, with its share."""
     if not pool.is_conversation:
         return {}
     at = {_place(hit.unit): hit for hit in pool.hits if hit.unit.unit_type == UTTERANCE}
@@ -131,7 +131,7 @@ def _place(unit: KnowledgeUnit, step: int = 0) -> tuple[str, str, int]:
 
 
 def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext) -> dict[str, Vector] | None:
-    """Give the units' vectors by id, None if there was no time to make those that are missing."""
+    """Return the units' vectors by id, None if there was no time to make those that are missing."""
     units = {hit.unit.id: hit.unit for hit in hits}
     kept = context.knowledge.artifacts(encoder.version, list(units))
     vectors = {unit_id: Vector.of(content) for unit_id, content in kept.items()}
@@ -146,7 +146,7 @@ def _vectors(encoder: Encoder, hits: Sequence[ScoredUnit], context: CallContext)
 
 
 def unit_vectors(encoder: Encoder, units: Sequence[KnowledgeUnit]) -> dict[str, bytes]:
-    """Give the packed vectors of units by their ids."""
+    """Return the packed vectors of units by their ids."""
     encoded = encoder.encode([embedded_text(unit) for unit in units])
     return dict(zip((unit.id for unit in units), encoded, strict=True))
 

@@ -73,7 +73,7 @@ class BalancedKBRetriever:
         self._encoder = encoder
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
         encoder = self._encoder()
         if encoder is None:
             return retrieve_evidence(request, context, POLICY, find_lexically, notes=(RANKED_BY,))
@@ -89,11 +89,11 @@ class BalancedKBRetriever:
 
     @property
     def artifact_version(self) -> str | None:
-        """Give what its vectors are made by, None without a model."""
+        """Return what its vectors are made by, None without a model."""
         encoder = self._encoder()
         return encoder.version if encoder else None
 
     def artifacts_of(self, units: Sequence[KnowledgeUnit]) -> Mapping[str, bytes]:
-        """Give the units' vectors, so that no question has to wait for them [O-10]."""
+        """Return the units' vectors, so that no question has to wait for them [O-10]."""
         encoder = self._encoder()
         return unit_vectors(encoder, units) if encoder else {}

@@ -60,7 +60,7 @@ class FastKBRetriever:
     about = ABOUT
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
         return retrieve_evidence(request, context, POLICY, find_lexically)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:

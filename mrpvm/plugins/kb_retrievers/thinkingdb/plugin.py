@@ -78,7 +78,7 @@ class ThinkingDBKBRetriever:
     about = ABOUT
 
     def retrieve(self, request: RetrieveInput, context: CallContext) -> Retrieval:
-        """Give evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
+        """Return evidence for each intent, its guidance, and the ledger of every unit that was looked at."""
         return retrieve_evidence(request, context, POLICY, find_with_links)
 
     def on_session_event(self, event: LifecycleEvent) -> Literal["accepted", "skipped"]:
@@ -91,7 +91,9 @@ class ThinkingDBKBRetriever:
 
 
 def find_with_links(profile: ContextProfile, request: RetrieveInput, context: CallContext) -> Found:
-    """Give what one search finds and what triples link to it; the turn's own units are reasoned with alone [BP-24]."""
+    """Return what one search finds and what triples link to it; the turn's own units are reasoned with alone
+    [BP-24].
+    """
     hits = lexical_hits(profile, request.recall, context)
     told = [link for unit in request.current_turn_units if unit.is_evidence for link in links_of(unit)]
     links, followed = _follow(profile, [*told, *(link for hit in hits for link in links_of(hit.unit))], hits, context)
@@ -113,7 +115,7 @@ def find_with_links(profile: ContextProfile, request: RetrieveInput, context: Ca
 def _follow(
     profile: ContextProfile, links: Sequence[Link], hits: Sequence[ScoredUnit], context: CallContext
 ) -> tuple[list[Link], list[ScoredUnit]]:
-    """Give all links, and the units found under the arguments of triples that hang together with the question."""
+    """Return all links, and the units found under the arguments of triples that hang together with the question."""
     wanted = frozenset(profile.query_terms)
     found = list(links)
     known = {hit.unit.id for hit in hits}
@@ -135,7 +137,7 @@ def _follow(
 
 
 def _joined(candidate: Candidate, linked: Linked | None) -> Candidate:
-    """Give the candidate with its symbolic score and proof beside what it had."""
+    """Return the candidate with its symbolic score and proof beside what it had."""
     if linked is None:
         return candidate
     shows = f"linked: {linked.shows}"

@@ -38,13 +38,13 @@ class DefaultPlanner:
     about = ABOUT
 
     def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
-        """Give the order of candidates, what was dropped, and why [BP-48 to BP-52]."""
+        """Return the order of candidates, what was dropped, and why [BP-48 to BP-52]."""
         signals = signals_of(request)
         return make_plan(self.descriptor.id, request, signals, base_plan(signals), _relevant)
 
 
 def base_plan(signals: Signals) -> BasePlan:
-    """Give the plan that the turn's signals ask for, and the reason [BP-51]."""
+    """Return the plan that the turn's signals ask for, and the reason [BP-51]."""
     fast, balanced, thinking = KB_PLUGINS
     symbolic, llm_fast, llm_deep = SOLVERS
     if signals.wants_depth or signals.has_evaluation_guidance:
@@ -62,12 +62,12 @@ def base_plan(signals: Signals) -> BasePlan:
 
 
 def _relevant(ranked: Sequence[Ranked], signals: Signals) -> Sequence[Ranked]:
-    """Give the candidates by score without the clearly irrelevant ones; one always remains [BP-49]."""
+    """Return the candidates by score without the clearly irrelevant ones; one always remains [BP-49]."""
     return [item for item in ranked if not _is_irrelevant(item, signals)] or ranked[:1]
 
 
 def _is_irrelevant(item: Ranked, signals: Signals) -> bool:
-    """Tell whether a candidate declares other acts, and neither topic nor description speaks for it [BP-49]."""
+    """Return whether a candidate declares other acts, and neither topic nor description speaks for it [BP-49]."""
     hints = item.descriptor.planner_hints
     if hints is None or not hints.supported_acts or signals.acts & set(hints.supported_acts):
         return False

@@ -43,12 +43,12 @@ class DepthPlanner:
     about = ABOUT
 
     def plan(self, request: PlanInput, context: CallContext) -> Plan | None:
-        """Give every candidate, heavy ones first and by score among their like, and why [BP-48, BP-51, BP-52]."""
+        """Return every candidate, heavy ones first and by score among their like, and why [BP-48, BP-51, BP-52]."""
         return make_plan(self.descriptor.id, request, signals_of(request), BASE_PLAN, _heavy_first)
 
 
 def _heavy_first(ranked: Sequence[Ranked], signals: Signals) -> Sequence[Ranked]:
-    """Give the candidates by declared role; the sort is stable, so the score decides among equals."""
+    """Return the candidates by declared role; the sort is stable, so the score decides among equals."""
     return sorted(ranked, key=_weight)
 
 

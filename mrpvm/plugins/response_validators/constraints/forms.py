@@ -10,7 +10,7 @@ _NUMBERED = re.compile(r"^\s*(\d{1,3})[.)]\s+\S")
 
 
 def without_marks(text: str) -> str:
-    """Give `text` without source marks."""
+    """Return `text` without source marks."""
     return _MARK.sub("", text)
 
 
@@ -61,7 +61,7 @@ _CHECKS: dict[str, tuple[Callable[[str], bool], str]] = {
 
 
 def broken_form(text: str, forms: tuple[str, ...]) -> str | None:
-    """Give the first asked form that the text breaks, in words, or None.
+    """Return the first asked form that the text breaks, in words, or None.
 
     JSON excludes all others: an answer asked for as JSON is checked as JSON alone.
     """

@@ -23,7 +23,7 @@ def _normal(text: str) -> str:
 
 
 def readable(text: str) -> str:
-    """Give the prose of an answer: of a JSON document its string and number values, of lists the items."""
+    """Return the prose of an answer: of a JSON document its string and number values, of lists the items."""
     try:
         document = json.loads(text)
     except ValueError:
@@ -45,13 +45,13 @@ def _leaves(value: object) -> Iterable[str]:
 
 
 def ungrounded_number(text: str, support: str) -> str | None:
-    """Give the first number of the answer that neither evidence nor question contains, or None."""
+    """Return the first number of the answer that neither evidence nor question contains, or None."""
     known = set(_NUMBER.findall(_normal(support)))
     return next((number for number in _NUMBER.findall(_normal(text)) if number not in known), None)
 
 
 def ungrounded_name(text: str, support: str) -> str | None:
-    """Give the first proper name of the answer that neither evidence nor question contains, or None.
+    """Return the first proper name of the answer that neither evidence nor question contains, or None.
 
     A capital at the start of a sentence makes no name, nor does a word the support has in lower case.
     """
@@ -68,7 +68,7 @@ def ungrounded_name(text: str, support: str) -> str | None:
 
 
 def contradicted(text: str, units: Iterable[KnowledgeUnit]) -> KnowledgeUnit | None:
-    """Give the evidence unit whose exclusive triple a sentence of the answer contradicts, or None."""
+    """Return the evidence unit whose exclusive triple a sentence of the answer contradicts, or None."""
     evidence = list(units)
     for sentence in sentences(text):
         fact = fact_of(sentence)

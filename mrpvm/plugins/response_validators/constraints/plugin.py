@@ -84,7 +84,7 @@ def _wrong_groups(groups: Iterable[AnswerGroup], expected: Iterable[int]) -> str
 
 
 def _wrong_answer(group: AnswerGroup, evidence: Evidence, message: str) -> str | None:
-    """Give why an answered group must not stand, or None."""
+    """Return why an answered group must not stand, or None."""
     where = f"Group {group.intent_ref}"
     if group.grounded and not group.evidence and group.plugin_output is None:
         return f"{where} is answered without evidence."
@@ -120,7 +120,7 @@ def _ungrounded(group: AnswerGroup, evidence: Evidence, message: str, where: str
 
 
 def _broken_rule(group: AnswerGroup, evidence: Evidence, where: str) -> str | None:
-    """Give the must-mention or must-not-mention rule of the guidance that the answer breaks, or None."""
+    """Return the must-mention or must-not-mention rule of the guidance that the answer breaks, or None."""
     text = group.answer_markdown
     for entry in evidence.guidance.validation:
         for rule in _MENTION.finditer(entry.unit.text):

@@ -58,7 +58,7 @@ class LLMValidator:
         self._prompt = load_prompt(__package__, "validate")
 
     def validate(self, request: ValidateInput, context: CallContext) -> Validation:
-        """Give the model's verdict; `error` when there is none, which is no acceptance [D-34]."""
+        """Return the model's verdict; `error` when there is none, which is no acceptance [D-34]."""
         dialogue = Dialogue(context, self.descriptor, self._prompt)
         try:
             reply = dialogue.ask([HistoryMessage(role="user", content=_question(request))])
@@ -90,7 +90,7 @@ def _question(request: ValidateInput) -> str:
 
 
 def _verdict(reply: str) -> tuple[bool, str] | None:
-    """Give acceptance and reason from the first JSON object in the reply, None if it holds no verdict."""
+    """Return acceptance and reason from the first JSON object in the reply, None if it holds no verdict."""
     found: Any = None
     try:
         found, _ = json.JSONDecoder().raw_decode(reply, reply.index("{"))

@@ -50,7 +50,7 @@ class _Talk:
     wants_intents: bool
 
     def sections(self, said: HistoryMessage, correction: str) -> Sections:
-        """Give the documents, after one corrective retry if need be.
+        """Return the documents, after one corrective retry if need be.
 
         Raises:
             Refused: the second reply does not hold either.
@@ -77,7 +77,7 @@ class LLMSeedDetector:
         self._correction = load_prompt(__package__, "correct")
 
     def detect(self, request: DetectInput, context: CallContext) -> Detection:
-        """Give intents and units of the message; `unsupported` for one without a letter or digit."""
+        """Return intents and units of the message; `unsupported` for one without a letter or digit."""
         if not any(char.isalnum() for char in request.message):
             return Detection(status="unsupported")
         wish = request.requested_model or request.session_model
@@ -97,7 +97,7 @@ class LLMSeedDetector:
         )
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Give the units of a chunk; the ids in them are placeholders, which ingestion replaces [KU-7]."""
+        """Return the units of a chunk; the ids in them are placeholders, which ingestion replaces [KU-7]."""
         size = len(chunk.text)
         if size > NORMALISER_MAX_CHARS:
             message = f"A chunk may have {NORMALISER_MAX_CHARS} characters, this one has {size}."
@@ -120,7 +120,7 @@ def _told(history: Sequence[HistoryMessage]) -> list[dict[str, str]]:
 
 
 def _as_data(said: object) -> HistoryMessage:
-    """Give what a model is to read as JSON, ids masked [PL-6, BP-44]."""
+    """Return what a model is to read as JSON, ids masked [PL-6, BP-44]."""
     return HistoryMessage(role="user", content=masked(json.dumps(said, ensure_ascii=False)))
 
 
@@ -133,7 +133,7 @@ def _refusal(refused: Refused) -> PluginError:
 
 
 def fast_detector() -> LLMSeedDetector:
-    """Give `sd-llm-fast` [BP-1]."""
+    """Return `sd-llm-fast` [BP-1]."""
     descriptor = Descriptor(
         id="sd-llm-fast",
         type="sd-plugin",
@@ -162,7 +162,7 @@ def fast_detector() -> LLMSeedDetector:
 
 
 def deep_detector() -> LLMSeedDetector:
-    """Give `sd-llm-deep` [BP-1]."""
+    """Return `sd-llm-deep` [BP-1]."""
     descriptor = Descriptor(
         id="sd-llm-deep",
         type="sd-plugin",

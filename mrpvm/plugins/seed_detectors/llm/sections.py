@@ -27,7 +27,7 @@ class Sections:
 
 
 def read_sections(reply: str, *, wants_intents: bool) -> Sections:
-    """Give the documents of a reply.
+    """Return the documents of a reply.
 
     Args:
         wants_intents: False for a source, of which only the units are wanted.
@@ -50,7 +50,7 @@ def read_sections(reply: str, *, wants_intents: bool) -> Sections:
 
 
 def _text(section: str) -> str:
-    """Give a section without the fences that models like to put around code."""
+    """Return a section without the fences that models like to put around code."""
     return _FENCE.sub("", section).strip("\r\n\t ")
 
 

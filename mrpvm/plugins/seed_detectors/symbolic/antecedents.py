@@ -52,7 +52,7 @@ _PHRASE_WORDS = 4
 
 
 def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Give what a statement is about that names it with a pronoun or not at all."""
+    """Return what a statement is about that names it with a pronoun or not at all."""
     if own := _of_sender(sentence):
         return own
     corrected = correction_in(sentence)
@@ -68,7 +68,7 @@ def topic_before(sentence: str, history: Sequence[HistoryMessage]) -> str | None
 
 
 def _of_sender(sentence: str) -> str | None:
-    """Give what somebody tells of himself without the word by which it is asked for: his name, age or home."""
+    """Return what somebody tells of himself without the word by which it is asked for: his name, age or home."""
     if moved := new_home(sentence):
         return f"where {moved[0]} live"
     introduced = _INTRODUCTION.match(sentence)
@@ -78,20 +78,20 @@ def _of_sender(sentence: str) -> str | None:
 
 
 def context_before(question: str, history: Sequence[HistoryMessage]) -> str | None:
-    """Give what a pronoun of a question means, as it was named before."""
+    """Return what a pronoun of a question means, as it was named before."""
     pronoun = _open_pronoun(question)
     return next(filter(None, (_meant(pronoun, before) for before in _said_before(history))), None) if pronoun else None
 
 
 def _said_before(history: Sequence[HistoryMessage]) -> Iterator[str]:
-    """Give the sentences of the sender's last messages, the newest first."""
+    """Return the sentences of the sender's last messages, the newest first."""
     told = [message.content for message in history if message.role == "user"][-_MESSAGES:]
     for content in reversed(told):
         yield from reversed(sentences(content))
 
 
 def _open_pronoun(sentence: str) -> str | None:
-    """Give the first pronoun that means nothing named before it in its sentence."""
+    """Return the first pronoun that means nothing named before it in its sentence."""
     found = words(sentence)
     for place, word in enumerate(found):
         if word not in _PRONOUNS:
@@ -115,7 +115,7 @@ def _is_named(word: str, sentence: str) -> bool:
 
 
 def _meant(pronoun: str, sentence: str) -> str | None:
-    """Give the phrase of a sentence that a pronoun may stand for."""
+    """Return the phrase of a sentence that a pronoun may stand for."""
     if any(pronoun in group and words(sentence)[:1] and words(sentence)[0] in group for group in _GROUPS):
         return None  # it stands for the same thing, which was named before
     subject = _subject(sentence)
@@ -134,7 +134,7 @@ def _meant(pronoun: str, sentence: str) -> str | None:
 
 
 def _subject(sentence: str) -> str:
-    """Give what stands before the verb of a sentence; empty where that is a pronoun or nothing."""
+    """Return what stands before the verb of a sentence; empty where that is a pronoun or nothing."""
     corrected = correction_in(sentence)
     found = _WORD.findall(corrected.said if corrected else sentence)
     kept: list[str] = []
@@ -168,7 +168,7 @@ def _has_person_word(phrase: str) -> bool:
 
 
 def _people(sentence: str) -> list[str]:
-    """Give the names of a sentence that no preposition of place leads."""
+    """Return the names of a sentence that no preposition of place leads."""
     found = _WORD.findall(sentence)
     names: list[str] = []
     for place, word in enumerate(found):
@@ -184,7 +184,7 @@ def _people(sentence: str) -> list[str]:
 
 
 def _object(sentence: str) -> str:
-    """Give the first thing behind the verb with an article, owner or number: "car" of "I bought a car"."""
+    """Return the first thing behind the verb with an article, owner or number: "car" of "I bought a car"."""
     found = list(_WORD.finditer(sentence))
     for place, match in enumerate(found):
         led = match.group().lower()

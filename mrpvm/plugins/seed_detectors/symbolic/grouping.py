@@ -49,12 +49,12 @@ class UnitDraft:
 
 
 def _names(sentence: str) -> set[str]:
-    """Give the capitalised names of a sentence, lower-cased; an opening function word is none."""
+    """Return the capitalised names of a sentence, lower-cased; an opening function word is none."""
     return {name.lower() for name in _NAME.findall(sentence) if name.lower() not in STOP_WORDS}
 
 
 def _opens_as_reference(sentence: str) -> bool:
-    """Tell whether a sentence needs the one before it: by its first word, or by a pronoun with no name before it."""
+    """Return whether a sentence needs the one before it: by its first word, or by a pronoun with no name before it."""
     found = words(sentence)
     if found and (found[0] in _OPENING_PRONOUNS | CONNECTIVES | _CONCLUSIONS or found[:3] == ["as", "a", "result"]):
         return True
@@ -63,7 +63,9 @@ def _opens_as_reference(sentence: str) -> bool:
 
 
 def topic_of(sentence: str) -> str:
-    """Give the dominant subject of a sentence: what stands before its first verb, as far as function words show it."""
+    """Return the dominant subject of a sentence: what stands before its first verb, as far as function words show
+    it.
+    """
     kept: list[str] = []
     for raw in _ASSENT.sub("", sentence).split():
         bare = raw.strip(".,;:!?\"'()[]\u201c\u201d")
@@ -89,7 +91,7 @@ def _joins(group: Sequence[str], sentence: str) -> bool:
 
 
 def _titled(line: str, statement: Statement) -> str | None:
-    """Give what a label tells of: the thing that the section is about in which it stands."""
+    """Return what a label tells of: the thing that the section is about in which it stands."""
     return cut_at_word(statement.title, _TOPIC_CHARS) if statement.title and is_labelled(line) else None
 
 
@@ -107,7 +109,7 @@ def _draft(group: Sequence[str], inherited_topic: str, last: Statement) -> UnitD
 
 
 def group_statements(statements: Iterable[Statement], section_title: str | None = None) -> list[UnitDraft]:
-    """Give the units of the statements in order; only neighbours in one paragraph are joined [BP-11, BP-12]."""
+    """Return the units of the statements in order; only neighbours in one paragraph are joined [BP-11, BP-12]."""
     drafts: list[UnitDraft] = []
     group: list[str] = []
     last: Statement | None = None
@@ -132,7 +134,7 @@ def group_statements(statements: Iterable[Statement], section_title: str | None 
 
 
 def _single(statement: Statement) -> UnitDraft | None:
-    """Give the unit of a statement that never shares one: steps, a list, an utterance, a fact."""
+    """Return the unit of a statement that never shares one: steps, a list, an utterance, a fact."""
     text = statement.text
     if statement.is_procedure:
         return _procedure(statement)

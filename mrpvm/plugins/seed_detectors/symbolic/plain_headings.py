@@ -27,7 +27,7 @@ class PlainHeading:
 
 
 def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
-    """Give the headings by their places, none in a text that marks its headings; its first line is its title.
+    """Return the headings by their places, none in a text that marks its headings; its first line is its title.
 
     A heading opens its paragraph, is short and ends in no mark, or asks; below it stand sentences, labels or a list.
     """
@@ -48,7 +48,7 @@ def plain_headings(lines: Sequence[str]) -> dict[int, PlainHeading]:
 
 
 def is_labelled(line: str) -> bool:
-    """Tell whether a line begins with a label and a colon, with something beside it."""
+    """Return whether a line begins with a label and a colon, with something beside it."""
     return _LABELLED.match(line) is not None
 
 
@@ -69,7 +69,7 @@ def _is_title(line: str) -> bool:
 
 
 def _heads(paragraph: Sequence[str], below: str) -> bool:
-    """Tell whether a paragraph's first line can head what stands below it."""
+    """Return whether a paragraph's first line can head what stands below it."""
     if not below:
         return False
     if is_labelled(below) or lines_of(below)[0].is_item or below.startswith("|"):
@@ -78,7 +78,7 @@ def _heads(paragraph: Sequence[str], below: str) -> bool:
 
 
 def _is_filled(paragraph: Sequence[str]) -> bool:
-    """Tell whether no line had room for the next one's first word: such lines are one text, broken to a width.
+    """Return whether no line had room for the next one's first word: such lines are one text, broken to a width.
 
     Two lines tell no width: a heading and one sentence look the same.
     """

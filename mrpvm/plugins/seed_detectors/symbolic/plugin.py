@@ -65,7 +65,7 @@ class SymbolicSeedDetector:
     about = ABOUT
 
     def detect(self, request: DetectInput, context: CallContext) -> Detection:
-        """Give one intent for each task of the message, and its statements and instructions as units."""
+        """Return one intent for each task of the message, and its statements and instructions as units."""
         if not any(char.isalnum() for char in request.message):
             return Detection(status="unsupported")
         parts = segment(request.message)
@@ -89,7 +89,7 @@ class SymbolicSeedDetector:
         )
 
     def normalise(self, chunk: ChunkInput, context: CallContext) -> Normalisation:
-        """Give the statements of a chunk as units; what it asks is no knowledge [IN-14]."""
+        """Return the statements of a chunk as units; what it asks is no knowledge [IN-14]."""
         if len(chunk.text) > NORMALISER_MAX_CHARS:
             return Normalisation(
                 status="error",

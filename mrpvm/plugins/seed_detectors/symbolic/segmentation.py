@@ -89,7 +89,7 @@ class Line:
 
 
 def lines_of(text: str) -> list[Line]:
-    """Give the lines of `text`; an enumeration inside a line is cut at its numbers first."""
+    """Return the lines of `text`; an enumeration inside a line is cut at its numbers first."""
     found = []
     for line in text.splitlines():
         for part in _cut_inline(line):
@@ -111,7 +111,7 @@ _WRAPPED_LINE_CHARS = 60
 
 
 def _joined(lines: list[str]) -> str:
-    """Give prose lines as one text; where a line ends a sentence without a mark, an empty line says so."""
+    """Return prose lines as one text; where a line ends a sentence without a mark, an empty line says so."""
     text = ""
     for line in (line.strip() for line in lines):
         wrapped = len(text.rpartition("\n")[2]) >= _WRAPPED_LINE_CHARS or text.endswith((",", ";"))
@@ -120,7 +120,7 @@ def _joined(lines: list[str]) -> str:
 
 
 def _goes_on(line: str) -> bool:
-    """Tell whether a line is the rest of a sentence, whatever it begins with: "is driven by motor M7."."""
+    """Return whether a line is the rest of a sentence, whatever it begins with: "is driven by motor M7."."""
     first = sentences(line)[0]
     return line[:1].islower() and (first.endswith(".") or (first == line and len(line) >= _WRAPPED_LINE_CHARS))
 
@@ -161,7 +161,7 @@ class Segmenter:
         return lines_of(text)
 
     def _joined(self) -> str:
-        """Give the prose that was gathered as one text."""
+        """Return the prose that was gathered as one text."""
         return _joined(self._prose)
 
     def _take_line(self, text: str) -> None:
@@ -229,7 +229,7 @@ class Segmenter:
         self.block += 1
 
     def _take_lead(self) -> str:
-        """Give the sentence that introduces a list: the last one before it, if it leads into it."""
+        """Return the sentence that introduces a list: the last one before it, if it leads into it."""
         found = sentences(self._joined())
         if found and (found[-1].endswith(":") or is_instruction(found[-1]) or _asks_for_each(found[-1])):
             self._prose = [" ".join(found[:-1])]
@@ -319,13 +319,13 @@ def _asks_for_each(lead: str) -> bool:
 
 
 def _tells_of_items(lead: str) -> bool:
-    """Tell whether the lead is a sentence about its items ("The following valves exist:"), no order to take them."""
+    """Return whether the lead is a sentence about its items ("The following valves exist:"), no order to take them."""
     found = words(lead)
     return found[0] in DETERMINERS and len(found) >= _WORDS_OF_A_CLAUSE and not _ASKED.intersection(found)
 
 
 def _only_asks_for_form(sentence: str) -> bool:
-    """Tell whether a request names nothing but the form of the answer ("Give me a short answer.")."""
+    """Return whether a request names nothing but the form of the answer ("Give me a short answer.")."""
     if not form_phrases(sentence) or not is_task_request(sentence):
         return False
     rest = strip_lead(without_form_phrases(sentence)).split(" ")[1:]
@@ -333,12 +333,12 @@ def _only_asks_for_form(sentence: str) -> bool:
 
 
 def _refers_back(text: str, before: str) -> bool:
-    """Tell whether a request points back by pronoun and names nothing new: it stays with the one before it [BP-6]."""
+    """Return whether a request points back by pronoun and names nothing new: it stays with the one before it [BP-6]."""
     if not any(word in REFERRING_PRONOUNS for word in words(text)):
         return False
     return set(unique_terms(text)) <= set(unique_terms(before))
 
 
 def segment(message: str) -> Segmentation:
-    """Give the requests, instructions and statements of a message, each in document order."""
+    """Return the requests, instructions and statements of a message, each in document order."""
     return Segmenter().run(message)

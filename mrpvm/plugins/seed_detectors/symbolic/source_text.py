@@ -41,7 +41,7 @@ class _SourceSegmenter(Segmenter):
         self._assent = ""
 
     def _lines(self, text: str) -> list[Line]:
-        """Give the lines, each item with those that go on with it, and none empty within a list or below its lead."""
+        """Return the lines, each item with those that go on with it, and none empty within a list or below its lead."""
         raw = text.splitlines()
         found: list[Line] = []
         headings = {
@@ -129,7 +129,7 @@ class _SourceSegmenter(Segmenter):
 
 
 def _continues(item: Line, line: str) -> bool:
-    """Tell whether a line goes on with the item above it: it is indented, or begins in the middle of a sentence."""
+    """Return whether a line goes on with the item above it: it is indented, or begins in the middle of a sentence."""
     bare = line.strip()
     if not bare or any(part.is_item for part in lines_of(line)):
         return False
@@ -137,7 +137,7 @@ def _continues(item: Line, line: str) -> bool:
 
 
 def _leads_to(last: Line, following: list[str]) -> bool:
-    """Tell whether the line after an empty one is an item, below a lead or of the same kind as the last one."""
+    """Return whether the line after an empty one is an item, below a lead or of the same kind as the last one."""
     items = [part for line in following for part in lines_of(line) if part.is_item]
     if last.is_item:
         return any(item.is_numbered == last.is_numbered for item in items)
@@ -145,7 +145,7 @@ def _leads_to(last: Line, following: list[str]) -> bool:
 
 
 def unwrapped(lines: list[str]) -> str:
-    """Give the lines of one paragraph as one text; where one ends a statement without a mark, an empty line says so.
+    """Return the lines of one paragraph as one text; where one ends a statement without a mark, an empty line says so.
 
     A line without a final mark is wrapped where it is long or ends in the middle of a phrase, and in a paragraph that
     ends as a sentence does, where the next line begins small or its first word had no room any more.
@@ -175,5 +175,5 @@ def _is_wrapped(line: str, following: str, width: int) -> bool:
 
 
 def statements_of(text: str) -> list[Statement]:
-    """Give what a chunk of a source states, in order."""
+    """Return what a chunk of a source states, in order."""
     return _SourceSegmenter().run(text).statements

@@ -23,13 +23,13 @@ class Row:
 
     @property
     def value(self) -> str | None:
-        """Give the only other cell where its column's head says nothing, else None."""
+        """Return the only other cell where its column's head says nothing, else None."""
         is_plain = len(self.cells) == 1 and self.cells[0][0].lower() in _PLAIN_HEADS
         return self.cells[0][1] if is_plain else None
 
 
 def first_table(lines: Sequence[str]) -> tuple[int, int] | None:
-    """Give the places of the first table's head and of the line behind it, or None; below a head stands a rule."""
+    """Return the places of the first table's head and of the line behind it, or None; below a head stands a rule."""
     for start in range(len(lines) - 2):
         if _ROW.match(lines[start]) and _RULE.match(lines[start + 1]):
             end = start + 2
@@ -40,7 +40,7 @@ def first_table(lines: Sequence[str]) -> tuple[int, int] | None:
 
 
 def rows_of(table: Sequence[str]) -> list[Row] | None:
-    """Give the rows of a table, None if one does not fit its head or begins with an empty cell."""
+    """Return the rows of a table, None if one does not fit its head or begins with an empty cell."""
     head, *rows = [_cells(line) for line in (table[0], *table[2:])]
     if (
         len(head) < 2
