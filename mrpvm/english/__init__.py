@@ -8,5 +8,6 @@ From text to an answer, in this order:
     asking          a question as a clause with a gap
     discourse       all clauses in order, with what their pronouns mean
     answers         the statements that answer: verdicts, causes, orders, exchanges, fitting (equating, naming, roles)
+    refusals        why no statement answers
     values          places, times, counts and measures among the phrases of a clause (dimensions, units, times)
 """

@@ -9,6 +9,7 @@ from mrpvm.english.corrections import asks_of_before, without_corrected
 from mrpvm.english.discourse import Discourse
 from mrpvm.english.reading import read
 from mrpvm.english.references import has_open_pronoun, with_meant
+from mrpvm.english.refusals import refusal
 from mrpvm.english.restating import restated
 from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.voices import voiced
@@ -40,12 +41,17 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
         return group_of(evidence, "no-context", evidence.intent.target)
     forms = requested_forms(evidence)
     only_told = evidence.intent.output == ACKNOWLEDGEMENT
-    rendered = _acknowledge(evidence) if only_told else _Answerer(evidence, forms).run()
+    if only_told:
+        rendered, reason = _acknowledge(evidence), ""
+    else:
+        answerer = _Answerer(evidence, forms)
+        rendered, reason = answerer.run(), answerer.reason
     if rendered is None:
-        return group_of(evidence, "no-context", no_context_text(as_json="json" in forms, text=_refusal(evidence)))
+        text = no_context_text(as_json="json" in forms, text=_refusal(evidence))
+        return replace(group_of(evidence, "no-context", text), reason=reason)
     if rendered.text.startswith(UNDECIDED_TEXT):
         return group_of(evidence, "no-context", rendered.text, rendered.cited_unit_ids)
-    return group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids)
+    return replace(group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids), reason=reason)
 
 
 def _refusal(evidence: Evidence) -> str:
@@ -95,12 +101,14 @@ class _Answerer:
         self.statements = _said_by(asked.voice, statements) if by_voice else statements
         self.asked = asked.said if by_voice else evidence.intent.target
         self.context = evidence.intent.context
+        self.reason = "refused: no sentence was given"
 
     def run(self) -> Rendered | None:
         """Return the answer, or None when the evidence does not hold one."""
         if not self.statements:
             return None
         discourse = Discourse(self.statements)
+        self.reason = refusal(self.asked, discourse)
         meant = with_meant(self.asked, self.context) if self.context else self.asked
         if has_open_pronoun(self.asked) and meant == self.asked:
             return self._framed(replied(self.asked, discourse))
@@ -109,7 +117,13 @@ class _Answerer:
 
     def _found(self, wording: str, discourse: Discourse) -> Rendered | None:
         found = self._framed(framed_answer(wording, discourse))
-        return found or self._composed(composed(wording, self.statements))
+        if found:
+            self.reason = "a clause of the cited sentence says what is asked"
+            return found
+        told = self._composed(composed(wording, self.statements))
+        if told:
+            self.reason = "the cited sentences are about what is asked"
+        return told
 
     def _composed(self, found: Composed | None) -> Rendered | None:
         if found is None:

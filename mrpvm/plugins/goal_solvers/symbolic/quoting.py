@@ -48,7 +48,7 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
         return group
     found = candidates_of(evidence.entries)
     if not found:
-        return replace(group, reason="no sentence was found that shares a word with it")
+        return replace(group, reason=group.reason or "no sentence was found that shares a word with it")
     weights = learned()
     ranked = score(evidence.intent.target, [item.passage for item in found], weights)
     best = found[ranked[0].place]
@@ -65,8 +65,13 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
             reason=f"the scorer is sure ({sure:.2f}, needed {weights.stated:.2f}): {_signs(ranked[0], weights)}",
         )
     if not quotes or ranked[0].signs["bm25 whole"] < weights.quoted:
-        return replace(group, reason=reason, confidence=round(sure, 2))
-    return _quoted(group, [found[item.place] for item in ranked[:_QUOTED_MAX]], sure, reason)
+        return replace(group, reason=_joined(group.reason, reason), confidence=round(sure, 2))
+    return _quoted(group, [found[item.place] for item in ranked[:_QUOTED_MAX]], sure, _joined(group.reason, reason))
+
+
+def _joined(*reasons: str) -> str:
+    """Return the reasons of grammar and scorer as one."""
+    return "; ".join(filter(None, reasons))
 
 
 def candidates_of(entries: Sequence[EvidenceEntry]) -> list[Candidate]:
