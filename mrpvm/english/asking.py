@@ -268,7 +268,8 @@ class _Asker:
         forms = verb_forms(self._at())
         wanted = {"past", "ing"} if auxiliary in BE_FORMS else {"past"} if auxiliary in HAVE_FORMS else {"base"}
         noun_behind = "past" in forms and self._at(1) != "" and is_nominal(self._at(1)) and auxiliary in BE_FORMS
-        if not forms & wanted or (noun_behind and not self._at(1).endswith("ly")):
+        is_name = self._at() != "" and not self.surfaces[self.place].islower()
+        if is_name or not forms & wanted or (noun_behind and not self._at(1).endswith("ly")):
             return False
         self.clause.is_passive = bool(self.clause.auxiliaries & BE_FORMS) and "past" in forms
         self._set_verb(self._at(), self._at())
@@ -394,5 +395,6 @@ class _Asker:
             self.preposition = self.tokens[self.clause.verb_place + 1]
             return
         last = self.tokens[-1]
-        if last in PREPOSITIONS and not self.preposition and last not in self.clause.adverbs:
+        if last in PREPOSITIONS and not self.preposition and self.wants != "verdict":
             self.preposition = last
+            self.clause.adverbs = tuple(word for word in self.clause.adverbs if word != last)

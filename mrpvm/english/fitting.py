@@ -230,6 +230,8 @@ def _gap_phrases(asked: Asked, clause: Clause, told: Told, discourse: Discourse)
     question = asked.clause
     if asked.preposition:
         found = [phrase for word, phrase in clause.modifiers if word == asked.preposition]
+        if not found and asked.preposition in clause.adverbs:  # a particle: "what did he turn off?"
+            found = [phrase for phrase in clause.patient if phrase is not clause.subject]
     elif asked.gap == "subject":
         found = list(clause.patient if question.is_passive else [clause.agent] if clause.agent else [])
         if question.is_passive:
