@@ -10,6 +10,7 @@ import pytest
 
 from mrpvm.values import Recall
 from sessions_app.models import Project
+from sessions_app.queries.turns import unit_events
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
 from tests.api.test_memory import PINS, manuals, turn_of
@@ -73,7 +74,7 @@ def held(editor: Caller, flags: dict[str, bool], **pins: str) -> list[dict[str, 
                 "content": answer.json()["choices"][0]["message"]["content"],
                 "report": {name: value for name, value in turn.context_report.items() if name != "memory"},
                 "memory": _timeless(turn.context_report.get("memory")),
-                "ledger": list(turn.unit_events.order_by("id").values_list(*ROW)),
+                "ledger": [tuple(getattr(step, name) for name in ROW) for step in unit_events(turn)],
             }
         )
     return told

@@ -123,7 +123,7 @@ INSTRUCTIONS = (
 def test_the_report_names_every_section_with_its_source_and_size() -> None:
     window = cut(talk(45))
     context = build_context(message="X", instructions=INSTRUCTIONS, window=window, summary=Summary(), source="request")
-    report = context.report()
+    report = context.report.as_record()
     assert [section["name"] for section in report["sections"]] == [
         "persona", "remembered", "conversation", "message",
     ]  # fmt: skip
@@ -138,7 +138,7 @@ def test_the_report_names_every_section_with_its_source_and_size() -> None:
     assert report["chars"] == sum(section["chars"] for section in report["sections"])
     assert report["conversationSource"] == "request"
     first = build_context(message="X", instructions=(), window=cut([]), summary=Summary(), source="stored")
-    assert first.report()["conversationSource"] == "none"
+    assert first.report.conversation_source == "none"
 
 
 def test_what_the_window_leaves_out_is_told_beside_what_was_summarised() -> None:

@@ -25,6 +25,8 @@ _LINK = re.compile(r'<ul class="closest">.*?</ul>', re.DOTALL)
 
 def session_with_pumps(project: Project) -> Session:
     session = create_session(project)
+    session.flags = {"enable_quotes": False}
+    session.save(update_fields=["flags"])
     claims = [HOSTILE, *(f"The lilac pump number {number} stands in the yard." for number in range(5))]
     units = [make_unit(f"u/{place}", claim, source_name="pumps.md") for place, claim in enumerate(claims)]
     stage_source(session, NewSource(name="pumps.md", source_id="pumps", content="x", units=units))

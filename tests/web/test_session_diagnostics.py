@@ -194,13 +194,14 @@ def test_a_cap_that_cut_and_a_conversation_that_began_anew_are_said(live_project
     assert found["History reset"] == "the session had expired, so a new one goes on from its transcript"
 
 
-SERVER = Path(__file__).resolve().parents[2] / "sessions_app"
+ROOT = Path(__file__).resolve().parents[2]
 CODE = re.compile("[a-z]+(_[a-z]+)+")
 
 
 def warning_codes() -> set[str]:
     """Return the codes whose constants stand in statements about warnings."""
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in SERVER.rglob("*.py")]
+    paths = [*(ROOT / "sessions_app").rglob("*.py"), *(ROOT / "mrpvm" / "conversation").rglob("*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
     constants: dict[str, set[str]] = {}
     for node in (statement for tree in trees for statement in tree.body if isinstance(statement, ast.Assign)):
         target = node.targets[0]
@@ -217,7 +218,7 @@ def warning_codes() -> set[str]:
         for tree in trees
         for statement in ast.walk(tree)
         if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.Return)
-        and "warnings" in ast.unparse(statement)
+        and "warning" in ast.unparse(statement)
         for part in ast.walk(statement)
     ]
     named = {value for part in told if isinstance(part, ast.Name) for value in constants.get(part.id, ())}

@@ -16,6 +16,7 @@ from sessions_app.actions.revisions import restore_revision
 from sessions_app.actions.sessions import create_session
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
+from sessions_app.queries.turns import unit_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.web.fragments.place import AROUND_CHARS, find_place
@@ -35,7 +36,7 @@ from tests.web.page_scene import (
 
 __all__ = ["live_project", "project", "scripted_plugins"]
 
-HANDBOOK = "# Ferry\n\nBoarding closes ten minutes before departure.\n\nVehicles board at gate B.\n"
+HANDBOOK = "# Ferry\n\nBoarding closes ten minutes before departure.\n\nVehicles wait at gate B.\n"
 
 
 def talk(session: Session, message: str) -> ExplainabilityTurn:
@@ -57,14 +58,14 @@ def test_a_citation_leads_to_the_source_s_own_words(live_project: Project) -> No
     load_source(base, Upload(name="ferry.md", data=HANDBOOK.encode()))
     base.refresh_from_db()
     session = create_session(live_project, base=base)
-    turn = talk(session, "Where do vehicles board?")
+    turn = talk(session, "Where do vehicles wait?")
     client = member_client(live_project, "viewer")
     overview = client.get(reverse("turn-overview", args=[session.session_id, turn.request_id])).content.decode()
-    assert "<dt>Asked</dt><dd>Where do vehicles board?</dd>" in overview
+    assert "<dt>Asked</dt><dd>Where do vehicles wait?</dd>" in overview
     (address,) = set(re.findall(r'class="cite" href="([^"]+)"', overview))
     html = client.get(address, follow=True).content.decode()
     check_html(html)
-    assert re.search(r'<mark id="place">Vehicles board at gate B\.</mark>', html)
+    assert re.search(r'<mark id="place">Vehicles wait at gate B\.</mark>', html)
     assert "ferry.md" in html
     assert reverse("knowledge-base", args=[base.kb_id]) in html
     assert reverse("turn", args=[session.session_id, turn.request_id]) in html
@@ -77,7 +78,8 @@ def test_a_unit_leads_to_its_source_and_to_the_turns_of_all_sessions(live_projec
     load_source(base, Upload(name="ferry.md", data=HANDBOOK.encode(), source_id="ferry"))
     base.refresh_from_db()
     session = create_session(live_project, base=base)
-    unit_id = talk(session, "Where do vehicles board?").unit_events.get(step="cited").unit_id
+    turn = talk(session, "Where do vehicles wait?")
+    unit_id = next(step.unit_id for step in unit_events(turn) if step.step == "cited")
     client, address = member_client(live_project), reverse("knowledge-base", args=[base.kb_id])
     html = unit_page(client, session, unit_id)
     ways = [f"{address}?source=ferry", f"{address}?unit={quote(unit_id, safe='')}"]
