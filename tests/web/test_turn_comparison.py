@@ -116,15 +116,13 @@ def test_what_ran_stands_side_by_side_with_what_differs(live_project: Project) -
     rows = rows_of(compare(client, again))
     assert rows["Symbolic Seed Detector"][0] == "same"
     assert rows["Constraint Validator"][0] == "same"
+    followed = compare(client, talk(session, "And what is it called?"))
     # Two questions at once open a frame each, which the turn before did not have.
     both = compare(client, talk(session, "1. What is my dog called?\n2. What is my cat called?"))
     split = rows_of(both)
-    assert split["Frame parallel-intent 2"][:2] == ["only in turn 4", "none"]
-    assert "Constraint Validator only in turn 3" in text_of(both)
+    assert split["Frame parallel-intent 2"][:2] == ["only in turn 5", "none"]
+    assert "Constraint Validator only in turn 4" in text_of(both)
     assert split["Frame chat-turn"][0] == "input: message; output: groups"
-    follow_up = talk(session, "And what is it called?")
-    address = reverse("turn-compare", args=[session.session_id, follow_up.request_id])
-    followed = client.get(address, {"with": "3"}).text
     assert rows_of(followed)["Symbolic Seed Detector"][0].startswith("input: message, history")
     for html, change in ((compare(client, again), "same"), (followed, "input: message, history")):
         sides = re.findall(r'<svg class="graph" data-uid="(?:left|right)".*?</svg>', html, re.S)
