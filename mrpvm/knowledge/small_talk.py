@@ -32,6 +32,7 @@ _GREETING_REPLY = "Hello. Tell me something or load a text, then ask me about it
 _THANKS_REPLY = "You are welcome."
 _FAREWELL_REPLY = "Goodbye."
 _ASSENT_REPLY = "All right."
+_WORDLESS_REPLY = "I read words only. Tell me something, or ask me about what I was told."
 _ABOUT_ME_REPLY = (
     "I answer from what I was told in this session and from the knowledge base it uses, and say so when they do not "
     "hold an answer."
@@ -41,9 +42,11 @@ UNDERSTOOD_REPLY = "Understood."
 
 
 def is_phatic(sentence: str) -> bool:
-    """Return whether a sentence is nothing but greeting, thanks, farewell or assent."""
+    """Return whether a sentence is nothing but greeting, thanks, farewell, assent, emoji or punctuation."""
     found = words(sentence)
-    if not found or len(found) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
+    if not found:
+        return bool(sentence.strip())
+    if len(found) > _WORDS_MAX or sentence.rstrip().endswith(QUESTION_MARKS):
         return False
     if " ".join(found) in _SET_PHRASES:
         return True
@@ -62,6 +65,8 @@ def small_talk_reply(message: str) -> str | None:
     if not is_phatic(message):
         return None
     found = set(words(message))
+    if not found:
+        return _WORDLESS_REPLY
     if found & _THANKS:
         return _THANKS_REPLY
     if found & _FAREWELLS or {"see", "you"} <= found:

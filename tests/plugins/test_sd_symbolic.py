@@ -156,12 +156,12 @@ def test_reminders_are_stripped() -> None:
     assert told("Remember that my dog is called Rex.") == ["My dog is called Rex."]
 
 
-@pytest.mark.parametrize("message", ["Hello!", "Thanks a lot.", "ok"])
+@pytest.mark.parametrize("message", ["Hello!", "Thanks a lot.", "ok", "...", "?!", "\N{THUMBS UP SIGN}"])
 def test_phatic_words_are_no_knowledge(message: str) -> None:
     assert detect(message).units == ()
 
 
-@pytest.mark.parametrize("message", ["", "...", "?!", " \n"])
+@pytest.mark.parametrize("message", ["", " \n", "\x00"])
 def test_nothing_to_find_is_unsupported(message: str) -> None:
     assert detector.detect(DetectInput(message=message), call_context()).status == "unsupported"
 
@@ -215,7 +215,7 @@ def test_any_message_gives_an_admissible_document_or_unsupported(message: str) -
         assert not any(unit.parent_unit_ids or unit.child_unit_ids for unit in found.units)
     else:
         assert detection.status == "unsupported"
-        assert not any(char.isalnum() for char in message)
+        assert not any(char.isprintable() and not char.isspace() for char in message)
 
 
 def test_a_wrapped_line_is_the_rest_of_its_sentence_whatever_it_begins_with() -> None:

@@ -66,7 +66,7 @@ class SymbolicSeedDetector:
 
     def detect(self, request: DetectInput, context: CallContext) -> Detection:
         """Return one intent for each task of the message, and its statements and instructions as units."""
-        if not any(char.isalnum() for char in request.message):
+        if not any(char.isprintable() and not char.isspace() for char in request.message):
             return Detection(status="unsupported")
         parts = segment(request.message)
         drafts = group_statements(parts.statements)
