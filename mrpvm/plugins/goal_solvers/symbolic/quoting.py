@@ -66,7 +66,8 @@ def answered_or_quoted(group: AnswerGroup, evidence: Evidence, *, quotes: bool) 
         )
     if not quotes or ranked[0].signs["bm25 whole"] < weights.quoted:
         return replace(group, reason=_joined(group.reason, reason), confidence=round(sure, 2))
-    return _quoted(group, [found[item.place] for item in ranked[:_QUOTED_MAX]], sure, _joined(group.reason, reason))
+    close = [item for item in ranked[:_QUOTED_MAX] if item.signs["bm25 whole"] >= weights.quoted]
+    return _quoted(group, [found[item.place] for item in close], sure, _joined(group.reason, reason))
 
 
 def _joined(*reasons: str) -> str:
