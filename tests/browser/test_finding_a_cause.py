@@ -31,8 +31,8 @@ def test_a_wrong_answer_leads_to_its_cause_in_six_clicks(browser: Browser) -> No
     aside(load_source, base, Upload(name="ferry-handbook.md", data=HANDBOOK.encode()))
     base.refresh_from_db()
     session = new_session(browser.project, base=base)
-    answer(session, "We take the car. Vehicles board at gate C.")
-    answer(session, "Where do vehicles board?")
+    answer(session, "We take the car. Cars board at gate C.")
+    answer(session, "Where do cars board?")
     page = browser.open("session", session.session_id)
     page.set_viewport_size({"width": 1180, "height": 860})
     expect(page.locator(".exchange").last).to_contain_text("gate C")
@@ -57,11 +57,11 @@ def test_a_wrong_answer_leads_to_its_cause_in_six_clicks(browser: Browser) -> No
     page.set_viewport_size({"width": 1180, "height": 860})
 
     cited.get_by_role("link", name=re.compile("gate C")).click()
-    expect(page.locator("mark")).to_have_text("Vehicles board at gate C.")
+    expect(page.locator("mark")).to_have_text("Cars board at gate C.")
     picture(page, "pictures/cause-4-unit.png")
 
     page.get_by_role("link", name="turn 1", exact=True).click()
-    expect(page.locator("#state")).to_contain_text("Vehicles board at gate C.")
+    expect(page.locator("#state")).to_contain_text("Cars board at gate C.")
     picture(page, "pictures/cause-5-state.png")
 
     page.get_by_role("link", name="Choice").click()

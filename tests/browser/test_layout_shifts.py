@@ -41,5 +41,5 @@ def test_a_turn_of_another_client_moves_nothing_on_the_page_of_its_session(
     expect(page.get_by_text("Working on it")).to_be_visible()
     held.go_on.set()
     expect(page.locator("#turn-5[data-ended]")).to_be_attached()
-    expect(page.locator("#registry-5")).to_contain_text("Answered")
+    expect(page.locator("#registry-5")).to_contain_text("Closest passage")
     assert page.evaluate("window.shifted") < 0.02
