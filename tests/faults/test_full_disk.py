@@ -4,6 +4,7 @@ import os
 import secrets
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -55,7 +56,7 @@ class SmallDisk:
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     """Return a small disk that goes with the test."""
-    place = Path(f"/tmp/small-disk-{secrets.token_hex(4)}")  # noqa: S108 (PostgreSQL's user gets at it)
+    place = Path(tempfile.gettempdir(), f"small-disk-{secrets.token_hex(4)}")  # PostgreSQL's user gets at it
     place.mkdir(mode=0o755)
     made = SmallDisk(place)
     yield made
