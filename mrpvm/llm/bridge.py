@@ -186,8 +186,7 @@ class _BoundModel:
             exchange.ended(status=failed.status, error=failed.error.as_record())
             raise
         usage = to_wire(completion.usage)
-        named = {"responseId": completion.response_id} if completion.response_id else {}
-        exchange.ended(status=200, text=completion.text, finishReason=completion.finish_reason, usage=usage, **named)
+        exchange.ended(status=200, text=completion.text, finishReason=completion.finish_reason, usage=usage)
         return completion
 
     def _is_over(self) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from mrpvm.errors import ModelFailed, ModelTimeout
 from mrpvm.llm.cache import ResponseCache
+from mrpvm.llm.chain import FOLLOWED, stand_in
 from mrpvm.llm.dialect import DIALECTS, Completion, Unreadable
 from mrpvm.llm.port import OnText
 from mrpvm.llm.redaction import redacted
@@ -158,10 +159,13 @@ class Endpoint:
     def _refusal(self, error: Any, body: Mapping[str, Any]) -> AttemptFailed:
         status = int(error.status_code)
         kind = ModelTimeout if status in (408, 504) else ModelFailed
-        failed = kind(f"The model's provider answered {status}: {self._reason(error)}", details={"status": status})
+        followed = str(body.get(FOLLOWED) or "")
+        reason = self._reason(error)
+        if followed:
+            reason = reason.replace(followed, stand_in(followed))
+        failed = kind(f"The model's provider answered {status}: {reason}", details={"status": status})
         named = error.param if status == 400 and isinstance(error.param, str) else ""
-        followed = body.get("previous_response_id")
-        lost = bool(followed) and (error.code == _UNKNOWN_RESPONSE or str(followed) in str(error.body))
+        lost = bool(followed) and (error.code == _UNKNOWN_RESPONSE or followed in str(error.body))
         return AttemptFailed(
             failed,
             is_transient=status in _TRANSIENT,

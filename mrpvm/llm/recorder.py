@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
+from mrpvm.llm.chain import storable_body
 from mrpvm.llm.redaction import redacted
 from mrpvm.values import CHARS_PER_TOKEN, Usage
 
@@ -63,7 +64,7 @@ class Recorder:
             basis: why this model was chosen.
             left_out: parameters that the model has refused before, and that are not sent for that reason.
         """
-        request = {"url": url, "body": body, "modelBasis": basis, "attempt": attempt}
+        request = {"url": url, "body": storable_body(body), "modelBasis": basis, "attempt": attempt}
         exchange = Exchange(request | ({"leftOut": list(left_out)} if left_out else {}), time.monotonic())
         with self._lock:
             self._exchanges.append(exchange)

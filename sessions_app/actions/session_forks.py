@@ -1,5 +1,6 @@
 """A session that goes on from a moment of another: what was said and known up to there, and nothing after it."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
@@ -16,16 +17,19 @@ from sessions_app.actions.kb_mounts import mounted_facts
 from sessions_app.actions.lifecycle import kb_loaded, session_created
 from sessions_app.actions.notifications import notify_on_commit
 from sessions_app.actions.session_limit import take_place
+from sessions_app.actions.sessions import TITLE_CHARS
 from sessions_app.actions.staging import UNITS_AT_ONCE, fill, staged_on, staging
 from sessions_app.identifiers import new_session_id
 from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
 from sessions_app.models.copies import insert_copies
 from sessions_app.models.remembered_text import copy_of
+from sessions_app.models.session import ForkReason
 from sessions_app.models.unit_fields import UnitFields
 from sessions_app.search.index import index_units
 from sessions_app.search.layers import create_layer
 
 _ROWS_A_QUERY = 500
+_NUMBER = re.compile(r" \(\d{1,9}\)$")
 _FRESH = {
     "pk": None, "is_client_named": False, "expired_at": None, "deleted_at": None, "turn_sequence": 0,
     "event_sequence": 0, "message_sequence": 0, "unit_count": 0, "failed_turn_count": 0,
@@ -79,6 +83,8 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     for name, value in _FRESH.items():
         setattr(fork, name, value)
     fork.session_id = fork_id
+    if reason == ForkReason.EDITED:  # what goes on after an expiry is the same conversation
+        fork.title = _numbered_title(source)
     _lay(fork, staged)
     fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
     touch(fork)
@@ -93,6 +99,19 @@ def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reaso
     fork.save(update_fields=["message_sequence", "unit_count", "remembered_count", "summary"])
     _announce(source, fork, reason)
     return fork
+
+
+def _numbered_title(source: Session) -> str | None:
+    """Return the fork's title: the source's with the number after the highest that the project's sessions have."""
+    if source.title is None:
+        return None
+    name = _NUMBER.sub("", source.title)
+    named = Session.objects.filter(project_id=source.project_id, title__startswith=name)
+    numbered = re.compile(rf"{re.escape(name)}(?: \((\d{{1,9}})\))?")
+    matches = (numbered.fullmatch(title or "") for title in named.values_list("title", flat=True))
+    used = [int(found[1] or 1) for found in matches if found]
+    ending = f" ({max(used, default=1) + 1})"
+    return name[: TITLE_CHARS - len(ending)] + ending
 
 
 def _copy_messages(source: Session, fork: Session, sequence: int) -> None:

@@ -11,6 +11,7 @@ from mrpvm.wire import wire_time
 from sessions_app.api.response_ids import response_id
 from sessions_app.queries.diagnostics import outbound_of, sent_requests, tool_messages
 from sessions_app.queries.entries import structure, with_details
+from sessions_app.turns.chains import as_sent
 from sessions_app.turns.pipeline import TurnResult
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _sent(result: TurnResult) -> dict[str, Any]:
     return {
         "response_id": None if is_command else response_id(turn.request_id),
         "tool_calls": [_tool_call(message) for message in (tool_messages(turn) if is_command else ())],
-        "outbound_request": outbound.body if outbound else None,
+        "outbound_request": as_sent(turn.session_id, outbound.body) if outbound else None,
         "error_phase": None,
     }
 

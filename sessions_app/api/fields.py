@@ -24,6 +24,14 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
+class TextOrNothing(Text):
+    """A JSON string; any other value counts as absent [H31]."""
+
+    def run_validation(self, data: Any = serializers.empty) -> str | None:
+        """Return the string, None for what is none."""
+        return super().run_validation(data if data is serializers.empty or isinstance(data, str) else None)
+
+
 class WholeNumber(serializers.IntegerField):
     """A JSON number without a fraction."""
 
@@ -92,13 +100,13 @@ class ChatMessages(serializers.Field):
 class HistoryMessages(serializers.Field):
     """The explicit history of a chat request [O-17]."""
 
-    def to_internal_value(self, data: Any) -> list[dict[str, str]]:
-        """Return the messages, oldest first.
+    def to_internal_value(self, data: Any) -> list[dict[str, str]] | None:
+        """Return the messages, oldest first; None for what is no list, which counts as absent [H31].
 
         Raises:
             InvalidInput: INVALID_ROLE, INVALID_CONTENT, INVALID_INPUT.
         """
-        return _messages(data, "conversation_history", HISTORY_ROLES)
+        return _messages(data, "conversation_history", HISTORY_ROLES) if isinstance(data, list) else None
 
     def to_representation(self, value: Any) -> Any:
         """Return the messages as they are."""

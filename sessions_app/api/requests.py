@@ -13,7 +13,7 @@ from mrpvm.errors import InvalidInput
 from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
 from sessions_app.actions.sessions import TITLE_CHARS, Choices
 from sessions_app.actions.source_rows import SOURCE_NAME_CHARS
-from sessions_app.api.fields import ChatMessages, HistoryMessages, Text, Truth, WholeNumber
+from sessions_app.api.fields import ChatMessages, HistoryMessages, Text, TextOrNothing, Truth, WholeNumber
 from sessions_app.ingest.load import Upload
 
 INCLUDABLE = ("response_markdown", "details")
@@ -108,7 +108,7 @@ class ChatRequest(ChoicesFields, WaitFields):
     conversation_history = HistoryMessages(required=False, allow_null=True)
     conversation_context = HistoryMessages(required=False, allow_null=True)
     conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
-    previous_response_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
+    previous_response_id = TextOrNothing(required=False, allow_null=True, allow_blank=True, max_length=128)
 
 
 class SessionCreateRequest(ChoicesFields):

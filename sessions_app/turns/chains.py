@@ -7,12 +7,14 @@ request.
 
 import logging
 import secrets
+from collections.abc import Mapping
 from functools import cache as once
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.core.cache import cache
 
-from mrpvm.llm.chain import Chain
+from mrpvm.llm.chain import FOLLOWED, Chain, stand_in
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
 
@@ -24,6 +26,16 @@ CHAIN_BROKEN = "chain_broken"
 _GENERATION = "chain-generation"
 
 
+class Place(NamedTuple):
+    """Where a session stands in the provider's thread: the response its last turn followed, and the one it made."""
+
+    followed_id: str | None = None
+    next_id: str | None = None
+
+
+_NO_PLACE = Place()
+
+
 def chain_of(session: Session, call: TurnCall) -> Chain | None:
     """Return the turn's place in the provider's thread; None where there is none.
 
@@ -32,14 +44,20 @@ def chain_of(session: Session, call: TurnCall) -> Chain | None:
     """
     if not _chains() or call.history is not None:
         return None
-    try:
-        _begin_with_process()
-        found = cache.get_many((_GENERATION, _key(session.pk)))
-    except Exception:
-        logger.warning("the provider's thread of session %s could not be read", session.session_id, exc_info=True)
-        return Chain()
-    generation, response_id = found.get(_key(session.pk)) or (None, None)
-    return Chain(previous_id=response_id if generation == found.get(_GENERATION) else None)
+    return Chain(previous_id=_place(session.pk).next_id)
+
+
+def next_followed_id(session: Session) -> str | None:
+    """Return the provider's response that the session's next request follows, None where that begins a thread."""
+    return _place(session.pk).next_id if _chains() else None
+
+
+def as_sent(session_pk: int, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the body of the latest turn's request with the id that it named, while that is known."""
+    if not body.get(FOLLOWED) or not _chains():
+        return body
+    known = {stand_in(found): found for found in _place(session_pk) if found}
+    return {**body, FOLLOWED: known.get(body[FOLLOWED], body[FOLLOWED])}
 
 
 def keep_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
@@ -47,7 +65,8 @@ def keep_chain(turn: ExplainabilityTurn, chain: Chain | None) -> None:
     if chain is None:
         return
     try:
-        cache.set(_key(turn.session_id), (cache.get(_GENERATION), chain.next_id), LIVES_SECONDS)
+        followed_id = chain.lost_id or chain.previous_id
+        cache.set(_key(turn.session_id), (cache.get(_GENERATION), followed_id, chain.next_id), LIVES_SECONDS)
     except Exception:
         logger.warning("the provider's thread of turn %s could not be kept", turn.request_id, exc_info=True)
 
@@ -60,6 +79,17 @@ def drop_chain(session: Session) -> None:
         cache.delete(_key(session.pk))
     except Exception:
         logger.warning("the provider's thread of session %s could not be dropped", session.session_id, exc_info=True)
+
+
+def _place(session_pk: int) -> Place:
+    try:
+        _begin_with_process()
+        found = cache.get_many((_GENERATION, _key(session_pk)))
+    except Exception:
+        logger.warning("the provider's thread of session %s could not be read", session_pk, exc_info=True)
+        return _NO_PLACE
+    generation, *ids = found.get(_key(session_pk)) or (None,)
+    return Place(*ids) if generation == found.get(_GENERATION) else _NO_PLACE
 
 
 def forget_chains() -> None:

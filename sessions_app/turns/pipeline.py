@@ -25,7 +25,7 @@ from sessions_app.pacing import turn_running
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.cancel import Watch
-from sessions_app.turns.chains import keep_chain
+from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_turn, undone
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
 from sessions_app.turns.machine import machine
@@ -118,7 +118,7 @@ def _outbound(turn: ExplainabilityTurn, trace: TraceWriter) -> Mapping[str, Any]
     except Exception:
         logger.exception("what turn %s sent could not be read", turn.request_id)
         return None
-    return sent.body if sent else None
+    return as_sent(turn.session_id, sent.body) if sent else None
 
 
 def _run_machine(prepared: Prepared, trace: TraceWriter, listen: Listener | None, read: Reader | None) -> TurnOutcome:

@@ -1,4 +1,5 @@
 // A login that has ended while a page is open: what was written stays, and the way to a new login leads back here.
+import { keep, kept } from "./kept.js";
 import { toast } from "./ui.js";
 
 const KEPT = "mrpvm.written"; // what a form held, for the page as it is opened after the login
@@ -15,15 +16,15 @@ export function tellLoginEnded() {
 
 /** Hand on what a form holds when its page is left for the login, and take it up again. */
 export function keepOverLogin(form) {
-  const kept = JSON.parse(sessionStorage.getItem(KEPT));
-  if (kept?.address === location.pathname) {
+  const written = kept(KEPT);
+  if (written?.address === location.pathname) {
     sessionStorage.removeItem(KEPT);
-    for (const [name, value] of kept.fields) form.elements.namedItem(name).value = value;
+    for (const [name, value] of written.fields) form.elements.namedItem(name).value = value;
   }
   addEventListener("pagehide", () => {
     if (!hasEnded) return;
     const fields = [...new FormData(form)].filter(([name]) => name !== "csrfmiddlewaretoken");
-    sessionStorage.setItem(KEPT, JSON.stringify({ address: location.pathname, fields }));
+    keep(KEPT, { address: location.pathname, fields });
   });
 }
 

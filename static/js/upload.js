@@ -1,5 +1,6 @@
 // Files that become sources: dropped or chosen, sent one after the other, with how far each of them is.
 import { csrfToken, onElements } from "./dom.js";
+import { keep, kept } from "./kept.js";
 import { parseFrame } from "./sse.js";
 import { toast } from "./ui.js";
 
@@ -86,7 +87,7 @@ class Uploads {
     if (this.dialog) return this.finish(added, refused);
     if (!added.length) return this.fail(refused.join(" "));
     const { upload: address, units } = this.form.dataset;
-    sessionStorage.setItem(KEPT, JSON.stringify({ address, units: Number(units), added, refused, replaced }));
+    keep(KEPT, { address, units: Number(units), added, refused, replaced });
     location.assign(location.pathname);
   }
 
@@ -104,12 +105,12 @@ class Uploads {
 
   /** Tell what became of the files that the page before this one sent. */
   tell() {
-    const kept = JSON.parse(sessionStorage.getItem(KEPT));
+    const sent = kept(KEPT);
     sessionStorage.removeItem(KEPT);
     const { upload: address, units } = this.form.dataset;
-    if (kept?.address !== address) return;
-    toast(outcome(kept, Number(units) - kept.units));
-    if (kept.refused.length) this.fail(kept.refused.join(" "));
+    if (sent?.address !== address) return;
+    toast(outcome(sent, Number(units) - sent.units));
+    if (sent.refused.length) this.fail(sent.refused.join(" "));
   }
 
   begin() {

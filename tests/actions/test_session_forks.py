@@ -62,6 +62,23 @@ def test_a_fork_after_the_summarys_end_keeps_it(source: Session) -> None:
     assert "Thing 16 costs $1600." in told_in(fork)
 
 
+@pytest.mark.parametrize(
+    ("titles", "forked", "expected"),
+    [
+        (["Pump"], 0, "Pump (2)"),
+        (["Pump", "Pump (3)"], 0, "Pump (4)"),
+        (["Pump", "Pump (3)", "Pumps (9)", "Pump (x)"], 1, "Pump (4)"),
+        (["x" * 200], 0, "x" * 196 + " (2)"),
+        ([None], 0, None),
+    ],
+)
+def test_a_fork_has_the_number_after_the_highest(titles: list[str | None], forked: int, expected: str | None) -> None:
+    """[HV39]"""
+    sessions = [create_session(ensure_default_project(), title=title) for title in titles]
+    assert fork_session(sessions[forked], 0, ForkReason.EDITED).title == expected
+    assert fork_session(sessions[forked], 0, ForkReason.EXPIRED).title == titles[forked]
+
+
 def test_a_fork_whose_messages_stand_at_other_places_makes_a_summary_of_its_own(source: Session) -> None:
     source.messages.filter(sequence__lte=2).delete()
     told = told_in(fork_session(source, 13, ForkReason.EDITED))

@@ -280,7 +280,7 @@ def test_a_memory_that_cannot_be_made_leaves_the_one_before(
 
 @pytest.mark.parametrize("damaged", ["{bad", {"terms": "x"}, {"documents": [["only-one"]]}, 7])
 def test_a_damaged_memory_is_as_good_as_none(editor: Caller, manuals: Project, damaged: Any) -> None:
-    """[HV40, K38]"""
+    """[K38]"""
     first = editor.chat("What does the red pump need?", **PINS).json()
     SessionMemory.objects.update(record=damaged)
     second = editor.chat("And what about it?", first["session_id"], **PINS).json()

@@ -200,6 +200,17 @@ def test_delete_and_undo(browser: Browser, session: Session) -> None:
     assert session.deleted_at is None
 
 
+def test_what_a_tab_kept_is_reset_when_damaged(browser: Browser, session: Session) -> None:
+    """[HV40]"""
+    browser.page.evaluate("sessionStorage.setItem('mrpvm.written', '{bad')")
+    page = browser.open("session", session.session_id)
+    expect(page.get_by_text("What this tab had kept was damaged and has been reset.")).to_be_visible()
+    assert page.evaluate("sessionStorage.getItem('mrpvm.written')") is None
+    expect(page.get_by_label("Message", exact=True)).to_have_value("")
+    say(page, "My dog is called Rex.")
+    expect(page.locator(".exchange")).to_contain_text("My dog is called Rex.")
+
+
 def test_an_ended_login_asks_for_a_new_one(browser: Browser, session: Session) -> None:
     page = browser.open("sessions")
     Login.objects.all().delete()

@@ -6,7 +6,7 @@ import pytest
 
 from mrpvm.errors import ModelFailed
 from mrpvm.llm.bridge import ConfiguredModel
-from mrpvm.llm.chain import Chain
+from mrpvm.llm.chain import Chain, stand_in
 from mrpvm.llm.endpoint import Endpoint, EndpointConfig
 from mrpvm.llm.port import CallScope, Prompt
 from mrpvm.llm.recorder import Recorder
@@ -42,8 +42,8 @@ def test_each_answer_is_what_the_next_request_follows(streams: bool) -> None:
     assert "previous_response_id" not in provider.bodies[0]
     assert provider.bodies[1]["previous_response_id"] == first.next_id != second.next_id
     assert [body["store"] for body in provider.bodies] == [True, True]
-    assert record["body"]["previous_response_id"] == first.next_id
-    assert record["response"]["responseId"] == second.next_id
+    assert record["body"]["previous_response_id"] == stand_in(str(first.next_id))
+    assert not any(str(found) in str(record) for found in (first.next_id, second.next_id))
     assert provider.bodies[1]["input"] == provider.bodies[0]["input"]
 
 
@@ -82,6 +82,7 @@ def test_a_lost_response_is_left_out_once_and_said(is_named: bool) -> None:
     assert chain.is_broken
     assert [record["attempt"] for record in records] == [1, 2]
     assert records[0]["response"]["status"] == 400
+    assert "r-gone" not in str(records)
 
 
 def test_a_provider_without_threads_is_asked_for_none_again() -> None:

@@ -17,6 +17,8 @@ from sessions_app.actions.payloads import batch, payload
 from sessions_app.actions.recognition import EXPIRED
 from sessions_app.actions.sessions import create_session
 from sessions_app.models import Message, Project, Session
+from sessions_app.queries.diagnostics import sent_requests
+from sessions_app.queries.turns import events
 from sessions_app.turns.chains import forget_chains
 from sessions_app.web.words import why
 from tests.configured_model import acting, provider, unvalidated
@@ -156,16 +158,37 @@ def test_a_new_process_a_fresh_session_and_an_own_history_begin_without_a_thread
 def test_opening_the_page_anew_begins_without_a_thread(live_project: Project, responses: Provider) -> None:
     """[H7, HV22]: the conversation is there; the id is not. Parts of the page that are fetched again drop nothing."""
     session, client = create_session(live_project), member_client(live_project)
-    follows = []
+    follows, following = [], []
     for opened in (False, False, True, False):
         if opened:
             page = client.get(reverse("session", args=[session.session_id])).content.decode()
             assert page.count("My dog is called Rex.") >= 2
+            following.append(rows(diagnostics(client, session))["Last response id"])
         else:
             client.get(reverse("session-messages", args=[session.session_id]))
         talk(session, "My dog is called Rex.", **LLM)
         follows.append(rows(diagnostics(client, session))[FOLLOWS])
     assert follows == ["no", "yes", "no", "yes"]
+    assert following == ["none (continuity not used yet)"]
+
+
+def test_the_id_shown_is_followed_next_and_never_stored(
+    live_project: Project, provider: Provider, settings: Settings
+) -> None:
+    """[H7]: neither a validator's answer nor a failed turn moves the thread."""
+    settings.MRPVM_LLM_API = "responses"
+    forget_chains()
+    session, client, shown = create_session(live_project), member_client(live_project), []
+    for refuses in (False, False, True, False):
+        provider.otherwise = acting(refuse(500, "overloaded")) if refuses else acting(say("It is Rex [1]."))
+        talk(session, "What is my dog called?", **LLM)
+        shown.append(rows(diagnostics(client, session))["Last response id"])
+    followed = [body.get("previous_response_id") for body in provider.bodies if body["store"]]
+    assert followed == [None, shown[0], shown[1], shown[1]]
+    assert shown[2] == shown[1]
+    stored = [sent.exchange for turn in session.turns.all() for sent in sent_requests(turn, events(turn))]
+    assert sum("previous_response_id" in str(exchange) for exchange in stored) == 3
+    assert not any(found in str(stored) for found in shown)
 
 
 def test_a_cache_that_is_away_costs_the_thread_alone(

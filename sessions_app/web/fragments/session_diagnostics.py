@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from sessions_app.queries.diagnostics import LatestTurn, latest_turn
+from sessions_app.turns.chains import as_sent, next_followed_id
 from sessions_app.web.fragments.turn_budget import budget_parts, source_words
 from sessions_app.web.json_tree import ShownJson, shown_json
 from sessions_app.web.words import why
@@ -39,7 +40,7 @@ def diagnostics_context(session: "Session") -> dict[str, Any]:
         "last_turn": latest.turn,
         "rows": _rows(session, latest, report),
         "warnings": list(_warnings(latest.turn, report)),
-        "outbound": _outbound(latest),
+        "outbound": _outbound(session, latest),
         "other_request_count": max(0, len(latest.requests) - 1),
         "tool_calls": [_tool_call(message) for message in latest.tool_messages],
     }
@@ -56,6 +57,7 @@ def _rows(session: "Session", latest: LatestTurn, report: Mapping[str, Any]) -> 
         ),
         ("Last error of a turn", said),
         *_answer_rows(latest),
+        ("Last response id", next_followed_id(session) or "none (continuity not used yet)"),
         ("Project", session.project.name),
         ("Persistence error", said if error.get("code") in _NOT_STORED else "none"),
         ("previous_response_id in last request", "yes" if sent and sent.follows else "no"),
@@ -66,19 +68,16 @@ def _rows(session: "Session", latest: LatestTurn, report: Mapping[str, Any]) -> 
 
 
 def _answer_rows(latest: LatestTurn) -> list[tuple[str, str]]:
-    """Return how the provider answered: for the first request its status and error, and the thread's latest place."""
+    """Return how the provider answered the first request: its status and error."""
     if latest.outbound is None:
         status, error = "no request yet", "none"
     else:
         response = latest.outbound.exchange.get("response") or {}
         status = str(response.get("status") or "no answer")
         error = str((response.get("error") or {}).get("message") or "none")
-    ids = [(sent.exchange.get("response") or {}).get("responseId") for sent in latest.requests]
-    last_id = next((str(found) for found in reversed(ids) if found), "none (continuity not used yet)")
     return [
         ("Last HTTP status of the model", status),
         ("Last error of the model", error),
-        ("Last response id", last_id),
     ]
 
 
@@ -98,9 +97,9 @@ def _warnings(turn: "ExplainabilityTurn | None", report: Mapping[str, Any]) -> I
             yield f"{part.name}: {part.cut}"
 
 
-def _outbound(latest: LatestTurn) -> ShownJson | None:
+def _outbound(session: "Session", latest: LatestTurn) -> ShownJson | None:
     sent = latest.outbound
-    return shown_json(sent.body, settings.MRPVM_INLINE_DETAIL_BYTES) if sent else None
+    return shown_json(as_sent(session.pk, sent.body), settings.MRPVM_INLINE_DETAIL_BYTES) if sent else None
 
 
 def _tool_call(message: "Message") -> ToolCall:
