@@ -41,8 +41,8 @@ def _texts(value: Any) -> Iterator[str]:
 
 def samples() -> Iterator[bytes]:
     """Return what the turns in the database store, in pieces."""
+    from mrpvm.wire import json_bytes
     from sessions_app.models import ExplainabilityTurn, TurnEvents
-    from sessions_app.models.compression import json_bytes
     from sessions_app.models.payload_frames import payload_texts, places
 
     for batch in TurnEvents.objects.all():

@@ -1,12 +1,14 @@
 """What was worked out of texts, kept as long as all of it together fits into a bound of bytes."""
 
-import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import update_wrapper
+from functools import cache, update_wrapper
+from operator import attrgetter
+from sys import getsizeof
 from threading import Lock
+from types import NoneType
 from typing import Any
 
 MAX_BYTES = 16_000_000
@@ -74,20 +76,44 @@ def deep_size(value: object) -> int:
     size, waiting, seen = 0, [value], set[int]()
     while waiting:
         item = waiting.pop()
-        if item is None or isinstance(item, bool | int | float | Enum | type) or id(item) in seen or callable(item):
-            continue
-        seen.add(id(item))
-        size += sys.getsizeof(item)
-        if not isinstance(item, str | bytes):
-            waiting.extend(_held_by(item))
+        held = _held_by(type(item))  # type: ignore[arg-type]  # a class is hashable, whatever it defines
+        if held is not None and id(item) not in seen:
+            seen.add(id(item))
+            size += getsizeof(item)
+            if held is not _nothing:
+                waiting.extend(held(item))
     return size
 
 
-def _held_by(item: object) -> Iterable[object]:
-    if isinstance(item, dict):
-        return [*item, *item.values()]
-    if isinstance(item, list | tuple | set | frozenset):
-        return item
-    if is_dataclass(item):
-        return [getattr(item, field.name) for field in fields(item)]
+def _nothing(item: object) -> tuple[()]:
+    return ()
+
+
+def _keys_and_values(item: dict[object, object]) -> list[object]:
+    return [*item, *item.values()]
+
+
+def _itself(item: Iterable[object]) -> Iterable[object]:
+    return item
+
+
+def _attributes(item: object) -> list[object]:
     return list(getattr(item, "__dict__", {}).values())
+
+
+@cache
+def _held_by(kind: type) -> Callable[[Any], Iterable[object]] | None:
+    """Return what reads the values that objects of this type hold; None where even the objects do not count."""
+    is_callable = any("__call__" in vars(base) for base in kind.__mro__)
+    if is_callable or issubclass(kind, NoneType | bool | int | float | Enum):
+        return None
+    if issubclass(kind, str | bytes):
+        return _nothing
+    if issubclass(kind, dict):
+        return _keys_and_values
+    if issubclass(kind, list | tuple | set | frozenset):
+        return _itself
+    if not is_dataclass(kind):
+        return _attributes
+    names = [field.name for field in fields(kind)]
+    return attrgetter(*names) if len(names) > 1 else lambda item: [getattr(item, name) for name in names]

@@ -1,5 +1,6 @@
 """The JSON form of values: what is stored, shown and sent, with camelCase keys; and values read back from it."""
 
+import json
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -8,6 +9,8 @@ from enum import Enum
 from functools import cache
 from operator import attrgetter
 from typing import Any, TypeAliasType, Union, get_args, get_origin, get_type_hints
+
+import orjson
 
 _PLAIN = frozenset({type(None), str, int, float, bool})
 _EMPTY: tuple[()] = ()
@@ -161,6 +164,14 @@ def _reader_of(hint: Any) -> _Read:
 
 def _as_is(data: Any) -> Any:
     return data
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return JSON data in writing, without spaces and in UTF-8; half a surrogate pair is kept."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # half a pair, a key that is no text, a number of more than 64 bits
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def wire_time(moment: datetime) -> str:

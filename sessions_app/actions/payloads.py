@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from mrpvm.trace.events import Record
 from mrpvm.values import LedgerEntry
+from mrpvm.wire import json_bytes
 from sessions_app.actions.sessions import TURNS_A_TRANSACTION
 from sessions_app.models import ExplainabilityTurn, TurnEvents
-from sessions_app.models.compression import json_bytes
 from sessions_app.models.payload_frames import Payload, framed
 
 type Judged = list[Any]

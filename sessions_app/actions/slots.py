@@ -23,7 +23,7 @@ def lock_session(session_pk: int) -> Session:
     if session is None:
         raise _not_found()
     _check_alive(session, is_expired=session.is_expired)
-    read_related(session, "mounted_kb", "journal")
+    read_related(session, "mounted_kb", "draft", "journal")
     return session
 
 

@@ -1,5 +1,6 @@
 """What clients send: bodies and query strings, validated as their schema says. Unknown keys are ignored [API-1]."""
 
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -27,6 +28,11 @@ class Coded(serializers.Serializer):
 
     codes: dict[str, str] = {}
 
+    @property
+    def fields(self) -> Any:
+        """Return the fields, made once for all bodies of this shape: none of them keeps anything of a body."""
+        return _fields_of(type(self))
+
     def is_valid(self, *, raise_exception: bool = False) -> bool:
         """Return whether the body holds.
 
@@ -38,6 +44,11 @@ class Coded(serializers.Serializer):
             if name in self.codes:
                 raise InvalidInput(f"{name}: {_first(problems)}", code=self.codes[name])
         return super().is_valid(raise_exception=raise_exception) if not valid else True
+
+
+@cache
+def _fields_of(shape: type[Coded]) -> Any:
+    return super(Coded, shape()).fields
 
 
 def _first(problems: Any) -> str:

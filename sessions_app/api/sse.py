@@ -1,7 +1,6 @@
 """A turn as a stream of server-sent events [API-14 to API-17]."""
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from threading import Event, Lock
@@ -9,6 +8,7 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 
+from mrpvm.wire import json_bytes
 from sessions_app import shutdown
 
 PING_SECONDS = 15.0
@@ -22,7 +22,7 @@ Encode = Callable[[str, Mapping[str, Any]], bytes]
 
 def frame(name: str, data: Mapping[str, Any]) -> bytes:
     """Return one event as it goes over the wire: a name, one line of JSON, a blank line [API-14]."""
-    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
+    return b"event: %b\ndata: %b\n\n" % (name.encode(), json_bytes(data))
 
 
 class Feed:

@@ -10,13 +10,14 @@ from rest_framework.exceptions import NotFound as NoSuchPath
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
 from rest_framework.permissions import BasePermission
-from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from sessions_app.api.authentication import Access, ApiKeyAuthentication, MemberAuthentication
 from sessions_app.api.parsers import JSONObjectParser
 from sessions_app.api.permissions import RolePermission
+from sessions_app.api.renderers import FastJSONRenderer
 from sessions_app.identifiers import new_request_id
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class ApiView(APIView):
     authentication_classes: Sequence[type[BaseAuthentication]] = (ApiKeyAuthentication, MemberAuthentication)
     permission_classes: Sequence[type[BasePermission]] = (RolePermission,)
     parser_classes: Sequence[type[BaseParser]] = (JSONObjectParser,)
-    renderer_classes = (JSONRenderer,)
+    renderer_classes = (FastJSONRenderer,)
     content_negotiation_class = JSONAlways
     http_method_names = ["get", "post", "put", "patch", "delete", "head"]
     write_role = "editor"

@@ -15,6 +15,8 @@ import zstandard
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from mrpvm.wire import json_bytes
+
 _DIRECTORY = Path(__file__).parent / "dictionaries"
 _LEVEL = 3
 _JSON = json.JSONDecoder()
@@ -49,11 +51,6 @@ def _dictionaries() -> dict[int, zstandard.ZstdCompressionDict]:
         found[dictionary.dict_id()] = dictionary
     found[max(found)].precompute_compress(level=_LEVEL)
     return found
-
-
-def json_bytes(value: Any) -> bytes:
-    """Return a value as JSON; half a surrogate pair is kept."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 class CompressedJSONField(models.BinaryField):

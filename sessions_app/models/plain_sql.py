@@ -21,7 +21,8 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.models import DateTimeField, Field, JSONField, Model, TextChoices
 from django.db.models.expressions import Col
 
-from sessions_app.models.compression import CompressedJSONField, compress, json_bytes
+from mrpvm.wire import json_bytes
+from sessions_app.models.compression import CompressedJSONField, compress
 
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""

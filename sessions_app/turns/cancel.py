@@ -28,7 +28,7 @@ class Watch:
     """One turn's watch, from its slot to its end; used on the turn's thread alone."""
 
     def __init__(self, turn: ExplainabilityTurn) -> None:
-        self._row = ExplainabilityTurn.objects.filter(pk=turn.pk, cancel_requested_at__isnull=False)
+        self._turn_pk = turn.pk
         self._looked_at = time.monotonic()
 
     def look(self) -> None:
@@ -42,5 +42,5 @@ class Watch:
         if (time.monotonic() - self._looked_at) * 1000 < settings.MRPVM_TRACE_FLUSH_MS:
             return
         self._looked_at = time.monotonic()
-        if self._row.exists():
+        if ExplainabilityTurn.objects.filter(pk=self._turn_pk, cancel_requested_at__isnull=False).exists():
             raise TurnCancelled("The turn was stopped.")

@@ -1,6 +1,5 @@
 """`/v1/chat/completions`: the conversation comes whole, and its session is recognised [O-31]."""
 
-import json
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.trace.events import AnswerDelta
+from mrpvm.wire import json_bytes
 from sessions_app.api.chat_sessions import SESSION_HEADER
 from sessions_app.api.completion import unsent
 from sessions_app.api.live_answer import voided
@@ -62,8 +62,7 @@ def _wants_usage(body: Mapping[str, Any]) -> bool:
 
 def chunk_frame(name: str, data: Mapping[str, Any]) -> bytes:
     """Return one chunk as it goes over the wire: a line of JSON without a name, or the mark of the end."""
-    text = "[DONE]" if name == "done" else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"data: {text}\n\n".encode()
+    return b"data: %b\n\n" % (b"[DONE]" if name == "done" else json_bytes(data))
 
 
 def completion_id(request_id: str) -> str:
