@@ -9,7 +9,8 @@
     ├── Unreadable              a file is damaged, protected, or of a format that is not read
     ├── Unavailable             cannot be served now, may be later
     │   └── StorageUnavailable  what is stored cannot be read or written
-    │       └── StorageFull     there is no room to write
+    │       ├── StorageFull     there is no room to write
+    │       └── StorageDamaged  a stored value is not what was written
     ├── ModelFailed             a language model's provider did not deliver
     │   ├── ModelTimeout        it took too long
     │   └── AnswerDenied        it said what policy denies
@@ -104,6 +105,12 @@ class StorageFull(StorageUnavailable):
     """The disk is full; what is stored can still be read."""
 
     default_code = "INSUFFICIENT_STORAGE"
+
+
+class StorageDamaged(StorageUnavailable):
+    """A stored value is not what was written; `details` name its column. It is replaced soon."""
+
+    default_code = "STORED_VALUE_DAMAGED"
 
 
 class ModelFailed(MRPError):

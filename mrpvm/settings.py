@@ -17,6 +17,7 @@ from sessions_app.environment import Environment
 BASE_DIR = Path(__file__).resolve().parent.parent
 ENVIRONMENT = Environment(os.environ)
 ENVIRONMENT_PROBLEMS = ENVIRONMENT.problems
+MRPVM_VERSION = "0.1.0"
 PRODUCTION = ENVIRONMENT.choice("MRPVM_ENV", ("development", "production")) == "production"
 
 # --- Where the server listens and keeps its data --------------------------------------------------------
@@ -294,7 +295,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "mrpvm",
     "DESCRIPTION": "A conversation server that can show how every answer came about.",
-    "VERSION": "0.1.0",
+    "VERSION": MRPVM_VERSION,
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/",
     "SERVE_INCLUDE_SCHEMA": False,

@@ -91,8 +91,15 @@ class ServerProcess:
 
     def refused(self) -> tuple[int, str]:
         """Start although it cannot work; give exit code and what was printed."""
+        return self._run(self.command)
+
+    def manage(self, *arguments: str) -> tuple[int, str]:
+        """Run another command in the server's environment; give exit code and what was printed."""
+        return self._run([*self.command[:2], *arguments])
+
+    def _run(self, command: list[str]) -> tuple[int, str]:
         done = subprocess.run(
-            self.command,
+            command,
             cwd=ROOT,
             env=self.environment,
             capture_output=True,

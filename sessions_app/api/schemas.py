@@ -21,7 +21,7 @@ ERRORS = {
     429: "Too many requests; see Retry-After.",
     500: "A defect of the server.",
     502: "The model's provider failed.",
-    503: "Not now: full, shutting down, or without the model that is needed; see Retry-After.",
+    503: "Not now: full, shutting down, without the database or the model that is needed; see Retry-After.",
     504: "It took too long.",
 }
 
@@ -37,7 +37,7 @@ def _operation(
     extra: list[OpenApiParameter] | None = None,
 ) -> Any:
     """Return the decorator that documents one method of an endpoint."""
-    codes = {401, 403, 500, *errors}
+    codes = {401, 403, 500, 503, *errors}
     if request is not None:
         codes |= {400, 413, 415}
     if query is not None:
@@ -76,7 +76,7 @@ chat = _operation(
     " a session at a time: a busy session answers 409 with the running turn's id, or waits up to "
     "`wait_ms`. A client that leaves does not stop its turn.",
     {(200, "application/json"): turn_responses.ChatCompletion, (200, "text/event-stream"): _STREAM},  # type: ignore[dict-item]
-    404, 409, 410, 422, 429, 502, 503, 504,
+    404, 409, 410, 422, 429, 502, 504,
     request=requests.ChatRequest,
     extra=[OpenApiParameter(
         "X-Session-Id", OpenApiTypes.STR, OpenApiParameter.HEADER,
@@ -97,7 +97,6 @@ session_create = _operation(
     "Makes a session and mounts its knowledge base, or nothing at all.",
     {201: skill_responses.NewSession},
     404,
-    503,
     request=requests.SessionCreateRequest,
 )
 session_read = _operation(
@@ -163,7 +162,7 @@ context_load = _operation(
     "load_context", "sessions",
     "Loads material straight into the session's units: no message, and the draft stays clean. "
     "The same `source_id` again replaces what it brought in.",
-    {200: responses.ContextLoaded}, 404, 409, 410, 422, 502, 503, 504,
+    {200: responses.ContextLoaded}, 404, 409, 410, 422, 502, 504,
     request={"application/json": requests.ContextRequest, "multipart/form-data": requests.SessionUploadRequest},
 )  # fmt: skip
 session_quarantine = _operation(
@@ -242,7 +241,7 @@ workspace_stage = _operation(
     "Stages a text, or a file of Markdown, plain text, HTML or PDF, in the session's draft: it can be found there at "
     "once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
     {(200, "application/json"): knowledge_responses.SourceStaged, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
-    404, 409, 410, 422, 502, 503, 504, query=requests.StreamQuery,
+    404, 409, 410, 422, 502, 504, query=requests.StreamQuery,
     request={"application/json": requests.StagedSourceRequest, "multipart/form-data": requests.SessionUploadRequest},
 )  # fmt: skip
 workspace_remove = _operation(
@@ -294,7 +293,7 @@ source_add = _operation(
     "Makes a text, or a file of Markdown, plain text, HTML or PDF, a source of the base. The same `source_id` again "
     "replaces that source. All of it is there at once, or nothing.",
     {(201, "application/json"): knowledge_responses.SourceAdded, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
-    404, 409, 422, 502, 503, 504, query=requests.StreamQuery,
+    404, 409, 422, 502, 504, query=requests.StreamQuery,
     request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
 )  # fmt: skip
 kb_quarantine = _operation(
@@ -358,11 +357,10 @@ skills_difference = _operation(
     "Holds the session's skills against what the files say now: what a reload would change.",
     {200: skill_responses.ReloadPreview},
     404,
-    503,
 )
 skills_reload = _operation(
     "reload_skills", "sessions", "Replaces the session's skills by what the files say now; other sessions keep theirs.",
-    {200: skill_responses.SkillsReloaded}, 404, 409, 410, 503, request=requests.WaitFields,
+    {200: skill_responses.SkillsReloaded}, 404, 409, 410, request=requests.WaitFields,
 )  # fmt: skip
 health = extend_schema(
     operation_id="health",

@@ -12,6 +12,7 @@ from django.db import DatabaseError, connection, connections
 
 from mrpvm.errors import StorageUnavailable
 from sessions_app.actions.compaction import compact_long_chains
+from sessions_app.actions.damage import mend_noted_columns
 from sessions_app.actions.frozen_content import remove_unused_content
 from sessions_app.actions.memory import sweep_memories
 from sessions_app.actions.packing import pack_large_layers
@@ -21,6 +22,7 @@ from sessions_app.actions.sessions import delete_old_archives, expire_sessions, 
 from sessions_app.actions.staging import sweep_staged
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
+from sessions_app.models.damage import damaged_columns
 from sessions_app.pacing import Pacer
 from sessions_app.turns.recovery import recover_abandoned
 from sessions_app.turns.unclosed import unclosed
@@ -45,6 +47,7 @@ def sweep() -> dict[str, int]:
     """
     pacer = Pacer()
     parts: dict[str, Callable[[], int]] = {
+        "mended": partial(mend_noted_columns, pacer.pause),
         "recovered": recover_abandoned,
         "expired": expire_sessions,
         "outdated": delete_old_archives,
@@ -84,13 +87,14 @@ def _check_database() -> None:
 class Sweeper(threading.Thread):
     """Sweeps every `MRPVM_SWEEP_INTERVAL_MS` until told to stop; soon again while there is something to derive.
 
-    In between it closes turns of this process whose end could not be stored.
+    In between it closes turns of this process whose end could not be stored, and replaces damaged values that it met.
     """
 
     def __init__(self) -> None:
         super().__init__(name="sweeper", daemon=True)
         self._stop_asked = False
         self._is_kept_off = False
+        damaged_columns.call(unclosed.noted.set)
 
     @property
     def works(self) -> bool:
@@ -108,7 +112,7 @@ class Sweeper(threading.Thread):
                 if time.monotonic() >= due:
                     due = time.monotonic() + self._sweep()
                 else:
-                    self._close_turns()
+                    self._attend()
         finally:
             connections.close_all()
 
@@ -127,10 +131,12 @@ class Sweeper(threading.Thread):
             is_anything_left = self._is_kept_off = True
         return min(interval, SOON_SECONDS) if is_anything_left else interval
 
-    def _close_turns(self) -> None:
+    def _attend(self) -> None:
+        """Do what cannot wait for the next sweep."""
         try:
             with living_connection():
                 recover_abandoned()
+                mend_noted_columns(Pacer().pause)
         except StorageUnavailable:
             return  # tried again a moment later
         except Exception:

@@ -2,6 +2,8 @@
 
 from sessions_app.models.context_unit import ContextUnit, UnitEvent
 from sessions_app.models.conversation_point import ConversationPoint
+from sessions_app.models.damage import DamagedValue
+from sessions_app.models.database_version import DatabaseVersion
 from sessions_app.models.derivation import Derivation
 from sessions_app.models.explainability_turn import ExplainabilityTurn, TurnEvents
 from sessions_app.models.frozen_content import FrozenContent
@@ -34,6 +36,8 @@ __all__ = [
     "ApiKey",
     "ContextUnit",
     "ConversationPoint",
+    "DamagedValue",
+    "DatabaseVersion",
     "Derivation",
     "ExplainabilityTurn",
     "FrozenContent",

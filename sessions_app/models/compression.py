@@ -16,6 +16,7 @@ from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from mrpvm.wire import json_bytes
+from sessions_app.models.damage import damaged
 
 _DIRECTORY = Path(__file__).parent / "dictionaries"
 _LEVEL = 3
@@ -62,7 +63,10 @@ class CompressedJSONField(models.BinaryField):
 
     def from_db_value(self, value: bytes | memoryview | None, expression: Any, connection: BaseDatabaseWrapper) -> Any:
         """Return the value that a column holds."""
-        return None if value is None else _JSON.decode(decompress(value).decode("utf-8", "surrogatepass"))
+        try:
+            return None if value is None else _JSON.decode(decompress(value).decode("utf-8", "surrogatepass"))
+        except (ValueError, KeyError, zstandard.ZstdError) as error:
+            raise damaged(self) from error
 
     def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
         """Return the value as the driver takes it."""

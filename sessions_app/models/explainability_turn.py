@@ -5,6 +5,7 @@ from django.utils import timezone
 
 from sessions_app.identifiers import new_request_id
 from sessions_app.models.compression import CompressedJSONField
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.session import Session
 
 
@@ -75,11 +76,11 @@ class ExplainabilityTurn(models.Model):
     model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     is_grounded = models.BooleanField(default=True)
     response_document = CompressedJSONField(null=True, blank=True)
-    command_result = models.JSONField(null=True, blank=True)
+    command_result = StoredJSONField(null=True, blank=True)
     context_report = CompressedJSONField(null=True, blank=True)
-    client_request = models.JSONField(null=True, blank=True)
-    unit_changes = models.JSONField(default=dict, blank=True)
-    error = models.JSONField(null=True, blank=True)
+    client_request = StoredJSONField(null=True, blank=True)
+    unit_changes = StoredJSONField(default=dict, blank=True)
+    error = StoredJSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["session_id", "turn_index"]

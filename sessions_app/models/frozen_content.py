@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.project import Project
 
 
@@ -24,7 +25,7 @@ class FrozenContent(models.Model):
     key = models.CharField(max_length=90, primary_key=True)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="frozen_contents")
     kind = models.CharField(max_length=8, choices=Kind)
-    content = models.JSONField()
+    content = StoredJSONField()
     created_at = models.DateTimeField(default=timezone.now)
     unused_since = models.DateTimeField(null=True, blank=True)
 

@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from sessions_app.identifiers import new_kb_id
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.project import Project
 from sessions_app.models.unit_fields import UnitFields
 
@@ -44,7 +45,7 @@ class KnowledgeLayer(models.Model):
 
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
-    ancestry = models.JSONField(default=list, blank=True)
+    ancestry = StoredJSONField(default=list, blank=True)
     index_version = models.CharField(max_length=80)
     postings_layer = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
     unit_count = models.PositiveIntegerField(default=0)

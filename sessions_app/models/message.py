@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.explainability_turn import ExplainabilityTurn
 from sessions_app.models.session import Session
 
@@ -22,7 +23,7 @@ class Message(models.Model):
     sequence = models.PositiveIntegerField()
     role = models.CharField(max_length=10, choices=Speaker)
     content = models.TextField()
-    payload = models.JSONField(null=True, blank=True)
+    payload = StoredJSONField(null=True, blank=True)
     turn = models.ForeignKey(
         ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="messages"
     )

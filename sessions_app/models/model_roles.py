@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.project import Project
 
 
@@ -13,7 +14,7 @@ class ModelRoles(models.Model):
     """
 
     project = models.OneToOneField(Project, on_delete=models.CASCADE, related_name="model_roles")
-    config = models.JSONField(default=dict)
+    config = StoredJSONField(default=dict)
     updated_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

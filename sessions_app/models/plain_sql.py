@@ -23,6 +23,7 @@ from django.db.models.expressions import Col
 
 from mrpvm.wire import json_bytes
 from sessions_app.models.compression import CompressedJSONField, compress
+from sessions_app.models.damage import damaged
 
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""
@@ -314,15 +315,18 @@ def _adapter(field: "Field[Any, Any]") -> Adapter | None:
 def _converters(field: "Field[Any, Any]") -> list[Converter]:
     """Return what makes the driver's value one of the field's."""
     if isinstance(field, JSONField) and field.decoder is None:
-        return [_parsed]
+        return [partial(_parsed, field)]
     column = Col("", field)
     found = [*connection.ops.get_db_converters(column), *column.get_db_converters(connection)]
     return [partial(_converted_by, convert, column) for convert in found]
 
 
-def _parsed(value: str | None) -> Any:
+def _parsed(field: JSONField, value: str | None) -> Any:
     # What is stored is one value without spaces around it, so nothing needs to be looked for there.
-    return None if value is None else _JSON.raw_decode(value)[0]
+    try:
+        return None if value is None else _JSON.raw_decode(value)[0]
+    except ValueError as error:
+        raise damaged(field) from error
 
 
 def _converted_by(convert: Callable[..., Any], column: Col, value: Any) -> Any:

@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.damage import StoredJSONField
+
 
 class Role(models.TextChoices):
     """What a member or key may do; each role may all that the ones before it may [O-25]."""
@@ -42,7 +44,7 @@ class Project(models.Model):
     slug = models.SlugField(max_length=80, unique=True)
     is_default = models.BooleanField(default=False)
     grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
-    flags = models.JSONField(default=dict, blank=True)
+    flags = StoredJSONField(default=dict, blank=True)
     session_memory_limit = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 

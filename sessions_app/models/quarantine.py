@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.knowledge import KnowledgeSource
 from sessions_app.models.session import Session
 
@@ -24,7 +25,7 @@ class QuarantinedChunk(models.Model):
     text = models.TextField()
     control_text = models.TextField(blank=True)
     message = models.TextField()
-    diagnostics = models.JSONField(default=list, blank=True)
+    diagnostics = StoredJSONField(default=list, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

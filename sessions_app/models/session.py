@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.identifiers import new_session_id
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.frozen_content import FrozenContent
 from sessions_app.models.knowledge import KnowledgeBase, KnowledgeLayer
 from sessions_app.models.project import Grounding, Project
@@ -50,7 +51,7 @@ class Session(models.Model):
     preferred_goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     preferred_deliberation_level = models.PositiveSmallIntegerField(default=0)
     preferred_model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
-    model_config = models.JSONField(default=dict, blank=True)
+    model_config = StoredJSONField(default=dict, blank=True)
     skills = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
     snapshot_version = models.PositiveIntegerField(default=1)
     personas = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
@@ -60,10 +61,10 @@ class Session(models.Model):
     active_style = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001
     grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
     system_prompt = models.TextField(null=True, blank=True)  # noqa: DJ001
-    metadata = models.JSONField(default=dict, blank=True)
-    flags = models.JSONField(default=dict, blank=True)
-    summary = models.JSONField(null=True, blank=True)
-    planner_statistics = models.JSONField(null=True, blank=True)
+    metadata = StoredJSONField(default=dict, blank=True)
+    flags = StoredJSONField(default=dict, blank=True)
+    summary = StoredJSONField(null=True, blank=True)
+    planner_statistics = StoredJSONField(null=True, blank=True)
 
     forked_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
     forked_at = models.PositiveIntegerField(null=True, blank=True)
@@ -130,7 +131,7 @@ class SessionEvent(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
     sequence = models.PositiveIntegerField()
     kind = models.CharField(max_length=40)
-    payload = models.JSONField(default=dict)
+    payload = StoredJSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

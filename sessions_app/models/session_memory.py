@@ -3,6 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.project import Project
 
 
@@ -15,7 +16,7 @@ class SessionMemory(models.Model):
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="session_memories")
     owner = models.CharField(max_length=128)
-    record = models.JSONField(default=dict)
+    record = StoredJSONField(default=dict)
     turn_count = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(default=timezone.now)
     last_accessed_at = models.DateTimeField(default=timezone.now)

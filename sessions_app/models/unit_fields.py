@@ -8,6 +8,7 @@ from typing import Any, Self
 from django.db import models
 
 from mrpvm.values import KnowledgeUnit
+from sessions_app.models.damage import StoredJSONField
 
 _COLUMNS = (
     "ku_type", "role", "topic", "title", "claim", "procedure", "condition", "text_body", "subject", "relation",
@@ -42,9 +43,9 @@ class UnitFields(models.Model):
     source_id = models.CharField(max_length=200)
     chunk_id = models.CharField(max_length=300)
     hash = models.CharField(max_length=64)
-    utility_acts = models.JSONField(default=list, blank=True)
-    phase_scopes = models.JSONField(default=list, blank=True)
-    provenance = models.JSONField(default=dict, blank=True)
+    utility_acts = StoredJSONField(default=list, blank=True)
+    phase_scopes = StoredJSONField(default=list, blank=True)
+    provenance = StoredJSONField(default=dict, blank=True)
 
     class Meta:
         abstract = True

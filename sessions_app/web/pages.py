@@ -33,7 +33,7 @@ def page(
         "can_write": member.can_write,
         "is_admin": member.is_admin,
         "section": section,
-        "version": settings.SPECTACULAR_SETTINGS["VERSION"],
+        "version": settings.MRPVM_VERSION,
     }
     return render(request, template, {**shared, **context}, status=status)
 

@@ -14,6 +14,8 @@ from sessions_app.models import (
     ApiKey,
     ContextUnit,
     ConversationPoint,
+    DamagedValue,
+    DatabaseVersion,
     Derivation,
     ExplainabilityTurn,
     HiddenUnit,
@@ -66,6 +68,8 @@ def add_rows_of_every_kind(how_many: int) -> None:
         session = create_session(project, title=f"{HOSTILE} {number}")
         _add_knowledge(session.mounted_kb)
         _add_people(project, number)
+        DamagedValue.objects.create(table="t", column="c", row_key=str(number), raw=HOSTILE.encode())
+        DatabaseVersion.objects.create(version=f"1.{number}", latest_migration=HOSTILE)
         PluginFailure.objects.create(plugin_id="kb-x", event="kb-loaded", error=HOSTILE, session_id=session.session_id)
         row = PluginStatistics(project=project, plugin_type="kb-plugin", plugin_id=f"{HOSTILE} {number}")
         row.experience = Experience()

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connections
 
+from sessions_app.actions.versions import record_version
 from sessions_app.checks import ENVIRONMENT_TAG
 from sessions_app.management.announcement import announcement
 from sessions_app.management.bootstrap import bootstrap
@@ -22,6 +23,7 @@ from sessions_app.management.server import (
     run_server,
     unusable_database,
 )
+from sessions_app.management.versions import check_version
 from sessions_app.queries.knowledge import outdated_layers
 
 
@@ -53,6 +55,7 @@ class Command(BaseCommand):
                 check_layer()
             self._check()
             bound_port = bound.getsockname()[1]
+            check_version(must_be_prepared=no_bootstrap)
             further = f"mrpvm serves {host}:{bound_port}."
             lines = further if no_bootstrap else self._prepare(host, bound_port, alone=not settings.REDIS_URL)
             self._warn_of_old_index()
@@ -86,6 +89,7 @@ class Command(BaseCommand):
 
     def _prepare(self, host: str, port: int, *, alone: bool) -> str:
         call_command("migrate", interactive=False, verbosity=0)
+        record_version(settings.MRPVM_VERSION)
         if settings.STATIC_ROOT:
             call_command("collectstatic", interactive=False, verbosity=0)
         started = bootstrap(settings.MRPVM_API_KEY or None, settings.MRPVM_DEMO, alone=alone)

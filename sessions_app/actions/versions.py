@@ -1,0 +1,12 @@
+"""Noting which version of the server has prepared the database."""
+
+from sessions_app.models import DatabaseVersion
+from sessions_app.queries.versions import latest_migration
+
+
+def record_version(version: str) -> None:
+    """Note that this version has brought the tables up to date.
+
+    Effects: a row, once for each version and state of the tables.
+    """
+    DatabaseVersion.objects.get_or_create(version=version, latest_migration=latest_migration())

@@ -1,0 +1,31 @@
+"""Whether this version of the server may use the database."""
+
+from django.conf import settings
+
+from sessions_app.management.server import CannotStart, named_database
+from sessions_app.queries.versions import database_version, latest_migration, missing_migrations, unknown_migrations
+
+
+def check_version(*, must_be_prepared: bool) -> None:
+    """Refuse a database that a newer version has changed: what it stores there would be read wrongly or lost.
+
+    Args:
+        must_be_prepared: nobody is going to migrate it, so an older one is refused too.
+
+    Raises:
+        CannotStart: with both versions.
+    """
+    if unknown := unknown_migrations():
+        newer = database_version() or "another version"
+        raise CannotStart(
+            f"{named_database()}: mrpvm {newer} has changed this database ({unknown[-1]}), and this is mrpvm"
+            f" {settings.MRPVM_VERSION}, which knows it up to {latest_migration()}. Install mrpvm {newer} or a later"
+            " version, or restore a backup from before it."
+        )
+    if must_be_prepared and missing_migrations():
+        older = database_version()
+        tables = f"those of mrpvm {older}" if older else "not complete"
+        raise CannotStart(
+            f"{named_database()}: its tables are {tables}, and this is mrpvm {settings.MRPVM_VERSION}."
+            " Start one process without --no-bootstrap first: it brings the tables up to date."
+        )
