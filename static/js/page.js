@@ -63,7 +63,7 @@ onElements("[data-messages]", showTurn);
 addEventListener("hashchange", showTurn);
 
 // The current page's or tab's link is in sight where the links do not all fit.
-onElements(".nav [aria-current], .tabs [aria-current]", (link) => {
+onElements(".tabs [aria-current]", (link) => {
   link.parentElement.scrollLeft = link.offsetLeft - link.parentElement.offsetLeft - link.offsetWidth;
 });
 

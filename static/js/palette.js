@@ -11,6 +11,7 @@ class Palette extends Combobox {
     this.none = dialog.querySelector(".palette__none");
     this.field.addEventListener("input", () => this.list());
     this.field.addEventListener("keydown", (event) => this.onKey(event));
+    document.addEventListener("click", (event) => event.target.closest?.("[data-palette-open]") && this.open());
     dialog.addEventListener("click", (event) => this.run(event.target.closest("[role=option]")));
     document.addEventListener("keydown", (event) => {
       if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;

@@ -1,0 +1,83 @@
+"""The main navigation: one entry a line, in the order of the rail at the left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import cached_property
+
+
+@dataclass(frozen=True, kw_only=True)
+class RailEntry:
+    """A page that the rail leads to.
+
+    `section` is what `page(section=...)` is given by the pages below it. `drawing` is the path of a 16 by 16 icon.
+    `role` is "admin" for admins of the project, "staff" for users of the admin site, empty for everybody.
+    """
+
+    section: str
+    name: str
+    url_name: str
+    drawing: str
+    role: str = ""
+
+    @cached_property
+    def url(self) -> str:
+        """Return the address of the page."""
+        return reverse(self.url_name)
+
+
+RAIL = (
+    RailEntry(section="sessions", name="Sessions", url_name="sessions", drawing="M2.5 3.5h11v7h-6l-3 2.5v-2.5h-2z"),
+    RailEntry(
+        section="search",
+        name="Search",
+        url_name="search",
+        drawing="M7 2.8a4.2 4.2 0 1 0 0 8.4a4.2 4.2 0 1 0 0-8.4zM10.2 10.2L14 14",
+    ),
+    RailEntry(
+        section="knowledge",
+        name="Knowledge",
+        url_name="knowledge",
+        drawing="M8 4C6.5 3 4.5 2.8 2.5 3v9.5c2-.2 4 0 5.5 1 1.5-1 3.5-1.2 5.5-1V3c-2-.2-4 0-5.5 1zM8 4v9.5",
+    ),
+    RailEntry(
+        section="plugins",
+        name="Plugins",
+        url_name="plugins",
+        drawing="M5.5 2v3.5M10.5 2v3.5M3.5 5.5h9v2.5a4.5 4.5 0 0 1-9 0zM8 12.5V15",
+    ),
+    RailEntry(
+        section="settings",
+        name="Settings",
+        url_name="settings",
+        drawing="M2.5 5h5M11.5 5h2M2.5 11h2M8.5 11h5"
+        "M9.5 3a2 2 0 1 0 0 4a2 2 0 1 0 0-4zM6.5 9a2 2 0 1 0 0 4a2 2 0 1 0 0-4z",
+    ),
+    RailEntry(
+        section="api-keys",
+        name="API keys",
+        url_name="api-keys",
+        drawing="M5 5a3 3 0 1 0 0 6a3 3 0 1 0 0-6zM8 8h6M11.5 8v2.5M14 8v2",
+        role="admin",
+    ),
+    RailEntry(
+        section="api-docs",
+        name="API docs",
+        url_name="api:docs",
+        drawing="M4 2h5.5L12.5 5v9H4zM9.5 2v3h3M6 8h4.5M6 10.8h4.5",
+    ),
+    RailEntry(
+        section="admin",
+        name="Admin",
+        url_name="admin:index",
+        drawing="M8 1.8l5 1.9v3.8c0 3.2-2 5.5-5 6.7-3-1.2-5-3.5-5-6.7V3.7z",
+        role="staff",
+    ),
+)
+
+
+def rail(request: HttpRequest) -> dict[str, Sequence[RailEntry]]:
+    """Return the entries for the templates of all pages; what a user's role hides is left out there."""
+    return {"rail": RAIL}
