@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet, Subquery
 
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
+    KnowledgeLayer,
     LayerUnit,
     Message,
     Session,
@@ -150,11 +151,20 @@ class Neighbours:
 
 def neighbours(turn: ExplainabilityTurn) -> Neighbours:
     """Return the neighbours of a turn in its session [UI-7]."""
-    others = ExplainabilityTurn.objects.filter(session_id=turn.session_id).values_list("request_id", flat=True)
-    return Neighbours(
-        previous=others.filter(turn_index__lt=turn.turn_index).order_by("-turn_index").first(),
-        next=others.filter(turn_index__gt=turn.turn_index).order_by("turn_index").first(),
-    )
+    others = ExplainabilityTurn.objects.filter(session_id=turn.session_id)
+    place = turn.turn_index
+    # Numbers have gaps only where turns were removed, so one query finds both as a rule.
+    beside = dict(others.filter(turn_index__in=(place - 1, place + 1)).values_list("turn_index", "request_id"))
+    previous, following = beside.get(place - 1), beside.get(place + 1)
+    if previous is None and place > 1:
+        previous = _first_of(others.filter(turn_index__lt=place).order_by("-turn_index"))
+    if following is None and place < turn.session.turn_sequence:
+        following = _first_of(others.filter(turn_index__gt=place).order_by("turn_index"))
+    return Neighbours(previous=previous, next=following)
+
+
+def _first_of(turns: QuerySet[ExplainabilityTurn]) -> str | None:
+    return turns.values_list("request_id", flat=True).first()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,8 +183,9 @@ def known_units(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str
     session = turn.session
     staged = UnitEvent.objects.filter(session_id=session.pk, unit_id__in=unit_ids, step=UnitEvent.Step.STAGED)
     own = ContextUnit.objects.filter(session_id=session.pk, unit_id__in=unit_ids)
-    mount = session.mounts.filter(mounted_at__lte=turn.created_at).select_related("layer").order_by("-id").first()
-    layers = {session.draft_id, *session.draft.ancestry, *(mount.layer.chain if mount else ())}
+    mounted = session.mounts.filter(mounted_at__lte=turn.created_at).order_by("-id").values("layer_id")[:1]
+    tops = KnowledgeLayer.objects.filter(Q(pk=session.draft_id) | Q(pk=Subquery(mounted)))
+    layers = {pk for top in tops for pk in top.chain}
     based = LayerUnit.objects.filter(layer_id__in=layers, unit_id__in=unit_ids)
     found = {row.unit_id: KnownUnit(text=row.text) for row in (*_texts_only(based), *_texts_only(own))}
     for event in staged.select_related("turn").order_by("id"):

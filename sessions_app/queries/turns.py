@@ -40,18 +40,16 @@ def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTu
     Raises:
         NotFound: TURN_NOT_FOUND.
     """
-    found = (
-        ExplainabilityTurn.objects.filter(
+    try:
+        found = ExplainabilityTurn.objects.select_related("session").get(
             request_id=request_id,
             session__session_id=session_id,
             session__project=project,
             session__deleted_at__isnull=True,
         )
-        .select_related("session__mounted_kb", "session__draft", "session__project")
-        .first()
-    )
-    if found is None:
-        raise NotFound(f"There is no turn '{request_id}' in this session.", code="TURN_NOT_FOUND")
+    except ExplainabilityTurn.DoesNotExist:
+        raise NotFound(f"There is no turn '{request_id}' in this session.", code="TURN_NOT_FOUND") from None
+    found.session.project = project
     return found
 
 
@@ -230,14 +228,32 @@ def judged_units(turns: Iterable[ExplainabilityTurn], unit_id: str | None = None
         for turn_pk, steps in batches.filter(turn__in=some).values_list("turn_id", "judged"):
             judged[turn_pk] += steps or ()
     return [
+        event
+        for turn_pk, turn in by_key.items()
+        for event in _judgements(turn, judged[turn_pk])
+        if unit_id in (None, event.unit_id)
+    ]
+
+
+def _judgements(turn: ExplainabilityTurn, judged: Iterable[Any]) -> list[UnitEvent]:
+    return [
         UnitEvent(
             session_id=turn.session_id, turn=turn, unit_id=unit, step=step, store=store, execution_id=execution_id,
             rank=rank, score=score, reason=reason, created_at=turn.finished_at or turn.created_at,
         )
-        for turn_pk, turn in by_key.items()
-        for unit, step, store, execution_id, rank, score, reason in judged[turn_pk]
-        if unit_id in (None, unit)
+        for unit, step, store, execution_id, rank, score, reason in judged
     ]  # fmt: skip
+
+
+def events_and_judgements(turn: ExplainabilityTurn) -> tuple[list[Event], list[UnitEvent]]:
+    """Return the turn's machine events, and what retrieval and solving did to units as unsaved rows; one query."""
+    found: list[Event] = []
+    judged: list[Any] = []
+    batches = TurnEvents.objects.filter(turn_id=turn.pk).order_by("first_sequence")
+    for records, steps in batches.values_list("events", "judged"):
+        found.extend(map(event_of, records))
+        judged.extend(steps or ())
+    return found, _judgements(turn, judged)
 
 
 def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:

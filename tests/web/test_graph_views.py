@@ -121,14 +121,14 @@ def test_timeline_and_outline_are_well_formed_for_any_text(stored: dict[str, Any
     for each in [*stored["frames"], *stored["pluginExecutions"]]:
         each |= {"label": text, "pluginName": text, "stage": text, "purpose": text, "status": text}
     shown = shown_of(stored)
-    for markup in (render_timeline(shown), f"<ul>{render_outline(shown, '').rows}</ul>"):
+    for markup in (render_timeline(shown), f"<ul>{render_outline(shown).rows}</ul>"):
         for element in ElementTree.fromstring(markup).iter():  # noqa: S314 - made here
             assert "style" not in element.attrib
             assert not any(name.startswith("on") for name in element.attrib)
 
 
 def rows(stored: dict[str, Any], **options: Any) -> list[ElementTree.Element]:
-    markup = render_outline(shown_of(stored, **options), "").rows
+    markup = render_outline(shown_of(stored, **options)).rows
     return list(ElementTree.fromstring(f"<ul>{markup}</ul>"))  # noqa: S314 - made here
 
 
@@ -157,7 +157,7 @@ def test_rows_below_a_shut_frame_begin_hidden() -> None:
 
 
 def test_a_long_outline_comes_in_part_and_says_how_much_is_missing() -> None:
-    found = render_outline(shown_of(chain(50)), "", limit=20)
+    found = render_outline(shown_of(chain(50)), limit=20)
     assert found.rows.count('role="treeitem"') == 20
     assert (found.row_count, found.left_out) == (51, 31)
 
@@ -209,7 +209,7 @@ def test_what_was_returned_to_later_stands_later() -> None:
     structure = structure_of(returned_to())
     began = ["exec-0.1~1", "exec-0.2~1", "exec-0.3~1", "exec-0.4~1", "exec-0.2~2", "exec-0.5~1"]
     assert list(structure.items["frame-0"]) == began
-    rows = render_outline(shown_of(returned_to()), "").rows
+    rows = render_outline(shown_of(returned_to())).rows
     assert re.findall(r'data-id="(exec[^"]*)"', rows) == began
 
 
@@ -218,7 +218,7 @@ def test_planners_are_told_apart_by_their_phase() -> None:
     for markup in (render_shown(shown), render_timeline(shown)):
         assert "planner · post-seed" in markup
         assert "planner · post-kb" in markup
-    assert 'aria-label="Planner post-kb 12 ms, success"' in render_outline(shown, "").rows
+    assert 'aria-label="Planner post-kb 12 ms, success"' in render_outline(shown).rows
 
 
 def test_a_child_frame_says_the_beginning_of_its_question_and_all_of_it_when_asked() -> None:
@@ -233,7 +233,7 @@ def test_a_child_frame_says_the_beginning_of_its_question_and_all_of_it_when_ask
     assert below.endswith("…")
     assert question.startswith(below[:-1] + " ")
     assert f"<title>parallel-intent 1, {question}, " in svg
-    assert f'title="parallel-intent 1: {question} (' in render_outline(shown, "").rows
+    assert f'title="parallel-intent 1: {question} (' in render_outline(shown).rows
 
 
 def test_a_child_frame_follows_the_execution_that_opened_it_whatever_its_number() -> None:

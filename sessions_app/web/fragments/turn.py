@@ -1,15 +1,26 @@
 """The turn page: its head, and the one structure in three views: graph, timeline, outline."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from django.utils.safestring import SafeString
+
+from mrpvm.text_cache import TextCache
 from sessions_app.queries.outcomes import outcome
 from sessions_app.queries.pages import neighbours
 from sessions_app.queries.turns import discarded_texts
 from sessions_app.web.fragments.conversation import turn_tone
-from sessions_app.web.fragments.turn_structure import structure_of
-from sessions_app.web.graph import ShownGraph, render_outline, render_shown, render_timeline, show_structure
+from sessions_app.web.fragments.turn_structure import ended_structure, structure_of
+from sessions_app.web.graph import (
+    GraphStructure,
+    Outline,
+    ShownGraph,
+    render_outline,
+    render_shown,
+    render_timeline,
+    show_structure,
+)
 from sessions_app.web.graph.outline import ROWS_AT_FIRST
 from sessions_app.web.graph.shown import OPEN_AT_MOST
 from sessions_app.web.graph.status import duration_badge
@@ -54,29 +65,59 @@ def head_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
 
 def shown_graph(turn: "ExplainabilityTurn", reader: Reader) -> ShownGraph:
     """Return what the reader sees of the turn's graph."""
-    return show_structure(structure_of(turn), opened=reader.opened, shut=reader.shut, selected=reader.selected)
+    return _show(structure_of(turn), reader.opened, reader.shut, reader.selected)
 
 
-def stage_context(turn: "ExplainabilityTurn", shown: ShownGraph, reader: Reader) -> dict[str, Any]:
-    """Return the middle of the page: the graph, or the timeline in its place."""
-    is_timeline = reader.view == "timeline"
+def _show(structure: GraphStructure, opened: Collection[str], shut: Collection[str], selected: str) -> ShownGraph:
+    return show_structure(structure, opened=opened, shut=shut, selected=selected)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawing:
+    """The turn as graph and outline, as markup."""
+
+    graph: SafeString
+    outline: Outline
+    execution_count: int
+    frame_count: int
+
+
+def drawing(turn: "ExplainabilityTurn", reader: Reader) -> Drawing:
+    """Return the turn's graph and outline; those of an ended turn are drawn once for many looks at them."""
+    if turn.is_running:
+        return _drawn(shown_graph(turn, reader))
+    return _ended_drawing(turn.pk, turn.request_id, reader.opened, reader.shut, reader.selected)
+
+
+@TextCache
+def _ended_drawing(
+    turn_pk: int, request_id: str, opened: tuple[str, ...], shut: tuple[str, ...], selected: str
+) -> Drawing:
+    return _drawn(_show(ended_structure(turn_pk, request_id), opened, shut, selected))
+
+
+def _drawn(shown: ShownGraph) -> Drawing:
+    return Drawing(
+        graph=render_shown(shown),
+        outline=render_outline(shown, limit=ROWS_AT_FIRST),
+        execution_count=len(shown.whole.executions),
+        frame_count=len(shown.whole.frames),
+    )
+
+
+def stage_context(turn: "ExplainabilityTurn", reader: Reader) -> dict[str, Any]:
+    """Return the graph, the timeline in its place if that is looked at, and the outline beside them."""
+    drawn = drawing(turn, reader)
     return {
         "turn": turn,
         "session": turn.session,
-        "graph": render_shown(shown),
-        "timeline": render_timeline(shown) if is_timeline else "",
-        "execution_count": len(shown.whole.executions),
-        "frame_count": len(shown.whole.frames),
-        "can_open_all": len(shown.whole.executions) <= OPEN_AT_MOST,
+        "graph": drawn.graph,
+        "timeline": render_timeline(shown_graph(turn, reader)) if reader.view == "timeline" else "",
+        "outline": drawn.outline,
+        "execution_count": drawn.execution_count,
+        "frame_count": drawn.frame_count,
+        "can_open_all": drawn.execution_count <= OPEN_AT_MOST,
     }
-
-
-def outline_context(
-    turn: "ExplainabilityTurn", shown: ShownGraph, selected: str, *, is_whole: bool = False
-) -> dict[str, Any]:
-    """Return the graph as a tree of words; a long one in part, unless all of it is asked for."""
-    limit = None if is_whole else ROWS_AT_FIRST
-    return {"turn": turn, "session": turn.session, "outline": render_outline(shown, selected, limit=limit)}
 
 
 def one_of(wanted: str | None, known: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.queries.pages import KnownUnit, known_units
-from sessions_app.queries.turns import events, unit_events
+from sessions_app.queries.turns import events_and_judgements, own_unit_events
 from sessions_app.web.fragments.turn_budget import budget_context
 from sessions_app.web.fragments.turn_requests import model_calls, preparing_requests
 from sessions_app.web.fragments.turn_rewriting import rewriting_context
@@ -68,7 +68,8 @@ class LedgerRow:
 
 def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
     """Return the sections of the context, the ledger with its counts, and which executions called a model."""
-    rows = _ledger(event for event in unit_events(turn) if event.step in _FATES)
+    events, judged = events_and_judgements(turn)
+    rows = _ledger(event for event in (*own_unit_events(turn), *judged) if event.step in _FATES)
     shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
     known = known_units(turn, {row.unit_id for row in shown})
     for row in shown:
@@ -83,7 +84,7 @@ def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
         "ledger": shown,
         "ledger_left_out": len(rows) - len(shown),
         "ledger_counts": counts,
-        "model_calls": model_calls(events(turn)),
+        "model_calls": model_calls(events),
         "preparing_count": len(preparing_requests(turn)),
         **budget_context(turn),
         **rewriting_context(turn),

@@ -12,9 +12,10 @@ if TYPE_CHECKING:
 
 def structure_of(turn: "ExplainabilityTurn") -> GraphStructure:
     """Return the turn's graph; that of an ended turn is read once for many looks at it."""
-    return read_structure(graph(turn)) if turn.is_running else _ended_structure(turn.pk, turn.request_id)
+    return read_structure(graph(turn)) if turn.is_running else ended_structure(turn.pk, turn.request_id)
 
 
 @lru_cache(maxsize=4)
-def _ended_structure(turn_pk: int, request_id: str) -> GraphStructure:
+def ended_structure(turn_pk: int, request_id: str) -> GraphStructure:
+    """Return the graph of a turn that has ended, by its key and the id that no other turn ever has."""
     return read_structure(ended_graph(turn_pk, request_id))

@@ -40,7 +40,7 @@ class _Place:
     set_size: int
 
 
-def render_outline(shown: ShownGraph, selected: str, *, limit: int | None = None) -> Outline:
+def render_outline(shown: ShownGraph, *, limit: int | None = None) -> Outline:
     """Return the rows of all frames and executions; below a frame that the graph shows shut they begin hidden."""
     structure = shown.whole
     places = list(_places(structure))
@@ -49,11 +49,11 @@ def render_outline(shown: ShownGraph, selected: str, *, limit: int | None = None
     hidden_below = 0
     for place in kept:
         if hidden_below and place.level > hidden_below:
-            rows.append(_row(structure, place, selected, is_hidden=True, is_shut=False))
+            rows.append(_row(structure, place, shown.selected, is_hidden=True, is_shut=False))
             continue
         is_shut = place.item_id in shown.collapsed
         hidden_below = place.level if is_shut else 0
-        rows.append(_row(structure, place, selected, is_hidden=False, is_shut=is_shut))
+        rows.append(_row(structure, place, shown.selected, is_hidden=False, is_shut=is_shut))
     # Every row was escaped when it was made.
     return Outline(mark_safe("".join(rows)), len(places), len(places) - len(kept))  # noqa: S308
 

@@ -8,11 +8,12 @@ from sessions_app.web.graph.structure import GraphStructure, collapse, frames_to
 
 @dataclass(frozen=True, slots=True)
 class ShownGraph:
-    """The structure as recorded, and as shown with the frames of `collapsed` shut."""
+    """The structure as recorded, and as shown with the frames of `collapsed` shut; `selected` is an id or empty."""
 
     whole: GraphStructure
     visible: GraphStructure
     collapsed: frozenset[str]
+    selected: str = ""
 
 
 EVERY = "all"
@@ -42,7 +43,7 @@ def show_structure(
     kept_open = _with_ancestors(whole, opened_ids | ({around} if around else set()))
     collapsed = (at_first - kept_open) | (whole.frames.keys() & shut_ids)
     collapsed -= {whole.root_id} | (_with_ancestors(whole, [around]) if around else frozenset())
-    return ShownGraph(whole, collapse(whole, collapsed), collapsed)
+    return ShownGraph(whole, collapse(whole, collapsed), collapsed, selected)
 
 
 def _with_ancestors(structure: GraphStructure, frame_ids: Iterable[str]) -> frozenset[str]:

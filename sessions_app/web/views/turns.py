@@ -21,7 +21,6 @@ from sessions_app.web.fragments.turn import (
     Reader,
     head_context,
     one_of,
-    outline_context,
     shown_graph,
     stage_context,
 )
@@ -33,7 +32,7 @@ from sessions_app.web.fragments.turn_overview import overview_context
 from sessions_app.web.fragments.turn_requests import PREPARING, requests_context
 from sessions_app.web.fragments.turn_runs import SIDES, runs_context, side_svg
 from sessions_app.web.fragments.turn_state import state_context
-from sessions_app.web.graph import render_timeline
+from sessions_app.web.graph import render_outline, render_timeline
 from sessions_app.web.pages import back_to, page, tell, tell_error
 
 if TYPE_CHECKING:
@@ -58,11 +57,9 @@ def show(request: HttpRequest, member: Member, session_id: str, request_id: str)
     """Show the turn; the address holds the view, the tab, the selection and what was opened and shut."""
     turn = turns.turn(member.project, session_id, request_id)
     reader = _reader(request.GET)
-    shown = shown_graph(turn, reader)
     context = {
         **head_context(turn),
-        **outline_context(turn, shown, reader.selected),
-        **stage_context(turn, shown, reader),
+        **stage_context(turn, reader),
         **_panel(turn, reader.tab),
         **_detail(turn, reader.selected),
         "reader": reader,
@@ -90,8 +87,7 @@ def _detail(turn: "ExplainabilityTurn", selected: str) -> dict[str, Any]:
 def graph(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
     """Return the picture alone."""
     turn = turns.turn(member.project, session_id, request_id)
-    reader = _reader(request.GET)
-    return page(request, "turn/stage.html#svg", member, stage_context(turn, shown_graph(turn, reader), reader))
+    return page(request, "turn/stage.html#svg", member, stage_context(turn, _reader(request.GET)))
 
 
 @require_safe
@@ -109,9 +105,9 @@ def outline(request: HttpRequest, member: Member, session_id: str, request_id: s
     """Return the outline, with `rows=all` its rows alone and all; the reader's own address says what is selected."""
     turn = turns.turn(member.project, session_id, request_id)
     reader = _reader(QueryDict(urlsplit(request.headers.get("HX-Current-URL", "")).query))
-    is_whole = request.GET.get("rows") == "all"
-    context = outline_context(turn, shown_graph(turn, reader), reader.selected, is_whole=is_whole)
-    return page(request, f"{TEMPLATE}#{'outline-rows' if is_whole else 'outline'}", member, context)
+    if request.GET.get("rows") == "all":
+        return page(request, f"{TEMPLATE}#outline-rows", member, {"outline": render_outline(shown_graph(turn, reader))})
+    return page(request, f"{TEMPLATE}#outline", member, stage_context(turn, reader))
 
 
 @require_safe
