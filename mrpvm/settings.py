@@ -10,11 +10,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+import platformdirs
 from django.utils.csp import CSP
 
 from sessions_app.environment import Environment
 
-BASE_DIR = Path(__file__).resolve().parent.parent
+# templates/, static/, skills/ and the like: inside the package where it is installed, else beside manage.py.
+_INSIDE_PACKAGE = Path(__file__).resolve().parent / "shipped"
+INSTALLED = _INSIDE_PACKAGE.is_dir()
+BASE_DIR = _INSIDE_PACKAGE if INSTALLED else Path(__file__).resolve().parent.parent
 ENVIRONMENT = Environment(os.environ)
 ENVIRONMENT_PROBLEMS = ENVIRONMENT.problems
 MRPVM_VERSION = "0.1.0"
@@ -24,7 +28,9 @@ PRODUCTION = ENVIRONMENT.choice("MRPVM_ENV", ("development", "production")) == "
 
 HOST = ENVIRONMENT.text("HOST") or "127.0.0.1"
 PORT = ENVIRONMENT.whole_number("PORT", 8000, highest=65535)  # 0 takes any free port
-MRPVM_DATA_DIR = ENVIRONMENT.data_directory("MRPVM_DATA_DIR", BASE_DIR / "var")
+MRPVM_DATA_DIR = ENVIRONMENT.data_directory(
+    "MRPVM_DATA_DIR", BASE_DIR / "var" if not INSTALLED else platformdirs.user_data_path("mrpvm", appauthor=False)
+)
 MRPVM_SHIPPED_DIR = BASE_DIR  # skills/, personas/ and agents/ that come with the server
 MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
 MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start

@@ -25,6 +25,7 @@ class ServerProcess:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         self.environment = kept | {"MRPVM_DATA_DIR": str(data), "MRPVM_DEMO": "0", "PORT": "0"} | variables
         self.command = [sys.executable, "manage.py", "serve", *arguments]
+        self.cwd = ROOT
         self.output = ""
         self._is_ready = threading.Event()
 
@@ -32,7 +33,7 @@ class ServerProcess:
         """Start, and wait until the server says that it is ready."""
         self.process = subprocess.Popen(
             self.command,
-            cwd=ROOT,
+            cwd=self.cwd,
             env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -100,7 +101,7 @@ class ServerProcess:
     def _run(self, command: list[str]) -> tuple[int, str]:
         done = subprocess.run(
             command,
-            cwd=ROOT,
+            cwd=self.cwd,
             env=self.environment,
             capture_output=True,
             text=True,

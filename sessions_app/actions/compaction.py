@@ -118,7 +118,7 @@ def compact_base(base: KnowledgeBase, watch: Callable[[], object] = lambda: None
     head, lower = base.head, _fold_from(base.head)
     folded = head.chain if lower is None else head.chain[: head.chain.index(lower.pk)]
     if outdated_layers(head.chain).exists():
-        raise Conflict("The base was indexed by another version: it is folded once `manage.py reindex` has run.")
+        raise Conflict("The base was indexed by another version: it is folded once it is reindexed.")
     if len(folded) < 2:
         KnowledgeBase.objects.filter(pk=base.pk).update(compaction_asked_at=None)
         return False

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
@@ -104,6 +105,26 @@ def set_member(project: Project, user: User, role: str) -> Membership:
     if role not in Role.values:
         raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
     return Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})[0]
+
+
+@transaction.atomic
+def add_member(project: Project, name: str, role: str | None = None) -> Membership:
+    """Return the membership of the user of this name, making both where they are missing.
+
+    Args:
+        role: None leaves the role that the user has; a new member becomes an editor.
+
+    Raises:
+        InvalidInput: a name that no user can have, an unknown role.
+    """
+    try:
+        User._meta.get_field("username").clean(name, None)
+    except ValidationError as error:
+        raise InvalidInput(f"'{name}' cannot name a user: {' '.join(error.messages)}") from None
+    user, _ = User.objects.get_or_create(username=name)
+    if role is not None:
+        return set_member(project, user, role)
+    return Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.EDITOR})[0]
 
 
 def remove_member(membership: Membership) -> None:

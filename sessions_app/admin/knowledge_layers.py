@@ -56,7 +56,7 @@ class KnowledgeLayerAdmin(ReadOnlyAdmin):
         """Return whether the code has written what its units are found by, and else what to do [O-35]."""
         if not layer.own_unit_count:
             return "–"
-        return "up to date" if layer.index_version == indexing.INDEX_VERSION else "old: run manage.py reindex"
+        return "up to date" if layer.index_version == indexing.INDEX_VERSION else "old: run the command reindex"
 
     @admin.display(description="belonging to it")
     def lists(self, layer: KnowledgeLayer) -> SafeString:

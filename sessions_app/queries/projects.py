@@ -5,7 +5,21 @@ from collections.abc import Collection
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from mrpvm.errors import NotFound
 from sessions_app.models import ApiKey, Membership, Project, Role
+
+
+def project_named(slug: str | None) -> Project:
+    """Return the project with the slug, the default one for None.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = Project.objects.filter(is_default=True) if slug is None else Project.objects.filter(slug=slug)
+    project = found.first()
+    if project is None:
+        raise NotFound("There is no project yet: start the server once." if slug is None else f"No project '{slug}'.")
+    return project
 
 
 def membership_of(user: User, project_slug: str | None = None) -> Membership | None:

@@ -20,7 +20,7 @@ CODES: Mapping[str, str] = {
     "chain_broken": "the provider no longer knew the response that the request followed; it was sent again without",
     "session_expired_restarted": "the session had expired, so a new one goes on from its transcript",
     "index_outdated": "the index was written by another version, so some words are not found in it; the operator's"
-    " command `manage.py reindex` brings it up to date",
+    " command `reindex` brings it up to date",
     "conversation_ambiguous": "several sessions could have had this conversation, so a new one goes on from it",
     "summary_failed": "the model did not summarise the older messages, so rules did",
     "rewriting_failed": "the message could not be rewritten for the search, so it was searched for as it stands",

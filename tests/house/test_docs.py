@@ -87,8 +87,13 @@ def test_every_variable_stands_in_the_settings_page_with_its_default() -> None:
 
 
 def test_no_other_module_reads_the_environment() -> None:
-    # The last one only tells numpy, which has no other way to be told.
-    allowed = {"mrpvm/settings.py", "mrpvm/asgi.py", "mrpvm/knowledge/arrays.py"}
+    # The last two name the settings, and tell numpy what it cannot be told otherwise.
+    allowed = {
+        "mrpvm/settings.py",
+        "mrpvm/asgi.py",
+        "sessions_app/management/command_line.py",
+        "mrpvm/knowledge/arrays.py",
+    }
     readers = {
         relative(path)
         for path in CODE

@@ -22,7 +22,7 @@ from tests.web.admin_scene import operator, operators
 from tests.web.page_scene import check_html, member_client
 
 __all__ = ["operator", "operators"]
-COMMAND = "manage.py reindex"
+COMMAND = "reindex"
 
 
 @pytest.fixture
@@ -70,9 +70,9 @@ def test_the_knowledge_pages_warn(outdated: KnowledgeBase, project: Project) -> 
 
 def test_the_admin_says_which_layers_are_old(outdated: KnowledgeBase, operators: Client) -> None:
     address = reverse("admin:sessions_app_knowledgelayer_changelist")
-    assert operators.get(address).content.decode().count(f"run {COMMAND}") == 1
+    assert operators.get(address).content.decode().count(f"run the command {COMMAND}") == 1
     reindex()
-    assert f"run {COMMAND}" not in operators.get(address).content.decode()
+    assert f"run the command {COMMAND}" not in operators.get(address).content.decode()
 
 
 def test_the_server_warns_when_it_starts(outdated: KnowledgeBase) -> None:

@@ -100,7 +100,7 @@ class Command(BaseCommand):
         if count:
             self.stderr.write(
                 f"Warning: another version has indexed {count} layer{'' if count == 1 else 's'} of knowledge; searches"
-                " miss words there. Run manage.py reindex, now or while the server runs."
+                " miss words there. Run the command `reindex`, now or while the server runs."
             )
 
     def _say(self, lines: str) -> None:

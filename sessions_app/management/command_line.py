@@ -1,0 +1,46 @@
+"""The console script `mrpvm`: every management command, the server's own first."""
+
+import os
+import sys
+
+from django.core.management import ManagementUtility, get_commands, load_command_class
+
+_OF_DJANGO = ("migrate", "changepassword", "shell", "dbshell")
+"""Django's commands that the help names too; the others can be called all the same."""
+
+
+class CommandLine(ManagementUtility):
+    """Django's command line under the name `mrpvm`."""
+
+    def __init__(self, argv: list[str]) -> None:
+        super().__init__(["mrpvm", *argv[1:]])
+        self.prog_name = "mrpvm"
+
+    def main_help_text(self, commands_only: bool = False) -> str:
+        """Return one line a command, or the bare names of all."""
+        if commands_only:
+            return super().main_help_text(commands_only=True)
+        apps = get_commands()
+        own = sorted(name for name, app in apps.items() if app == "sessions_app")
+        lines = [f"  {name:<16}{_first_sentence(apps[name], name)}" for name in (*own, *_OF_DJANGO)]
+        return "\n".join(
+            [
+                "Usage: mrpvm COMMAND [options]",
+                "",
+                *lines,
+                "",
+                "mrpvm help COMMAND shows the options of one; mrpvm help --commands lists those of Django too.",
+            ]
+        )
+
+
+def _first_sentence(app: str, name: str) -> str:
+    command = load_command_class(app, name)
+    text = " ".join(command.help.split())
+    return text.split(". ")[0].rstrip(".")
+
+
+def main() -> None:
+    """Run the command that the arguments name."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
+    CommandLine(sys.argv).execute()

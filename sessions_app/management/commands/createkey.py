@@ -1,0 +1,29 @@
+"""`createkey`: makes an API key from the command line."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.api_keys import create_key
+from sessions_app.queries.projects import ROLES, project_named
+
+
+class Command(BaseCommand):
+    """Prints the key alone on standard output, so that a script can take it."""
+
+    help = "Make an API key and print it; it is shown this once."
+    requires_migrations_checks = True
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="what the key is for, as the API keys page lists it")
+        parser.add_argument("--role", default="editor", choices=[role for role, _ in ROLES])
+        parser.add_argument("--project", help="slug of the project; the default project without it")
+
+    def handle(self, *args: Any, name: str, role: str, project: str | None, **options: Any) -> None:
+        try:
+            _, plain = create_key(project_named(project), name, role)
+        except MRPError as refused:
+            raise CommandError(refused.message) from None
+        self.stdout.write(plain)

@@ -1,0 +1,32 @@
+"""`user`: adds a person to a project, or gives one a new way in."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
+
+from mrpvm.errors import MRPError
+from sessions_app.actions.projects import add_member, create_login_link
+from sessions_app.queries.projects import ROLES, project_named
+
+
+class Command(BaseCommand):
+    """Prints the path of a one-time login link; the person sets a password with `changepassword`, or never."""
+
+    help = "Add a user to a project, or change the role of one, and print a login link that works once."
+    requires_migrations_checks = True
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name")
+        parser.add_argument("--role", choices=[role for role, _ in ROLES], help="editor for a new user without it")
+        parser.add_argument("--project", help="slug of the project; the default project without it")
+
+    def handle(self, *args: Any, name: str, role: str | None, project: str | None, **options: Any) -> None:
+        try:
+            membership = add_member(project_named(project), name, role)
+        except MRPError as refused:
+            raise CommandError(refused.message) from None
+        link = reverse("login-link", args=[create_login_link(membership.user)])
+        self.stdout.write(f"{name} is {membership.role} in {membership.project}. Login link, good once for 12 hours:")
+        self.stdout.write(link)
