@@ -326,10 +326,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryMessage:
-    """One earlier utterance as the model sees it."""
+    """One earlier message as the model sees it: user, assistant, system or tool.
+
+    `tool` and `tool_input` name the tool that gave a result, and what it was given, where that is known.
+    """
 
     role: str
     content: str
+    tool: str = ""
+    tool_input: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,9 @@ from mrpvm.conversation.system_prompt import Instruction
 from mrpvm.conversation.window import Window
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
+LATEST_REPLY = "latest reply in the conversation above"
+"""What a message is called where it follows a conversation [H22]."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
@@ -146,7 +149,7 @@ def build_context(
         _whole("memory", "session memory", memory),
         _summary_section(summary),
         _window_section(window, note, source, places),
-        _whole("message", "request", message),
+        _message_section(message, window),
     ]
     report = ContextReport(
         conversation_source=source if window.messages else "none",
@@ -159,6 +162,22 @@ def build_context(
 def conversation_text(messages: Iterable[HistoryMessage]) -> str:
     """Return messages as a person reads them [H20]."""
     return "\n\n".join(f"**{item.role}**: {item.content}" for item in messages)
+
+
+def follows_reply(history: Iterable[HistoryMessage]) -> bool:
+    """Return whether a message follows a conversation, so that it answers the latest reply in it [H22]."""
+    return any(item.role == "assistant" for item in history)
+
+
+def message_to_read(message: str, history: Iterable[HistoryMessage]) -> dict[str, str]:
+    """Return a message as a model reads it in JSON: with what it is called where it follows a conversation [H22]."""
+    return {"message": message} | ({"message_is": LATEST_REPLY} if follows_reply(history) else {})
+
+
+def _message_section(message: str, window: Window) -> Section | None:
+    section = _whole("message", "request", message)
+    is_reply = section is not None and follows_reply(window.messages)
+    return replace(section, note=LATEST_REPLY) if section is not None and is_reply else section
 
 
 def _summarised(summary: Summary) -> str:
@@ -204,7 +223,7 @@ def _window_section(window: Window, note: str, source: str, places: tuple[int, i
         name="conversation",
         source=source,
         chars=len(shown),
-        text=None if places else shown,
+        text=None if places and not window.cut_count else shown,
         kept_count=len(window.messages),
         omitted_count=window.omitted_count,
         rule=window.rule,

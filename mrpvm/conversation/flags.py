@@ -16,7 +16,13 @@ ALIASES: Mapping[str, str] = {
     "quotes_enabled": "enable_quotes",
 }
 """Names of the same switches elsewhere."""
-LIMITS: Mapping[str, tuple[float, float]] = {"history_max_turns": (1, 500), "session_memory_ttl_hours": (0.0, 24 * 365)}
+LIMITS: Mapping[str, tuple[float, float]] = {
+    "history_max_turns": (1, 500),
+    "verbatim_max_turns": (1, 500),
+    "verbatim_max_tokens": (100, 100_000),
+    "summary_max_tokens": (50, 10_000),
+    "session_memory_ttl_hours": (0.0, 24 * 365),
+}
 """The least and the most that a flag with a number may be; where the least is whole, so is the number."""
 
 
@@ -24,7 +30,9 @@ LIMITS: Mapping[str, tuple[float, float]] = {"history_max_turns": (1, 500), "ses
 class Flags:
     """The policies of one turn. A policy that is off leaves no trace: the turn is the one without the feature.
 
-    `history_max_turns` counts exchanges of two messages each [K12]; memory lives `session_memory_ttl_hours` after its
+    `history_max_turns` counts exchanges of two messages each [K12]. With `enable_history_summarization`, so many
+    exchanges stay as they were said as `verbatim_max_turns` and `verbatim_max_tokens` allow, the newest always, beside
+    a summary of `summary_max_tokens` [K40]. Memory lives `session_memory_ttl_hours` after its
     last use [K32]. With `enable_quotes`, what cannot be answered shows the closest passage. Only a turn with
     `enable_skill_selection` asks a model which skill fits, if any [L-114].
     """
@@ -35,6 +43,9 @@ class Flags:
     enable_skill_selection: bool = False
     enable_quotes: bool = True
     history_max_turns: int = 10
+    verbatim_max_turns: int = 4
+    verbatim_max_tokens: int = 800
+    summary_max_tokens: int = 200
     session_memory_ttl_hours: float = 4.0
     document_bias: DocumentBias = "follow-ups"
 

@@ -18,7 +18,15 @@ from mrpvm.conversation.context import Context, ContextReport, build_context
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.memory import Remembered, recalled
 from mrpvm.conversation.personas import Persona, resolve_style
-from mrpvm.conversation.rewriting import FOLLOWS_UP, Rewriting, before_repeats, need_of, rewrite, stands_alone
+from mrpvm.conversation.rewriting import (
+    FOLLOWS_UP,
+    Rewriting,
+    before_repeats,
+    need_of,
+    rewrite,
+    spoken,
+    stands_alone,
+)
 from mrpvm.conversation.rewriting.by_model import model_asker
 from mrpvm.conversation.session_memory import Memory, told_terms
 from mrpvm.conversation.skills.choice import SkillChoice
@@ -29,16 +37,16 @@ from mrpvm.conversation.summary import (
     due_through,
     extend_by_rules,
     summarise,
+    through_within,
 )
 from mrpvm.conversation.system_prompt import Instruction, Told, client_prompt, instructions, system_prompt
-from mrpvm.conversation.window import Window, cut_window, without_current
-from mrpvm.values import HistoryMessage, Limits, Recall, Selection, SessionState, TurnRequest
+from mrpvm.conversation.window import Window, beside_summary, cost_of, cut_window, without_current
+from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage, Limits, Recall, Selection, SessionState, TurnRequest
 
 logger = logging.getLogger(__name__)
 
 SUMMARY_FAILED, REWRITING_FAILED = "summary_failed", "rewriting_failed"
 """Warnings: the rules summarised instead of the model; the turn went on without the rewriting."""
-SAID_ROLES = ("user", "assistant")
 BATCH_MESSAGES = 100
 """How many messages of an imported history the rules summarise at once."""
 LAST_ANSWER_WEIGHT, FIRST_MESSAGE_WEIGHT, MEANT_WEIGHT = 0.3, 0.1, 0.5
@@ -184,8 +192,8 @@ def _context(
     """Return the summary where it has grown, and the context before anything was retrieved."""
     asked = state.asked
     if asked.history is not None:
-        said = [item for item in without_current(asked.history, asked.message) if item.role in SAID_ROLES]
-        window = _cut(said[::-1], len(said), asked)
+        said = without_current(asked.history, asked.message)
+        window = cut_window(said[::-1], len(said), 2 * asked.flags.history_max_turns, asked.max_history_chars)
         context = build_context(
             message=asked.message, instructions=told, window=window, summary=Summary(), source="request"
         )
@@ -194,11 +202,9 @@ def _context(
     if asked.flags.enable_history_summarization:
         summary, warnings = _summary(state, model)
     rows = [item for item in state.messages if item.sequence > summary.through]
-    added = [item for item in asked.added if item.role in SAID_ROLES]
-    stored = [HistoryMessage(role=item.role, content=item.content) for item in rows]
-    window = _cut([*reversed(added), *stored], state.last_place - summary.through + len(added), asked)
-    kept_count = len(window.messages) - len(added)
-    is_stored = 0 < kept_count <= len(rows) and not added
+    window = _window(asked, rows, state.last_place - summary.through)
+    kept_count = len(window.messages) - len(asked.added)
+    is_stored = 0 < kept_count <= len(rows) and not asked.added
     shown = [item.content for item in window.messages]
     context = build_context(
         message=asked.message,
@@ -214,27 +220,42 @@ def _context(
     return summary if has_grown else None, context
 
 
-def _cut(newest_first: Sequence[HistoryMessage], total_count: int, asked: TurnInput) -> Window:
-    return cut_window(newest_first, total_count, 2 * asked.flags.history_max_turns, asked.max_history_chars)
+def _window(asked: TurnInput, stored: Sequence[Said], stored_count: int) -> Window:
+    """Return what stays of the stored messages that are not summarised, and of those that were said since."""
+    flags = asked.flags
+    messages = [HistoryMessage(role=item.role, content=item.content, tool=item.tool, tool_input=item.tool_input)
+                for item in stored]  # fmt: skip
+    newest_first, total_count = [*reversed(asked.added), *messages], stored_count + len(asked.added)
+    if not flags.enable_history_summarization:
+        return cut_window(newest_first, total_count, 2 * flags.history_max_turns, asked.max_history_chars)
+    return beside_summary(newest_first, total_count, 2 * flags.history_max_turns, _verbatim_chars(asked))
+
+
+def _verbatim_chars(asked: TurnInput) -> int:
+    return min(asked.max_history_chars, asked.flags.verbatim_max_tokens * CHARS_PER_TOKEN)
 
 
 def _summary(state: ConversationState, model: PreparationModel) -> tuple[Summary, tuple[str, ...]]:
-    """Return the summary as it must be for this turn; extended only when too many messages wait for it [K4, K41]."""
-    summary = state.summary
-    through = due_through(state.last_place, summary.through)
+    """Return the summary as it must be for this turn; extended only when too much waits for it [K4, K40, K41]."""
+    summary, flags = state.summary, state.asked.flags
+    through = due_through(state.last_place, summary.through, 2 * flags.verbatim_max_turns)
+    verbatim = [item for item in reversed(state.messages) if item.sequence > through]
+    room = _verbatim_chars(state.asked) - sum(map(cost_of, state.asked.added))
+    through = through_within(verbatim, through, max(0, room))
     if through <= summary.through:
         return summary, ()
+    max_chars = flags.summary_max_tokens * CHARS_PER_TOKEN
     waiting = [item for item in reversed(state.messages) if summary.through < item.sequence <= through]
     # Of an imported history the rules take up what is older than a model gets at once.
     older = [item for item in waiting if item.sequence <= through - MODEL_MESSAGES]
     for batch in batched(older, BATCH_MESSAGES, strict=False):
-        summary = extend_by_rules(summary, batch)
+        summary = extend_by_rules(summary, batch, max_chars)
     waiting = waiting[len(older) :]
     try:
-        return summarise(model, summary, waiting), ()
+        return summarise(model, summary, waiting, max_chars), ()
     except Exception:
         logger.warning("the summary of session %s was made by rules", state.session.session_id, exc_info=True)
-        return extend_by_rules(summary, waiting), (SUMMARY_FAILED,)
+        return extend_by_rules(summary, waiting, max_chars), (SUMMARY_FAILED,)
 
 
 def _recall(
@@ -242,7 +263,7 @@ def _recall(
 ) -> tuple[Recall, Rewriting | None, tuple[str, ...]]:
     """Return what the conversation adds to the turn's searches, the rewriting it comes from, and warnings."""
     asked = state.asked
-    said = before_repeats(asked.message, [item for item in history if item.role != "system"])
+    said = before_repeats(asked.message, spoken(history))
     rewriting, warnings = None, tuple[str, ...]()
     if asked.flags.enable_query_rewriting:
         try:

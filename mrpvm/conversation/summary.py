@@ -14,24 +14,24 @@ from typing import Any
 from mrpvm.conversation.answers import words_told
 from mrpvm.conversation.asking import PreparationModel
 from mrpvm.conversation.facts import facts_in
+from mrpvm.conversation.window import NEWEST_MESSAGES, OVERHEAD_CHARS, kept_chars
 from mrpvm.knowledge.lexicon import STOP_WORDS
 from mrpvm.knowledge.text import QUESTION_MARKS, stem
 from mrpvm.text_cache import TextCache
+from mrpvm.values import HistoryMessage
 
-VERBATIM_MESSAGES = 8
-"""As many stay as they were said [K41]."""
 BATCH_MESSAGES = 4
-"""So many are summarised at once [K41]."""
-MAX_CHARS = 1_000
-"""[K41], about 200 words [K40]."""
+"""So many are summarised at once [K41], or as many as stay if that is less."""
 SHOWN_CHARS = 300
 """How much of a message a model gets to summarise [K41]."""
 MODEL_MESSAGES = 40
 """So many a model gets to summarise at once, the newest; of an imported history the rules take the older ones."""
 FALLBACK_CHARS = 150
+CHARS_PER_WORD = 6
+"""Of English text, with the blank behind the word."""
 MODEL_PLUGIN_ID, MODEL_ROLE, MODEL_TIMEOUT_MS = "conversation-summary", "conversation", 15_000
 MODEL_SYSTEM = (
-    "You keep the running summary of a conversation. Write the new summary in at most 200 words: plain sentences, "
+    "You keep the running summary of a conversation. Write the new summary in at most {words} words: plain sentences, "
     "nothing that was not said. Keep every number, amount, date and name exactly as it was written."
 )
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]*", re.UNICODE)
@@ -44,12 +44,10 @@ _COMMON = STOP_WORDS | {"after", "like", "more", "one", "out", "up"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """One message to be summarised; `sequence` is its place in the conversation."""
+class Said(HistoryMessage):
+    """One stored message; `sequence` is its place in the conversation."""
 
     sequence: int
-    role: str
-    content: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +81,31 @@ def summary_of(record: Mapping[str, Any] | None) -> Summary:
     return Summary(through=record["through"], sentences=sentences, origin=record["origin"], note=record.get("note", ""))
 
 
-def due_through(message_count: int, through: int) -> int:
-    """Return up to where the summary should reach, so that at most eight messages stay verbatim [K41, K42]."""
-    while message_count - through > VERBATIM_MESSAGES:
-        through += BATCH_MESSAGES
+def due_through(message_count: int, through: int, verbatim_count: int) -> int:
+    """Return up to where the summary should reach, so that at most so many messages stay verbatim [K41, K42]."""
+    while message_count - through > verbatim_count:
+        through += min(BATCH_MESSAGES, verbatim_count)
     return through
 
 
-def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int = MAX_CHARS) -> Summary:
+def through_within(messages: Sequence[Said], through: int, max_chars: int) -> int:
+    """Return up to where the summary should reach, so that what stays verbatim costs at most so much [K40].
+
+    It grows by whole exchanges, and the newest one stays whatever it costs.
+
+    Args:
+        messages: those behind `through`, the oldest first.
+    """
+    costs = [min(len(item.content), kept_chars(item, max_chars)) + len(item.role) + OVERHEAD_CHARS for item in messages]
+    first, room = 0, max_chars - sum(costs)
+    while room < 0 and len(messages) - first > NEWEST_MESSAGES:
+        step = min(NEWEST_MESSAGES, len(messages) - first - NEWEST_MESSAGES)
+        room += sum(costs[first : first + step])
+        first += step
+    return messages[first - 1].sequence if first else through
+
+
+def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int) -> Summary:
     """Return the summary that takes these messages up too: the sentences that tell most, old and new alike [K44 to
     K46].
 
@@ -105,17 +120,18 @@ def extend_by_rules(summary: Summary, messages: Sequence[Said], max_chars: int =
     return Summary(through=through, sentences=tuple(sorted(chosen)))
 
 
-def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said]) -> Summary:
+def summarise(model: PreparationModel, summary: Summary, messages: Sequence[Said], max_chars: int) -> Summary:
     """Return the summary with these messages: in a model's words if there is one, else by the rules [K40, K45].
 
     Raises:
         MRPError: the model did not answer.
     """
     if not model.available:
-        return extend_by_rules(summary, messages)
+        return extend_by_rules(summary, messages, max_chars)
+    system = MODEL_SYSTEM.format(words=max_chars // CHARS_PER_WORD)
     text = request_for_model(summary, messages)
-    reply = model.ask(MODEL_PLUGIN_ID, MODEL_ROLE, MODEL_SYSTEM, text, timeout_ms=MODEL_TIMEOUT_MS)
-    return extend_by_model(summary, messages, reply)
+    reply = model.ask(MODEL_PLUGIN_ID, MODEL_ROLE, system, text, timeout_ms=MODEL_TIMEOUT_MS)
+    return extend_by_model(summary, messages, reply, max_chars)
 
 
 def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
@@ -124,7 +140,7 @@ def request_for_model(summary: Summary, messages: Sequence[Said]) -> str:
     return "\n".join(["Summary so far:", summary.text or "(none yet)", "", "New messages:", *lines])
 
 
-def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_chars: int = MAX_CHARS) -> Summary:
+def extend_by_model(summary: Summary, messages: Sequence[Said], reply: str, max_chars: int) -> Summary:
     """Return the summary in a model's words, with the facts that it left out put behind them [K44].
 
     They take half of the room at most; the note says how many did not fit.

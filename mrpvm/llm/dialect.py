@@ -1,12 +1,16 @@
 """The two APIs of an OpenAI-compatible endpoint: how a request is put, and how its answer is read [O-28]."""
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mrpvm.llm.port import Prompt
 from mrpvm.llm.roles import ModelConfig
-from mrpvm.values import Usage
+from mrpvm.values import HistoryMessage, Usage
+
+_NOT_IN_NAMES, _NAME_CHARS = re.compile(r"[^A-Za-z0-9_-]"), 64
 
 
 class Unreadable(Exception):
@@ -71,7 +75,8 @@ class ChatDialect:
 
     def body(self, model: str, prompt: Prompt, config: ModelConfig, *, streams: bool) -> dict[str, Any]:
         """Return the request's body."""
-        said = [{"role": "system", "content": _sendable(prompt.system)}, *_said(prompt)]
+        told = (item for place, message in enumerate(prompt.messages) for item in _chat_items(message, place))
+        said = [{"role": "system", "content": _sendable(prompt.system)}, *told]
         body: dict[str, Any] = {"model": model, "messages": said}
         body |= _given(
             temperature=config.temperature, reasoning_effort=config.thinking_level, verbosity=config.verbosity
@@ -128,7 +133,9 @@ class ResponsesDialect:
         body: dict[str, Any] = {
             "model": model,
             "instructions": _sendable(prompt.system),
-            "input": _said(prompt),
+            "input": [
+                item for place, message in enumerate(prompt.messages) for item in _response_items(message, place)
+            ],
             "store": False,
         }
         body |= _given(
@@ -183,8 +190,38 @@ class ResponsesDialect:
         return _usage(getattr(answer, "usage", None), "input_tokens", "output_tokens")
 
 
-def _said(prompt: Prompt) -> list[dict[str, str]]:
-    return [{"role": item.role, "content": _sendable(item.content)} for item in prompt.messages]
+def _chat_items(message: HistoryMessage, place: int) -> list[dict[str, Any]]:
+    """Return a message as `messages` of the chat API has it: a tool's result with the call that it answers."""
+    content = _sendable(message.content)
+    if message.role != "tool":
+        return [{"role": message.role, "content": content}]
+    call_id, function = f"call_{place}", {"name": _tool_name(message), "arguments": _tool_arguments(message)}
+    call = {"id": call_id, "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call_id, "content": content},
+    ]
+
+
+def _response_items(message: HistoryMessage, place: int) -> list[dict[str, Any]]:
+    """Return a message as `input` of the Responses API has it: a tool's result with the call that it answers."""
+    content = _sendable(message.content)
+    if message.role != "tool":
+        return [{"role": message.role, "content": content}]
+    called = {"call_id": f"call_{place}", "name": _tool_name(message), "arguments": _tool_arguments(message)}
+    return [
+        {"type": "function_call", **called},
+        {"type": "function_call_output", "call_id": called["call_id"], "output": content},
+    ]
+
+
+def _tool_name(message: HistoryMessage) -> str:
+    """Return a name that both APIs take."""
+    return _NOT_IN_NAMES.sub("_", message.tool)[:_NAME_CHARS] or "tool"
+
+
+def _tool_arguments(message: HistoryMessage) -> str:
+    return json.dumps({"input": message.tool_input} if message.tool_input else {})
 
 
 def _given(**fields: Any) -> dict[str, Any]:

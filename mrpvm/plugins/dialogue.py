@@ -7,8 +7,6 @@ from mrpvm.errors import MRPError
 from mrpvm.llm.port import OnText, Prompt, Reply
 from mrpvm.values import HistoryMessage
 
-ROLES_IN_DIALOGUE = ("user", "assistant", "system")
-
 
 class Dialogue:
     """The model calls of one plugin call, under one role and one system prompt.
@@ -49,7 +47,7 @@ class Dialogue:
                 plugin_id=self._descriptor.id,
                 role=self._role or self._descriptor.model_roles[0],
                 system=self._system,
-                messages=tuple(item for item in messages if item.role in ROLES_IN_DIALOGUE),
+                messages=tuple(messages),
                 wish=self._wish,
                 keeps_role=self._role is not None,
             ),

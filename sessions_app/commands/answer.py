@@ -195,7 +195,7 @@ def _store_trace(
 
 
 def _add_tool_message(session: Session, turn: ExplainabilityTurn, call: ToolCall) -> None:
-    """Keep what the tool was given and gave; the model's history has users' and assistants' words alone [O-45]."""
+    """Keep what the tool was given and gave [O-45]."""
     session.message_sequence += 1
     Message.objects.create(
         session=session,

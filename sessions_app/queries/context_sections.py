@@ -10,9 +10,6 @@ from mrpvm.values import HistoryMessage
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.queries.pages import known_units
 
-SAID_ROLES = ("user", "assistant")
-"""The roles of messages that a window holds."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionText:
@@ -46,7 +43,7 @@ def section_text(turn: ExplainabilityTurn, place: int) -> SectionText:
 
 def _of_messages(turn: ExplainabilityTurn, section: Mapping[str, Any]) -> SectionText:
     first, last = section["places"]
-    rows = turn.session.messages.filter(sequence__range=(first, last), role__in=SAID_ROLES).order_by("sequence")
+    rows = turn.session.messages.filter(sequence__range=(first, last)).order_by("sequence")
     said = [HistoryMessage(role=role, content=content) for role, content in rows.values_list("role", "content")]
     return SectionText(text=conversation_text(said), missing_count=max(0, section.get("kept_count", 0) - len(said)))
 

@@ -18,6 +18,9 @@ def server_flags() -> Flags:
         enable_skill_selection=settings.MRPVM_SKILL_SELECTION,
         enable_quotes=settings.MRPVM_QUOTES,
         history_max_turns=settings.MRPVM_HISTORY_MAX_TURNS,
+        verbatim_max_turns=settings.MRPVM_VERBATIM_MAX_TURNS,
+        verbatim_max_tokens=settings.MRPVM_VERBATIM_MAX_TOKENS,
+        summary_max_tokens=settings.MRPVM_SUMMARY_MAX_TOKENS,
         session_memory_ttl_hours=settings.MRPVM_SESSION_MEMORY_TTL_HOURS,
         document_bias=cast(DocumentBias, settings.MRPVM_DOCUMENT_BIAS),
     )

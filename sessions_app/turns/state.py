@@ -1,10 +1,13 @@
 """What a turn reads of its session before it runs: rows in, one frozen value out."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from django.conf import settings
 from django.utils import timezone
 
 from mrpvm.conversation.flags import Flags
-from mrpvm.conversation.preparation import SAID_ROLES, ConversationState, Guidance, TurnInput
+from mrpvm.conversation.preparation import ConversationState, Guidance, TurnInput
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.conversation.summary import Said, Summary, summary_of
 from mrpvm.values import Selection, SessionState
@@ -88,13 +91,20 @@ def _messages(session: Session, flags: Flags, summary: Summary) -> tuple[Said, .
         limit = max(limit, session.message_sequence - summary.through)
     rows = select_rows(
         Message,
-        ("sequence", "role", "content"),
+        ("sequence", "role", "content", "payload"),
         highest="sequence",
         limit=limit,
         session_id=session.pk,
-        role=SAID_ROLES,
     )
-    return tuple(Said(sequence=place, role=role, content=content) for place, role, content in rows)
+    return tuple(_said(*row) for row in rows)
+
+
+def _said(place: int, role: str, content: str, payload: Mapping[str, Any] | None) -> Said:
+    called = payload or {}
+    return Said(
+        sequence=place, role=role, content=content,
+        tool=str(called.get("tool", "")), tool_input=str(called.get("input", "")),
+    )  # fmt: skip
 
 
 def _memory(turn: ExplainabilityTurn, flags: Flags) -> Memory | None:

@@ -1,6 +1,7 @@
 """What the model gets to see, through the public endpoint: window, summary, flags, and the stored report [X2, K50]."""
 
 import itertools
+import json
 from typing import Any
 
 import pytest
@@ -116,8 +117,71 @@ def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: 
         session.refresh_from_db()
         report = prepared_turn(session, "And then?").report.as_record()
         sizes.append(report["tokens"])
-    assert max(sizes) <= 1_400
+    assert max(sizes) <= 1_100
     assert sizes[0] <= sizes[1] >= 0.95 * sizes[2]
+
+
+def test_long_messages_stay_within_the_tokens_of_the_policy(
+    editor: Caller, provider: Provider, unvalidated: None
+) -> None:
+    """[K40]: by default 800 tokens and a summary of 200; what does not fit is summarised, cut messages say so."""
+    session = begun(editor, 0)
+    told = [
+        {"role": role, "content": f"Thing {place} costs ${place}00. " + "And so on and so on. " * 120}
+        for place, role in enumerate(("user", "assistant") * 4)
+    ]
+    append_messages(session, told)
+    provider.otherwise = acting(say("Things cost money."))
+    answering = {"goal_solver_plugin": "gs-llm-fast", "seed_detector_plugin": "sd-symbolic"}
+    report = ask(editor, session, **answering)
+    conversation, summary = section(report, "conversation"), section(report, "summary")
+    assert (summary["places"], conversation["places"]) == ([1, 6], [7, 8])
+    assert conversation["tokens"] <= 800
+    assert summary["tokens"] <= 200
+    assert "(2 messages shown in part)" in conversation["note"]
+    user, assistant = sent(provider)[-3:-1]
+    assert len(assistant["content"]) <= 2_000
+    assert all(item["content"].endswith("[... cut: the message has 2,540 characters]") for item in (user, assistant))
+    assert conversation["text"] == f"**user**: {user['content']}\n\n**assistant**: {assistant['content']}"
+    wide = ask(editor, session, verbatim_max_tokens=3_000, **answering)
+    assert section(wide, "conversation")["kept_count"] == 4
+    assert "(1 message shown in part)" in section(wide, "conversation")["note"]
+
+
+def test_tool_results_and_system_messages_reach_the_model(
+    editor: Caller, provider: Provider, unvalidated: None
+) -> None:
+    session = begun(editor, 0)
+    append_messages(
+        session,
+        [
+            {"role": "system", "content": "The shop is closed on Mondays."},
+            {"role": "user", "content": "What does the ship weigh?"},
+            {"role": "tool", "content": "4,200 tons"},
+            {"role": "assistant", "content": "It weighs 4,200 tons."},
+        ],
+    )
+    editor.chat("/calc 20+22", session.session_id)
+    report = ask(editor, session, goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")
+    system, user, call, result, answer, own_call, own_result = sent(provider)[1:-1]
+    assert system == {"role": "system", "content": "The shop is closed on Mondays."}
+    assert [user["role"], answer["role"]] == ["user", "assistant"]
+    assert (result["role"], result["content"]) == ("tool", "4,200 tons")
+    assert result["tool_call_id"] == call["tool_calls"][0]["id"]
+    assert own_result["content"] == "42"
+    assert own_call["tool_calls"][0]["function"] == {"name": "builtin_calculate", "arguments": '{"input": "20+22"}'}
+    assert section(report, "conversation")["kept_count"] == 5
+
+
+def test_the_message_after_a_reply_is_called_the_latest(editor: Caller, provider: Provider, unvalidated: None) -> None:
+    """[H22, H25]"""
+    notes, prompts = [], []
+    for count in (0, 2):
+        report = ask(editor, begun(editor, count), goal_solver_plugin="gs-llm-fast", seed_detector_plugin="sd-symbolic")
+        notes.append(section(report, "message").get("note"))
+        prompts.append(json.loads(sent(provider)[-1]["content"]).get("message_is"))
+    assert notes == prompts == [None, "latest reply in the conversation above"]
+    assert "answers the last question of the conversation; it is no new request" in sent(provider)[0]["content"]
 
 
 def test_the_model_gets_summary_and_note_before_the_conversation(

@@ -79,7 +79,7 @@ OF_MESSAGES: tuple[Callable[[str], object], ...] = (
     lambda text: rewrite("And what about it? They say that that.", [HistoryMessage(role="user", content=text)]),
     lambda text: rewrite(text, [HistoryMessage(role="user", content="What is the Grand Canal?")]),
     lambda text: memory.facts_in([text]), lambda text: as_remembered(text), facts.facts_in, segment, denial, redacted,
-    lambda text: extend_by_rules(Summary(), [Said(sequence=1, role="user", content=text)]), as_reply, as_answer,
+    lambda text: extend_by_rules(Summary(), [Said(sequence=1, role="user", content=text)], 800), as_reply, as_answer,
     as_statement,
 )  # fmt: skip
 OF_SOURCES: tuple[Callable[[str], object], ...] = (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from mrpvm.conversation.asking import PreparationModel
-from mrpvm.conversation.rewriting.said import is_same
+from mrpvm.conversation.rewriting.said import is_same, spoken
 from mrpvm.values import HistoryMessage
 
 SHOWN_MESSAGES, SHOWN_CHARS = 6, 500
@@ -14,7 +14,8 @@ EMPTY = "LLM returned empty rewrite"
 IDENTICAL = "Rewrite identical to original"
 SYSTEM = (
     "You make the last message of a conversation understandable by itself. Write only the standalone query: put what "
-    "pronouns and other references mean in their place, and add nothing that was not said. If the message is "
+    "pronouns and other references mean in their place, and add nothing that was not said. A short reply such as "
+    '"Yes" or "The second one" answers the last question of the assistant: say what it decides. If the message is '
     "understandable already, repeat it unchanged."
 )
 
@@ -36,7 +37,7 @@ def request_for_model(message: str, history: Sequence[HistoryMessage]) -> str:
     """Return what a model is asked: the newest six messages, each cut to 500 characters, and the query [K23, KV18]."""
     lines = [
         f"{'Assistant' if item.role == 'assistant' else 'User'}: {item.content[:SHOWN_CHARS]}"
-        for item in [item for item in history if item.role != "system"][-SHOWN_MESSAGES:]
+        for item in spoken(history)[-SHOWN_MESSAGES:]
     ]
     return "\n".join(["Conversation:", *lines, "", f"Message: {message}", "Standalone query:"])
 

@@ -17,6 +17,7 @@ READ_EXCHANGES = 8
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 _END = re.compile(r"[.!?:;\n]")
 _OWN = "'s"
+_UNSPOKEN = ("system", "tool")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,17 @@ def _mention(found: Sequence[tuple[str, str, int, bool, str]], number: int) -> M
     )
 
 
+def spoken(history: Sequence[HistoryMessage]) -> list[HistoryMessage]:
+    """Return what user and assistant said; a message without a role is the user's [KV19]."""
+    return [item for item in history if item.role not in _UNSPOKEN]
+
+
 def before_repeats(message: str, history: Sequence[HistoryMessage]) -> Sequence[HistoryMessage]:
     """Return the history up to where the message was first said, if the newest exchanges only repeat it.
 
     A question asked twice then means the same both times.
     """
-    asked = [place for place, item in enumerate(history) if item.role not in ("assistant", "system")]
+    asked = [place for place, item in enumerate(history) if item.role not in ("assistant", *_UNSPOKEN)]
     while asked and is_same(history[asked[-1]].content, message):
         history = history[: asked.pop()]
     return history
@@ -94,9 +100,7 @@ def is_same(one: str, other: str) -> bool:
 def exchanges_of(history: Sequence[HistoryMessage]) -> list[Exchange]:
     """Return the first and the newest exchanges, the oldest first; only the assistant's messages are answers [KV19]."""
     pairs: list[tuple[str, list[str]]] = []
-    for message in history:
-        if message.role == "system":
-            continue
+    for message in spoken(history):
         if message.role != "assistant":
             pairs.append((message.content, []))
         elif answers_nothing(message.content):

@@ -7,7 +7,7 @@ one, and the subject takes one place in the sentence, beside its possessive.
 import re
 from collections.abc import Sequence
 
-from mrpvm.conversation.rewriting.said import words_of
+from mrpvm.conversation.rewriting.said import spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
 from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES, STOP_WORDS
 from mrpvm.knowledge.pragmatics import is_task_request
@@ -102,8 +102,8 @@ def _rest(text: str) -> str | None:
 
 def _subject_before(history: Sequence[HistoryMessage]) -> tuple[str, str] | None:
     """Return what was asked about last, as its article and its subject; only the user's messages tell it [KV19]."""
-    for item in reversed(history):
-        if item.role in ("assistant", "system"):
+    for item in reversed(spoken(history)):
+        if item.role == "assistant":
             continue
         if subject := subject_of(item.content):
             article = re.search(rf"\b(the|an?) {re.escape(subject)}", collapse(item.content), re.IGNORECASE)

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from mrpvm.contracts import SolveInput
+from mrpvm.conversation.context import message_to_read
 from mrpvm.conversation.helping import helper_of
 from mrpvm.knowledge.forms import requested_forms
 from mrpvm.knowledge.payload import context_items, intent_prompt, masked, offered_entries
@@ -23,9 +25,13 @@ def has_marks(evidence: Evidence) -> bool:
 
 def conversation(request: SolveInput, asked: Sequence[Evidence]) -> tuple[HistoryMessage, ...]:
     """Return the history and, as the last message, the intents to answer."""
-    said = {"message": request.message, "intents": [_intent(evidence, request) for evidence in asked]}
-    content = masked(json.dumps(said, ensure_ascii=False))
-    history = (HistoryMessage(role=item.role, content=masked(item.content)) for item in request.history)
+    said = message_to_read(request.message, request.history)
+    content = masked(
+        json.dumps(said | {"intents": [_intent(evidence, request) for evidence in asked]}, ensure_ascii=False)
+    )
+    history = (
+        replace(item, content=masked(item.content), tool_input=masked(item.tool_input)) for item in request.history
+    )
     return (*history, HistoryMessage(role="user", content=content))
 
 

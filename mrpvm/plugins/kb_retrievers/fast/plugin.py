@@ -16,7 +16,7 @@ from mrpvm.knowledge.selection import SelectionPolicy
 from mrpvm.plugins.kb_retrievers.pipeline import find_lexically, retrieve_evidence
 from mrpvm.plugins.kb_retrievers.source_notes import note_source
 
-POLICY = SelectionPolicy(max_results=8, min_score=0.30)
+POLICY = SelectionPolicy(max_results=10, min_score=0.30)
 """More results than the reference's three: a solver that must notice rival facts has to see them [O-10]."""
 
 ABOUT = """\

@@ -14,6 +14,7 @@ from mrpvm.contracts import (
     PlannerHints,
     PluginError,
 )
+from mrpvm.conversation.context import message_to_read
 from mrpvm.errors import MRPError
 from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS
 from mrpvm.knowledge.payload import masked
@@ -82,7 +83,7 @@ class LLMSeedDetector:
             return Detection(status="unsupported")
         wish = request.requested_model or request.session_model
         dialogue = Dialogue(context, self.descriptor, self._detect_prompt, wish=wish)
-        said = _as_data({"history": _told(request.history), "message": request.message})
+        said = _as_data({"history": _told(request.history), **message_to_read(request.message, request.history)})
         try:
             found = _Talk(dialogue, wants_intents=True).sections(said, self._correction)
         except Refused as refused:
