@@ -1,6 +1,8 @@
-"""The ASGI application: HTTP on warm threads with a body limit, WebSockets for signed-in users of this origin."""
+"""The ASGI application: HTTP with a body limit, on warm threads; WebSockets for signed-in users of this origin."""
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import django
 
@@ -15,6 +17,8 @@ from django.conf import settings  # noqa: E402
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
 
 from sessions_app.api.body_limit import BodyLimit  # noqa: E402
+from sessions_app.mcp.endpoint import PATH as MCP_PATH  # noqa: E402
+from sessions_app.mcp.endpoint import MCPEndpoint  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
 from sessions_app.web.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
 
@@ -22,10 +26,18 @@ if settings.ENVIRONMENT_PROBLEMS:  # a server that does not start by `manage.py 
     raise ImproperlyConfigured(" ".join(map(str, settings.ENVIRONMENT_PROBLEMS)))
 
 warm_threads = WarmThreads()
+pages, mcp = ThreadHandler(warm_threads), MCPEndpoint(warm_threads)
+
+
+async def serve_http(scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+    """Serve one HTTP request: the Model Context Protocol by its SDK, everything else by Django."""
+    await (mcp if scope["path"] == MCP_PATH else pages)(scope, receive, send)
+
+
 application = ProtocolTypeRouter(
     {
         "http": BodyLimit(
-            ThreadHandler(warm_threads),
+            serve_http,
             max_bytes=settings.MRPVM_MAX_BODY_BYTES,
             max_upload_bytes=settings.MRPVM_MAX_UPLOAD_BYTES,
         ),

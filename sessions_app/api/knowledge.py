@@ -10,7 +10,6 @@ from sessions_app.actions.knowledge import create_base
 from sessions_app.actions.revisions import ask_for_compaction, restore_revision
 from sessions_app.api import schemas
 from sessions_app.api.content_payloads import quarantined_payload, source_payload
-from sessions_app.api.paging import number, page, text
 from sessions_app.api.parsers import JSONObjectParser, UploadParser
 from sessions_app.api.requests import (
     KBCreateRequest,
@@ -33,6 +32,7 @@ from sessions_app.queries.knowledge import (
     sources,
     stale_source_keys,
 )
+from sessions_app.queries.paging import number, page, text
 
 if TYPE_CHECKING:
     from sessions_app.models import KnowledgeBase

@@ -13,7 +13,6 @@ from sessions_app.api.content_payloads import (
     unit_payload,
 )
 from sessions_app.api.export import exported_file
-from sessions_app.api.paging import number, page
 from sessions_app.api.parsers import JSONObjectParser, UploadParser
 from sessions_app.api.requests import (
     ContextRequest,
@@ -27,6 +26,7 @@ from sessions_app.api.requests import (
 from sessions_app.api.views import ApiView
 from sessions_app.ingest.load import load_context
 from sessions_app.queries.knowledge import quarantined_of_session
+from sessions_app.queries.paging import number, page
 from sessions_app.queries.sessions import messages, mounts, session, unit, units
 from sessions_app.queries.turns import unit_life
 

@@ -12,7 +12,6 @@ from mrpvm.errors import NotFound
 from sessions_app.actions.sessions import change_session, create_session, delete_session
 from sessions_app.actions.slots import waiting_for_slot
 from sessions_app.api import schemas
-from sessions_app.api.paging import number, page, when
 from sessions_app.api.requests import (
     SessionCreateRequest,
     SessionListQuery,
@@ -23,6 +22,7 @@ from sessions_app.api.skill_payloads import identity_payload, snapshot_payload
 from sessions_app.api.views import ApiView
 from sessions_app.queries.knowledge import knowledge_base
 from sessions_app.queries.model_roles import session_config
+from sessions_app.queries.paging import number, page, when
 from sessions_app.queries.sessions import counted_session, filtered_sessions, session, status_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from rest_framework.response import Response
 from sessions_app.actions.drafts import remove_source
 from sessions_app.api import schemas
 from sessions_app.api.content_payloads import source_payload
-from sessions_app.api.paging import number, page
 from sessions_app.api.parsers import JSONObjectParser, UploadParser
 from sessions_app.api.requests import (
     PAGE_LIMIT,
@@ -25,6 +24,7 @@ from sessions_app.api.source_stream import source_answer
 from sessions_app.api.views import ApiView
 from sessions_app.ingest.load import OnStage, stage_file
 from sessions_app.queries.knowledge import stale_source_keys, workspace_sources
+from sessions_app.queries.paging import number, page
 from sessions_app.queries.sessions import last_saved_at, session
 
 if TYPE_CHECKING:

@@ -32,6 +32,8 @@ mrpvm is ready.
   API key    {key_line}
   Listens    {host}:{port}{", for the proxy in front of it" if settings.PRODUCTION else ""}
   Data       {_data_location()}
+  Agents     "mrpvm": {{"type": "http", "url": "{url}/mcp", "headers": {{"Authorization": "Bearer {key}"}}}}
+             (an entry for a coding agent's list of MCP servers)
   Stop       Ctrl-C
 
   Your first turn:

@@ -11,9 +11,9 @@ from hypothesis.extra.django import TestCase
 
 from mrpvm.errors import InvalidInput
 from sessions_app.actions.knowledge import create_base
-from sessions_app.api.paging import number, page, text, when
 from sessions_app.models import Project
 from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.paging import number, page, text, when
 
 KEYS = (("-is_default", number), ("name", text), ("id", number))
 NAMES = st.lists(st.sampled_from(["a", "b", "B", "ä", "zz", "a b", "-"]), max_size=9)

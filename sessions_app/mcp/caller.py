@@ -1,0 +1,30 @@
+"""Who calls a tool: the project and role of the request's API key."""
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sessions_app.actions.api_keys import find_key
+
+if TYPE_CHECKING:
+    from sessions_app.models import Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """What the key may do: everything that a tool sees lies in `project`; `name` counts its calls."""
+
+    project: "Project"
+    role: str
+    name: str
+
+
+current_caller: ContextVar[Caller] = ContextVar("current_caller")
+"""The caller of the request that the running tool serves."""
+
+
+def caller_of(authorization: str) -> Caller | None:
+    """Return the caller of an `Authorization` header; None without a key that is in force."""
+    scheme, _, token = authorization.partition(" ")
+    key = find_key(token.strip()) if scheme.lower() == "bearer" else None
+    return None if key is None else Caller(project=key.project, role=key.role, name=f"key-{key.pk}")

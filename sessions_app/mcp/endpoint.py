@@ -1,0 +1,77 @@
+"""The ASGI application at /mcp: checks host, origin and key, then hands the request to the protocol's SDK.
+
+Requests are independent of each other (stateless streamable HTTP), so any server process may answer any of them.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+from sessions_app.mcp.caller import caller_of, current_caller
+from sessions_app.mcp.threads import Threads, with_database
+
+PATH = "/mcp"
+
+
+class MCPEndpoint:
+    """Serves the protocol over HTTP to callers with an API key."""
+
+    def __init__(self, threads: Threads) -> None:
+        self._threads = threads
+
+    async def __call__(self, scope: dict[str, Any], receive: Callable[..., Any], send: Callable[..., Any]) -> None:
+        """Serve one HTTP request."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        if not _is_our_host(headers.get("host", "")) or not _may_call_from(headers):
+            return await _refuse(send, 403, "This address or origin may not call the server.")
+        authorization = headers.get("authorization", "")
+        caller = await with_database(self._threads, lambda: caller_of(authorization))
+        if caller is None:
+            return await _refuse(send, 401, "Send an API key that is in force: Authorization: Bearer mrp_...")
+        if scope["method"] != "POST":  # there is no stream of notifications to follow, and no session to end
+            return await _refuse(send, 405, "This endpoint answers POST.")
+        # Imported with the first request: the SDK takes a second and 20 MB.
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from sessions_app.mcp.server import protocol_server
+
+        token = current_caller.set(caller)
+        try:
+            manager = StreamableHTTPSessionManager(
+                app=protocol_server(self._threads),
+                json_response=True,
+                stateless=True,
+                max_request_body_size=settings.MRPVM_MAX_BODY_BYTES,
+            )
+            async with manager.run():
+                await manager.handle_request(scope, receive, send)
+        finally:
+            current_caller.reset(token)
+
+
+def _is_our_host(host: str) -> bool:
+    domain, _ = split_domain_port(host)
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS)
+
+
+def _may_call_from(headers: dict[str, str]) -> bool:
+    """Return whether no page of another origin sends the request; other clients name no origin."""
+    origin = headers.get("origin")
+    return origin is None or origin in settings.CORS_ALLOWED_ORIGINS or urlsplit(origin).netloc == headers.get("host")
+
+
+async def _refuse(send: Callable[..., Any], status: int, message: str) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"x-content-type-options", b"nosniff"),
+        *([(b"www-authenticate", b'Bearer realm="mrpvm"')] if status == 401 else []),
+        *([(b"allow", b"POST")] if status == 405 else []),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

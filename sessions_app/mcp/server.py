@@ -1,0 +1,121 @@
+"""The protocol's server: tools and resources by name, each run on a thread that may use the database."""
+
+import inspect
+import logging
+from collections.abc import Awaitable, Callable
+from functools import cache, partial, wraps
+from typing import Any
+from urllib.parse import unquote
+
+from mcp.server.fastmcp import FastMCP
+from mcp.server.fastmcp.exceptions import ToolError
+from mcp.server.lowlevel import Server
+from mcp.types import ToolAnnotations
+
+from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.database import as_unavailable
+from sessions_app.identifiers import new_request_id
+from sessions_app.mcp import reading, writing
+from sessions_app.mcp.caller import Caller, current_caller
+from sessions_app.mcp.threads import Threads, with_database
+from sessions_app.queries.projects import is_at_least
+
+INSTRUCTIONS = (
+    "mrpvm keeps conversations and records how every answer came about. Start with list_sessions or search_turns,"
+    " then read_turn: it tells what was asked, answered and cited, which plugins ran and why. read_execution shows what"
+    " one of them got and gave, explain_unit where a piece of knowledge came from. Long texts come in pages: call"
+    " again with the offset or cursor that the last line names."
+)
+READERS: tuple[Callable[..., str], ...] = (
+    reading.list_sessions,
+    reading.read_session,
+    reading.search_turns,
+    reading.read_turn,
+    reading.read_execution,
+    reading.list_units,
+    reading.explain_unit,
+)
+WRITERS: tuple[Callable[..., str], ...] = (writing.ask,)
+
+logger = logging.getLogger(__name__)
+
+
+@cache
+def protocol_server(threads: Threads) -> Server[Any, Any]:
+    """Return the server with every tool and resource; it keeps nothing of a request."""
+    server: FastMCP[Any] = FastMCP("mrpvm", instructions=INSTRUCTIONS)
+    for tool in READERS:
+        annotations = ToolAnnotations(readOnlyHint=True, openWorldHint=False)
+        server.add_tool(_called(threads, tool, "viewer"), annotations=annotations, structured_output=False)
+    for tool in WRITERS:
+        annotations = ToolAnnotations(
+            readOnlyHint=False, destructiveHint=False, idempotentHint=False, openWorldHint=False
+        )
+        server.add_tool(_called(threads, tool, "editor"), annotations=annotations, structured_output=False)
+    _add_resources(server, threads)
+    return server._mcp_server
+
+
+def _add_resources(server: FastMCP[Any], threads: Threads) -> None:
+    """Offer under addresses what the tools of the same names read, the first page of it."""
+    text = partial(server.resource, mime_type="text/plain")
+
+    @text("mrpvm://sessions", description="The sessions with the latest activity.")
+    async def latest_sessions() -> str:
+        return await _called(threads, reading.list_sessions, "viewer")()
+
+    @text("mrpvm://sessions/{session_id}", description=inspect.getdoc(reading.read_session))
+    async def session(session_id: str) -> str:
+        return await _called(threads, reading.read_session, "viewer")(session_id=unquote(session_id))
+
+    @text("mrpvm://sessions/{session_id}/turns/{turn_id}", description=inspect.getdoc(reading.read_turn))
+    async def turn(session_id: str, turn_id: str) -> str:
+        parts = {"session_id": unquote(session_id), "turn_id": unquote(turn_id)}
+        return await _called(threads, reading.read_turn, "viewer")(**parts)
+
+    @text("mrpvm://sessions/{session_id}/units/{unit_id}", description=inspect.getdoc(reading.explain_unit))
+    async def unit(session_id: str, unit_id: str) -> str:
+        parts = {"session_id": unquote(session_id), "unit_id": unquote(unit_id)}
+        return await _called(threads, reading.explain_unit, "viewer")(**parts)
+
+
+def _called(threads: Threads, tool: Callable[..., str], role: str) -> Callable[..., Awaitable[str]]:
+    """Return the tool as the SDK calls it: without its first parameter, the caller, and off the event loop.
+
+    The result's errors are told to the client as a tool's error; one that nobody raised on purpose is logged and
+    shows nothing.
+    """
+
+    @wraps(tool)
+    async def call(**arguments: Any) -> str:
+        caller = current_caller.get()
+        if not is_at_least(caller.role, role):
+            raise ToolError(f"FORBIDDEN: this key has the role {caller.role}; {tool.__name__} needs {role}.")
+        return await with_database(threads, partial(_answer, tool, caller, arguments))
+
+    signature = inspect.signature(tool, eval_str=True)
+    call.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=list(signature.parameters.values())[1:]
+    )
+    return call
+
+
+def _answer(tool: Callable[..., str], caller: Caller, arguments: dict[str, Any]) -> str:
+    """Return the tool's text.
+
+    Raises:
+        ToolError: for the client, with the code and message of the error.
+    """
+    try:
+        if any("\0" in value for value in arguments.values() if isinstance(value, str)):
+            raise InvalidInput("A text holds a NUL character.")
+        return tool(caller, **arguments)
+    except Exception as raised:
+        error = as_unavailable(raised)
+        if isinstance(error, MRPError):
+            raise ToolError(f"{error.code}: {error.message}") from None
+        request_id = new_request_id()
+        logger.exception("request %s: the tool %s failed", request_id, tool.__name__)
+        raise ToolError(
+            f"SERVER_INTERNAL_ERROR: the server has a defect; its log says more under {request_id}."
+        ) from None

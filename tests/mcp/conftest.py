@@ -1,0 +1,90 @@
+"""The protocol's SDK as a client of the real server."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult
+
+from sessions_app.actions.api_keys import create_key
+from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.models import Project
+from sessions_app.plugin_threads import workers
+from sessions_app.turns.machine import install_plugins
+from tests.live import LiveServer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plugins() -> None:
+    """Install the plugins as the server does at its start."""
+    install_plugins()
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Iterator[Project]:
+    """Return the default project."""
+    made = Project.objects.create(name="Default", slug="default", is_default=True)
+    ensure_default_base(made)
+    yield made
+    workers.close()
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A coding agent with a key."""
+
+    url: str
+    key: str
+
+    def do[Result](self, work: Callable[[ClientSession], Awaitable[Result]]) -> Result:
+        """Return the result of some work within one session of the protocol."""
+
+        async def run() -> Result:
+            headers = {"Authorization": f"Bearer {self.key}"}
+            async with (
+                httpx.AsyncClient(headers=headers, timeout=30) as client,
+                streamable_http_client(f"{self.url}/mcp", http_client=client) as (reading, writing, _),
+                ClientSession(reading, writing) as session,
+            ):
+                await session.initialize()
+                return await work(session)
+
+        return anyio.run(run)
+
+    def call(self, tool: str, **arguments: Any) -> CallToolResult:
+        """Return the result of a tool."""
+        return self.do(lambda session: session.call_tool(tool, arguments))
+
+    def text(self, tool: str, **arguments: Any) -> str:
+        """Return the text of a tool that succeeds."""
+        result = self.call(tool, **arguments)
+        assert not result.isError, result
+        return text_of(result)
+
+    def error(self, tool: str, **arguments: Any) -> str:
+        """Return the text of a tool that fails."""
+        result = self.call(tool, **arguments)
+        assert result.isError, result
+        return text_of(result)
+
+
+def text_of(result: CallToolResult) -> str:
+    """Return a result's one text."""
+    (content,) = result.content
+    assert content.type == "text"
+    return content.text
+
+
+@pytest.fixture
+def agent(live_asgi: LiveServer, project: Project) -> Callable[..., Agent]:
+    """Return agents: `agent("viewer")`, `agent("editor", other_project)`."""
+
+    def make(role: str = "editor", owner: Project = project) -> Agent:
+        return Agent(live_asgi.url, create_key(owner, role, role)[1])
+
+    return make

@@ -1,0 +1,157 @@
+"""A coding agent finds a conversation, reads why an answer came about, and asks."""
+
+import re
+from collections.abc import Callable
+
+import httpx2
+import pytest
+from pydantic import AnyUrl
+
+from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.mcp import reading, texts
+from sessions_app.models import Project, Session
+from sessions_app.models.explainability_turn import ExplainabilityTurn
+from tests.live import LiveServer
+from tests.mcp.conftest import Agent
+
+NAMES = r"\[session (?P<session_id>\S+), turn (?P<turn_id>\S+):"
+
+
+@pytest.fixture
+def talked(agent: Callable[..., Agent]) -> dict[str, str]:
+    """Return the ids of a session of two turns and of the second one."""
+    editor = agent()
+    told = re.search(NAMES, editor.text("ask", message="My dog is called Rex."))
+    assert told
+    answer = editor.text("ask", message="What is my dog called?", session_id=told["session_id"])
+    asked = re.search(NAMES, answer)
+    assert asked
+    assert answer.startswith("My dog is called Rex.")
+    return asked.groupdict()
+
+
+def test_reading_tools_are_marked_and_writing_ones_not(agent: Callable[..., Agent]) -> None:
+    listed = agent("viewer").do(lambda session: session.list_tools()).tools
+    reads = {tool.name: bool(tool.annotations and tool.annotations.readOnlyHint) for tool in listed}
+    assert reads.pop("ask") is False
+    assert len(reads) == 7
+    assert all(reads.values())
+    assert all(tool.description and "caller" not in tool.inputSchema["properties"] for tool in listed)
+
+
+def test_an_agent_walks_from_a_list_to_a_cause(agent: Callable[..., Agent], talked: dict[str, str]) -> None:
+    viewer, session_id = agent("viewer"), talked["session_id"]
+    assert session_id in viewer.text("list_sessions", query="dog")
+    assert talked["turn_id"] in viewer.text("search_turns", query='"dog called" status:succeeded')
+    assert "What is my dog called?" in viewer.text("read_session", session_id=session_id)
+    explained = viewer.text("read_turn", **talked)
+    execution = re.search(r"(exec-\S+) goal-solver \S+: \w+", explained)
+    cited = re.search(r"Cites (\S+): My dog is called Rex\.", explained)
+    assert "Answered: My dog is called Rex." in explained
+    assert execution
+    assert cited
+    assert '"output"' in viewer.text("read_execution", **talked, node_id=execution[1])
+    assert cited[1] in viewer.text("list_units", session_id=session_id)
+    life = viewer.text("explain_unit", session_id=session_id, unit_id=cited[1])
+    assert f"cited in {talked['turn_id']}" in life
+    assert "Came from: turn req-" in life
+
+
+def test_resources_are_what_the_tools_read(agent: Callable[..., Agent], talked: dict[str, str]) -> None:
+    viewer, session_id, turn_id = agent("viewer"), talked["session_id"], talked["turn_id"]
+
+    def content(address: str) -> str:
+        read = viewer.do(lambda session: session.read_resource(AnyUrl(address)))
+        return read.contents[0].text  # type: ignore[union-attr]
+
+    assert session_id in content("mrpvm://sessions")
+    assert "dog" in content(f"mrpvm://sessions/{session_id}")
+    assert content(f"mrpvm://sessions/{session_id}/turns/{turn_id}") == viewer.text("read_turn", **talked)
+    templates = viewer.do(lambda session: session.list_resource_templates()).resourceTemplates
+    assert len(templates) == 3
+
+
+def test_lists_and_long_texts_come_in_pages(
+    agent: Callable[..., Agent], talked: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor = agent()
+    editor.text("ask", message="My cat is called Tom.")
+    first = editor.text("list_sessions", limit=1)
+    cursor = re.search(r"cursor=(\S+)\]", first)
+    assert cursor
+    second = editor.text("list_sessions", limit=1, cursor=cursor[1])
+    assert first.split()[0] != second.split()[0]
+    assert "cursor=" not in second
+    whole = editor.text("read_turn", **talked)
+    monkeypatch.setattr(texts, "PAGE_CHARS", 300)
+    read, offset = "", 0
+    while True:
+        part = editor.text("read_turn", **talked, offset=offset)
+        body, _, more = part.rpartition("\n[")
+        following = re.search(r"offset=(\d+)\]$", more)
+        read += body if following else part
+        if not following:
+            break
+        offset = int(following[1])
+    assert read == whole
+
+
+def test_a_role_or_project_that_may_not_is_refused(agent: Callable[..., Agent], talked: dict[str, str]) -> None:
+    other = Project.objects.create(name="Other", slug="other")
+    ensure_default_base(other)
+    stranger = agent("admin", other)
+    assert stranger.text("list_sessions") == "No session fits."
+    assert "TURN_NOT_FOUND" in stranger.error("read_turn", **talked)
+    assert "SESSION_NOT_FOUND" in stranger.error("ask", message="Hello", session_id=talked["session_id"])
+    before = Session.objects.count(), ExplainabilityTurn.objects.count()
+    assert "FORBIDDEN" in agent("viewer").error("ask", message="Hello")
+    assert (Session.objects.count(), ExplainabilityTurn.objects.count()) == before
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("no_such_tool", {}, "Unknown tool"),
+        ("list_sessions", {"limit": 1_000}, "less than or equal to 100"),
+        ("list_sessions", {"cursor": "!"}, "INVALID_INPUT"),
+        ("list_sessions", {"query": "status:faild"}, "status:failed"),
+        ("list_sessions", {"query": "a\0b"}, "INVALID_INPUT"),
+        ("read_turn", {"session_id": "x", "turn_id": "y"}, "TURN_NOT_FOUND"),
+        ("ask", {"message": "x" * 9_000}, "NORMALIZER_INPUT_TOO_LARGE"),
+        ("ask", {"message": "x", "goal_solver": "none"}, "INVALID_GOAL_SOLVER_PLUGIN"),
+        ("ask", {}, "Field required"),
+    ],
+)
+def test_bad_calls_get_a_clear_error(
+    agent: Callable[..., Agent], tool: str, arguments: dict[str, object], said: str
+) -> None:
+    assert said in agent().error(tool, **arguments)
+    assert not Session.objects.exists()
+
+
+def test_a_defect_shows_nothing(agent: Callable[..., Agent], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object) -> None:
+        raise ValueError("a secret")
+
+    monkeypatch.setattr(reading.turns, "turn", broken)
+    told = agent().error("read_turn", session_id="x", turn_id="y")
+    assert "SERVER_INTERNAL_ERROR" in told
+    assert "secret" not in told
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "status"),
+    [
+        ("POST", {}, 401),
+        ("POST", {"Authorization": "Bearer mrp_wrong"}, 401),
+        ("POST", {"Origin": "https://evil.example"}, 403),
+        ("POST", {"Host": "evil.example"}, 403),
+        ("GET", {}, 401),
+    ],
+)
+def test_strangers_do_not_get_in(
+    live_asgi: LiveServer, project: Project, method: str, headers: dict[str, str], status: int
+) -> None:
+    answer = httpx2.request(method, f"{live_asgi.url}/mcp", headers=headers, json={} if method == "POST" else None)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
