@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mrpvm.english.requests import request_of
 from mrpvm.errors import MRPError
 from mrpvm.kernel.calls import Execution, Fork, Program
 from mrpvm.kernel.frame import Frame
 from mrpvm.kernel.run import TurnRun
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.trace.events import Cause
-from mrpvm.values import Answer, Selection
+from mrpvm.values import Answer, DecomposedIntent, Selection
 from mrpvm.wire import to_wire
 
 
@@ -29,10 +30,19 @@ type AnswerIntents = Callable[[TurnRun, Frame, Cause | None], Program[FrameResul
 """The way from a frame's intents to its result."""
 
 
+_RESULTS_TO_COMPOSE = 40
+"""Results for a request that several sentences answer together."""
+
+
 def resolve_intents(frame: Frame) -> None:
     """Fill in the decomposed intents and the context profiles that retrieval works from [I-6]."""
     frame.decomposed = tuple(decompose(intent) for intent in frame.intents)
-    frame.profiles = tuple(profile_for(item) for item in frame.decomposed)
+    frame.profiles = tuple(profile_for(item, max_results=_results_to_compose(item)) for item in frame.decomposed)
+
+
+def _results_to_compose(decomposed: DecomposedIntent) -> int | None:
+    asked = request_of(decomposed.intent)
+    return _RESULTS_TO_COMPOSE if asked is not None and asked.is_ordered else None
 
 
 def run_children(

@@ -30,14 +30,16 @@ ACT_VERBS: dict[str, tuple[str, ...]] = {
 """Imperatives of each act [BP-5 rule 1]."""
 _TASK_VERBS = word_class(
     "explain describe compare contrast analyze analyse summarize summarise list identify name recommend suggest verify "
-    "check define show tell give find calculate diagnose evaluate assess characterize characterise enumerate"
+    "check define show tell give find calculate diagnose evaluate assess characterize characterise enumerate trace "
+    "outline recap retell recount"
 )
 """Imperatives that ask for an answer [BP-7]; other imperatives state a procedure."""
 _ANSWER_VERBS = word_class(
-    "explain describe compare contrast analyze analyse summarize summarise list enumerate define recommend suggest"
+    "explain describe compare contrast analyze analyse summarize summarise list enumerate define recommend suggest "
+    "trace outline recap retell recount"
 )
 """Those of them that only whoever answers can follow: "Check the seal." is a step of a manual."""
-_NOUN_LIKE = word_class("list name check show find give rate review measure")
+_NOUN_LIKE = word_class("list name check show find give rate review measure trace outline recap")
 """Task verbs that are as often nouns: "List prices are high." asks for nothing."""
 _FAVOUR = re.compile(
     r"^(?:(?:write|draft|compose|sing|draw|paint|recite|read|translate|teach|help|remind) (?:me|us)"

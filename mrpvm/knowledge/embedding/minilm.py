@@ -88,7 +88,8 @@ class MiniLM:
     def encode(self, texts: Sequence[str]) -> list[bytes]:
         """Return a packed vector for each text, in order; texts of like length go together."""
         with self._one_at_a_time:
-            ids = [self._tokenizer.encode(text).ids for text in texts]
+            whole = (text.encode(errors="replace").decode() for text in texts)  # half a surrogate pair is no text
+            ids = [self._tokenizer.encode(text).ids for text in whole]
             found: dict[int, bytes] = {}
             order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
             for start in range(0, len(order), _BATCH):

@@ -5,14 +5,24 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput, ScoredUnit
+from mrpvm.english.requests import request_of
 from mrpvm.knowledge.guidance import GUIDANCE_LIMIT, guidance_for
 from mrpvm.knowledge.hours import hours_terms
 from mrpvm.knowledge.indexing import fields_of
 from mrpvm.knowledge.levels import BREADTH
 from mrpvm.knowledge.measures import measure_terms
-from mrpvm.knowledge.selection import Candidate, SelectionPolicy, choose, is_sufficient, turn_candidates
+from mrpvm.knowledge.selection import Candidate, Choice, SelectionPolicy, choose, is_sufficient, turn_candidates
 from mrpvm.knowledge.spelling import spelling_terms
-from mrpvm.values import KU_TYPES, ContextProfile, Evidence, EvidenceEntry, IntentAssessment, LedgerEntry, Recall
+from mrpvm.values import (
+    KU_TYPES,
+    ContextProfile,
+    Evidence,
+    EvidenceEntry,
+    Intent,
+    IntentAssessment,
+    LedgerEntry,
+    Recall,
+)
 
 _RELATED_WEIGHT = 0.5
 """What "weight" counts beside "heavy", and "open" beside "close", which the question itself says."""
@@ -53,6 +63,7 @@ def retrieve_evidence(
         told = choose(turn_candidates(request.current_turn_units, profile.query_terms), profile, policy)
         found = find(profile, request, context)
         stored = choose(found.candidates, profile, policy, taken=told.entries)
+        stored = _with_surroundings(stored, intent, profile, context)
         seen_count += found.seen_count + len(request.current_turn_units)
         ledger += (*told.ledger, *stored.ledger)
         entries = (*told.entries, *stored.entries)
@@ -76,6 +87,44 @@ def retrieve_evidence(
         ledger=tuple(ledger),
         considered_count=seen_count,
         notes=tuple(said),
+    )
+
+
+def _with_surroundings(chosen: Choice, intent: Intent, profile: ContextProfile, context: CallContext) -> Choice:
+    """Return the choice with what stands around it in its sources, where an answer of several sentences is asked for.
+
+    A request for a summary that names nothing takes what came last.
+    """
+    asked = request_of(intent.target)
+    if asked is None or not asked.is_ordered:
+        return chosen
+    takes_all = asked.kind == "summary" and not asked.wanted
+    sources = {entry.unit.source_id for entry in chosen.entries}
+    known = {entry.unit.id for entry in chosen.entries}
+    terms = dict.fromkeys(profile.query_terms[:MAX_QUERY_TERMS], 1.0)
+    near = {
+        hit.unit.id: hit
+        for hit in (
+            *(context.knowledge.search(terms, profile.max_results) if terms and sources else ()),
+            *context.knowledge.newest(profile.max_results),
+        )
+        if hit.unit.id not in known
+        and hit.unit.is_evidence
+        and not hit.unit.child_unit_ids
+        and (takes_all or hit.unit.source_id in sources)
+    }
+    taken = list(near.values())[: max(0, profile.max_results - len(known))]
+    taken_ids = {hit.unit.id for hit in taken}
+    note = "stands in the same source as what was found"
+    return Choice(
+        (*chosen.entries, *(EvidenceEntry(unit=hit.unit, score=0.0, store=hit.store, notes=(note,)) for hit in taken)),
+        (
+            *(row for row in chosen.ledger if row.unit_id not in taken_ids),
+            *(
+                LedgerEntry(unit_id=hit.unit.id, step="selected", store=hit.store, rank=rank, score=0.0, reason=note)
+                for rank, hit in enumerate(taken, len(chosen.entries) + 1)
+            ),
+        ),
     )
 
 

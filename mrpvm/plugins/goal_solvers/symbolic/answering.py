@@ -10,6 +10,7 @@ from mrpvm.english.discourse import Discourse
 from mrpvm.english.reading import read
 from mrpvm.english.references import has_open_pronoun, with_meant
 from mrpvm.english.refusals import refusal
+from mrpvm.english.requests import Request, request_of
 from mrpvm.english.restating import restated
 from mrpvm.english.statements import Statement, statements_of
 from mrpvm.english.voices import voiced
@@ -42,16 +43,17 @@ def answer_intent(evidence: Evidence) -> AnswerGroup:
     forms = requested_forms(evidence)
     only_told = evidence.intent.output == ACKNOWLEDGEMENT
     if only_told:
-        rendered, reason = _acknowledge(evidence), ""
+        rendered, reason, is_composed = _acknowledge(evidence), "", False
     else:
         answerer = _Answerer(evidence, forms)
-        rendered, reason = answerer.run(), answerer.reason
+        rendered, reason, is_composed = answerer.run(), answerer.reason, answerer.is_composed
     if rendered is None:
         text = no_context_text(as_json="json" in forms, text=_refusal(evidence))
         return replace(group_of(evidence, "no-context", text), reason=reason)
     if rendered.text.startswith(UNDECIDED_TEXT):
         return group_of(evidence, "no-context", rendered.text, rendered.cited_unit_ids)
-    return replace(group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids), reason=reason)
+    group = group_of(evidence, "answered", rendered.text, rendered.cited_unit_ids)
+    return replace(group, reason=reason, basis="composed" if is_composed else group.basis)
 
 
 def _refusal(evidence: Evidence) -> str:
@@ -102,6 +104,7 @@ class _Answerer:
         self.asked = asked.said if by_voice else evidence.intent.target
         self.context = evidence.intent.context
         self.reason = "refused: no sentence was given"
+        self.is_composed = False
 
     def run(self) -> Rendered | None:
         """Return the answer, or None when the evidence does not hold one."""
@@ -116,22 +119,28 @@ class _Answerer:
         return next(filter(None, (self._found(wording, discourse) for wording in wordings)), None)
 
     def _found(self, wording: str, discourse: Discourse) -> Rendered | None:
+        request = request_of(wording)
+        if request is not None and request.is_ordered and (told := self._composed(request, discourse)):
+            return told
         found = self._framed(framed_answer(wording, discourse))
         if found:
             self.reason = "a clause of the cited sentence says what is asked"
             return found
-        told = self._composed(composed(wording, self.statements))
+        return self._composed(request, discourse) if request is not None and not request.is_ordered else None
+
+    def _composed(self, request: Request, discourse: Discourse) -> Rendered | None:
+        found = composed(request, discourse)
+        told = self._told_together(found) if found else None
         if told:
-            self.reason = "the cited sentences are about what is asked"
+            self.is_composed = True
+            self.reason = f"the cited sentences belong to the {request.kind} that was asked for"
         return told
 
-    def _composed(self, found: Composed | None) -> Rendered | None:
-        if found is None:
-            return None
-        if found.form == "steps" and len(found.statements) > _SENTENCE_LIMIT and not self.forms:
+    def _told_together(self, found: Composed) -> Rendered | None:
+        if found.kind == "steps" and len(found.statements) > _SENTENCE_LIMIT and not self.forms:
             return steps_text(found.statements)
-        if found.form != "comparison":
-            return self._told(found.statements, is_long=found.form != "list")
+        if found.kind != "comparison":
+            return self._told(found.statements, is_long=found.kind != "list")
         if "table" in self.forms:
             rows = [(name, item.text, item) for name, items in found.groups.items() for item in items]
             return table_text(rows, ("Subject", "Statement"))

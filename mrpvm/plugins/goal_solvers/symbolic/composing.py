@@ -1,47 +1,49 @@
-"""Answers of several statements: comparisons, lists, accounts and steps, in their order [BP-36 c to f]."""
+"""Answers of several statements: comparisons, lists, accounts, chains and steps, in their order [BP-36 c to f].
+
+Statements hang together where they share a rare word, and where one goes on from the one before it.
+"""
 
 import re
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from math import log
 
-from mrpvm.english.reading import read, sense
+from mrpvm.english.discourse import Discourse, Told
+from mrpvm.english.reading import read
+from mrpvm.english.requests import SENTENCES_MAX, Kind, Request, senses_of
 from mrpvm.english.statements import Statement
-from mrpvm.knowledge.lexicon import word_class
 
-_STATEMENTS_MAX = 5
-_PATH_MAX = 6
-_COMPARED_MAX = 3
-"""Statements about each of the things compared."""
-_COMPARE = re.compile(
-    r"^(?:compare|contrast|how (?:do|does|did) (?=.+ compare\b))\s*(?P<things>.+)$"
-    r"|\bdifferences? between (?P<between>.+)$|^(?P<versus>.+ (?:versus|vs\.?) .+)$",
+_FACTS_MAX = 6
+"""Facts of a chain of relations."""
+_LEAST_COVERED = 0.55
+"""Share of what a request names, rare words counting more, that the statement it is about has to name."""
+_LINK_REACH = 3
+"""Statements hang together over so many places."""
+_COMMON = 0.25
+"""A word of a larger share of the statements, and of more than two, links none of them."""
+_NEARBY = 0.5
+"""What a word counts that only the statement before names."""
+_ON_TOPIC = 2.0
+"""How many times more than others a statement counts in a summary that names what it is about."""
+_ROOT_CHARS = 5
+_LOOKING_BACK_REACH = 6
+_LOOKS_BACK = re.compile(r"\bhad (?:\w+ )?(?:\w+(?:ed|en|ne|wn|ught|ost|eft|ade)|been|become|come)\b", re.IGNORECASE)
+"""What is told in the pluperfect behind an event comes before it, and mostly explains it (Lascarides and Asher)."""
+_GOES_ON = re.compile(
+    r"^(?:so|then|there|therefore|thus|hence|because of|as a result|after|when|once|since|without"
+    r"|with (?:that|this|the)|from (?:there|then)|this|that|these|those|it|he|she|they|his|her|its|their|later|finally"
+    r"|in the end|the next)\b",
     re.IGNORECASE,
 )
-_STEPS = re.compile(
-    r"^(?:what (?:is|are) |list |give |describe |explain )?(?:the )?(?:(?:right|correct|exact) )?"
-    r"(?:steps?|procedure|process|instructions?|way|order of steps) (?:to|for|of|when) (?P<task>.+)$"
-    r"|^(?:explain |describe |show me )?how (?:to|do (?:i|we|you)|can (?:i|we|you)) (?P<how>.+)$",
-    re.IGNORECASE,
-)
-_TOPIC = re.compile(
-    r"^(?P<verb>list|enumerate|name|what are|which are|explain|describe|summari[sz]e|analy[sz]e|characteri[sz]e"
-    r"|diagnose|evaluate|assess|tell (?:me|us) (?:(?:more|everything|something) )?about|what about)\s+(?P<topic>.+)$",
-    re.IGNORECASE,
-)
-_LISTING = frozenset(("list", "enumerate", "name", "what are", "which are"))
-_LEAD = re.compile(r"^(?:(?:please|now|then|and)\b[\s,]*|(?:can|could|would|will) you (?:please )?)+", re.IGNORECASE)
-_PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
-_ASIDE = re.compile(r"^(?:and|the|of)\s+|\s+(?:in terms of|regarding|by|for)\s+.*$", re.IGNORECASE)
-_EMPTY = frozenset(sense(word) for word in word_class("kind type sort thing work happen way difference"))
+"""What a statement begins with that goes on from the one before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
     """Statements that belong together, each group under its name; only a comparison has more than one."""
 
-    form: Literal["comparison", "list", "steps", "account"]
+    kind: Kind
     groups: dict[str, list[Statement]]
 
     @property
@@ -50,47 +52,91 @@ class Composed:
         return [item for items in self.groups.values() for item in items]
 
 
-def composed(request: str, statements: Sequence[Statement]) -> Composed | None:
-    """Return the statements that a request to compare, list, tell the steps or explain is answered with."""
-    asked = _LEAD.sub("", " ".join(request.split())).rstrip("?.! ")
-    if compared := _COMPARE.search(asked):
-        groups = _comparison(compared["things"] or compared["between"] or compared["versus"], statements)
-        return Composed(form="comparison", groups=groups) if groups else None
-    if asked_steps := _STEPS.match(asked):
-        found = _steps(_senses_of(asked_steps["task"] or asked_steps["how"]), statements)
-        return Composed(form="steps", groups={"": found}) if found else None
-    if asked_path := re.match(r"^(?:explain )?why\b", asked, re.IGNORECASE):
-        found = _path(_senses_of(asked[asked_path.end() :]), statements)
-        return Composed(form="account", groups={"": found}) if found else None
-    topic = _TOPIC.match(asked)
-    if topic is None:
-        return None
-    wanted = _senses_of(topic["topic"])
-    listed = _list(wanted, statements)
-    if listed or topic["verb"].lower() in _LISTING:
-        return Composed(form="list", groups={"": listed}) if listed else None
-    told = _account(wanted, statements)
-    return Composed(form="account", groups={"": told}) if told else None
+def composed(request: Request, discourse: Discourse) -> Composed | None:
+    """Return the statements that a request to compare, list, tell the steps, sum up or explain is answered with."""
+    text = _Text(discourse)
+    if request.kind == "comparison":
+        groups = _comparison(request, text)
+        return Composed(kind="comparison", groups=groups) if groups else None
+    found = _found(request, text)
+    return Composed(kind=request.kind, groups={"": found}) if found else None
 
 
-def _senses_of(text: str) -> frozenset[str]:
-    return frozenset(word.sense for word in read(text).words if not word.is_pronoun) - _EMPTY
+class _Text:
+    """Statements in the order of their sources, and how rare each of their words is."""
+
+    def __init__(self, discourse: Discourse) -> None:
+        self.items = [told.statement for told in discourse.told]
+        self.said = [_said(told) for told in discourse.told]
+        self._counts = Counter(word for said in self.said for word in said)
+
+    def weight(self, word: str) -> float:
+        """Return how much a word tells: most where one statement has it, or none."""
+        return log((len(self.items) + 1) / (max(self._counts[word], 1) + 0.5))
+
+    def coverage(self, wanted: frozenset[str], place: int) -> float:
+        """Return the share of what is wanted that a statement names, in whatever part of speech."""
+        total = sum(map(self.weight, wanted))
+        return sum(self.weight(word) * self._names(word, place) for word in wanted) / total if total > 0 else 0.0
+
+    def _names(self, word: str, place: int) -> float:
+        """Return 1 where a statement has a word, less where only the one before it has."""
+        if word in self.said[place] or self._derives(word, place):
+            return 1.0
+        is_next = place > 0 and _is_one_source(self.items[place - 1], self.items[place])
+        return _NEARBY if is_next and word in self.said[place - 1] else 0.0
+
+    def _derives(self, word: str, place: int) -> bool:
+        """Return whether a statement has a word of the same root: "destruction" and "destroyed"."""
+        if self._counts[word] or len(word) < _ROOT_CHARS:
+            return False
+        return any(said.startswith(word[:_ROOT_CHARS]) for said in self.said[place])
+
+    def closest(self, wanted: frozenset[str], places: Sequence[int]) -> int | None:
+        """Return the place of the statement that names most of what is wanted, the first of several."""
+        best = max(places, key=lambda place: self.coverage(wanted, place), default=None)
+        return best if best is not None and self.coverage(wanted, best) >= _LEAST_COVERED else None
+
+    def are_linked(self, one: int, other: int) -> bool:
+        """Return whether a statement hangs together with a later one."""
+        if not _is_one_source(self.items[one], self.items[other]):
+            return False
+        if other == one + 1 and _GOES_ON.match(self.items[other].text):
+            return True
+        rare = max(_COMMON * len(self.items), 2)
+        shared = self.said[one] & self.said[other]
+        return other - one <= _LINK_REACH and any(self._counts[word] <= rare for word in shared)
+
+    def news(self, place: int, covered: frozenset[str]) -> float:
+        """Return how much a statement tells beyond what is covered: words that come again elsewhere count more."""
+        return sum(1 + log(self._counts[word]) for word in self.said[place] - covered)
+
+    def nearness(self, wanted: frozenset[str], place: int) -> float:
+        """Return 1 for a statement that names all that is wanted, less for one that is linked to such a one."""
+        if not wanted or wanted <= self.said[place]:
+            return 1.0
+        naming = (other for other, said in enumerate(self.said) if wanted <= said)
+        return _NEARBY * any(self.are_linked(*sorted((place, other))) for other in naming)
+
+    def told(self, places: Iterable[int]) -> list[Statement]:
+        """Return statements in their order."""
+        return [self.items[place] for place in sorted(set(places))]
+
+    def naming(self, wanted: frozenset[str]) -> list[int]:
+        """Return the places of the statements that name all that is wanted, or stand under a title that does."""
+        full = [place for place, said in enumerate(self.said) if wanted <= said and said - wanted]
+        return full or [
+            place
+            for place, item in enumerate(self.items)
+            if wanted and wanted <= read(item.entry.unit.title or "").senses
+        ]
 
 
-def _comparison(things: str, statements: Sequence[Statement]) -> dict[str, list[Statement]]:
-    """Return what is said of each compared thing; nothing unless every one of them is spoken of."""
-    parts = [part.strip(" .?:") for part in _PARTS.split(_ASIDE.sub("", things.strip()))]
-    groups: dict[str, list[Statement]] = {}
-    for name in filter(None, parts):
-        wanted = read(name).senses
-        spoken_of = [item for item in statements if wanted and wanted <= _said(item)]
-        leading = [item for item in spoken_of if wanted <= _first_words(item)]
-        groups[name] = sorted((leading or spoken_of)[:_COMPARED_MAX], key=lambda item: item.order)
-    return groups if len(groups) >= 2 and all(groups.values()) else {}
-
-
-def _said(statement: Statement) -> frozenset[str]:
-    return statement.reading.senses | (read(statement.lead).senses if statement.lead else frozenset())
+def _said(told: Told) -> frozenset[str]:
+    """Return the senses of a statement's words, of what its pronouns stand for, and of what introduces it."""
+    meant = (phrase.senses for phrase in told.meant.values())
+    lead = told.statement.lead
+    return told.statement.reading.senses.union(*meant, read(lead).senses if lead else ())
 
 
 def _first_words(statement: Statement) -> frozenset[str]:
@@ -98,26 +144,206 @@ def _first_words(statement: Statement) -> frozenset[str]:
     return frozenset(word.sense for word in statement.reading.words[:3] if word.is_core)
 
 
-def _account(wanted: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
-    """Return what is said of a thing, statements whose subject it is alone where there are such."""
-    telling = [item for item in statements if wanted and item.reading.senses - wanted]
-    full = [item for item in telling if wanted <= _said(item)]
-    full = full or [item for item in telling if wanted <= read(item.entry.unit.title or "").senses]
-    leading = [item for item in full if _first_words(item) & wanted]
-    return sorted((leading or full)[:_STATEMENTS_MAX], key=lambda item: item.order)
+def _is_one_source(one: Statement, other: Statement) -> bool:
+    return one.entry.unit.source_id == other.entry.unit.source_id
 
 
-def _list(wanted: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
-    """Return the items of the list whose introduction or heading names what is asked."""
-    for items in _by_unit(item for item in statements if item.lead is not None):
+def _found(request: Request, text: _Text) -> list[Statement]:
+    if request.kind == "steps":
+        return _steps(request.wanted, text)
+    if request.kind == "list":
+        return _list(request, text)
+    if request.kind == "summary":
+        return _summary(request, text)
+    if request.kind == "reason":
+        return _path(request.wanted, text) or (_reasons(request, text) if request.is_ordered else [])
+    if request.kind == "chain":
+        return _path(request.wanted.union(*map(senses_of, request.things)), text) or _chain(request, text)
+    if request.kind == "manner":
+        return _manner(request, text)
+    return _account(request, text)
+
+
+def _comparison(request: Request, text: _Text) -> dict[str, list[Statement]]:
+    """Return what is said of each compared thing; nothing unless every one of them is spoken of."""
+    limit = max(1, request.sentences // max(len(request.things), 1))
+    groups: dict[str, list[Statement]] = {}
+    readings = {name: read(name) for name in request.things}
+    named = {name: reading.senses for name, reading in readings.items()}
+    shared = frozenset.intersection(*named.values()) if named else frozenset()
+    for name, wanted in named.items():
+        others = [own - shared for other, own in named.items() if other != name]
+        spoken_of = [place for place in text.naming(wanted) if wanted]
+        alone = [place for place in spoken_of if not any(own and own <= text.said[place] for own in others)]
+        is_named = any(word.is_name for word in readings[name].words)
+        if not alone and wanted & shared and not is_named:  # beside "the new bell" the old one may be called "the bell"
+            alone = [
+                place for place in text.naming(wanted & shared) if not any(own & text.said[place] for own in others)
+            ]
+        leading = [place for place in alone if wanted & _first_words(text.items[place])]
+        ranked = dict.fromkeys((*leading, *alone, *spoken_of[: 0 if alone else None]))
+        groups[name] = text.told(list(ranked)[:limit])
+    return groups if len(groups) >= 2 and all(groups.values()) else {}
+
+
+def _account(request: Request, text: _Text) -> list[Statement]:
+    """Return what is said of a thing, statements whose subject it is before others where there are too many."""
+    naming = text.naming(request.wanted) if request.wanted else []
+    leading = [place for place in naming if _first_words(text.items[place]) & request.wanted]
+    return text.told(list(dict.fromkeys((*leading, *naming)))[: request.sentences])
+
+
+def _list(request: Request, text: _Text) -> list[Statement]:
+    """Return the items of the list whose introduction or heading names what is asked, else what tells of the thing."""
+    wanted = request.wanted
+    for items in _by_unit(item for item in text.items if item.lead is not None):
         if wanted and wanted <= read(f"{items[0].lead}. {items[0].entry.unit.title or ''}").senses:
             return items
+    if not request.is_ordered or not wanted:
+        return []
+    limit = max(request.sentences, SENTENCES_MAX)
+    full = [place for place, said in enumerate(text.said) if wanted <= said]
+    if len(full) > 1:
+        return text.told(full[:limit])
+    if any(not any(word in said for said in text.said) for word in wanted):
+        return text.told(full)
+    ranked = sorted(range(len(text.items)), key=lambda place: -text.coverage(wanted, place))
+    best = text.items[ranked[0]]
+    same = [place for place in ranked if _is_one_source(text.items[place], best)]
+    heads = [word for word in wanted if sum(word in text.said[place] for place in same) > 1]
+    head = max(heads, key=lambda word: sum(word in text.said[place] for place in same), default="")
+    near = [place for place in same if head in text.said[place]] if head and not full else []
+    return text.told((full or near or ranked[:1])[:limit])
+
+
+def _summary(request: Request, text: _Text) -> list[Statement]:
+    """Return the sentences that tell most of a text, in its order: what it begins with, and what the others go back to.
+
+    Of several texts the one that names what is wanted is summed up; where nothing is named there must be one alone.
+    """
+    wanted = request.wanted
+    places = range(len(text.items))
+    sources = {item.entry.unit.source_id for item in text.items if item.is_of_document}
+    if wanted:
+        naming = [place for place in places if text.coverage(wanted, place) >= _LEAST_COVERED]
+        named = Counter(text.items[place].entry.unit.source_id for place in naming)
+        sources = {source for source, _ in named.most_common(1)}
+    own = [place for place in places if text.items[place].entry.unit.source_id in sources]
+    if len(sources) != 1 or not own:
+        return []
+    chosen = [own[0], own[-1]][: min(request.sentences, len(own))]
+    covered = frozenset[str]().union(*(text.said[place] for place in chosen))
+    while len(chosen) < min(request.sentences, len(own)):
+        left = [place for place in own if place not in chosen]
+        best = max(left, key=lambda place: text.news(place, covered) * (1 + _ON_TOPIC * text.nearness(wanted, place)))
+        chosen.append(best)
+        covered |= text.said[best]
+    return text.told(chosen)
+
+
+def _reasons(request: Request, text: _Text) -> list[Statement]:
+    """Return what a request to explain is about, behind what led to it, and what is told of it looking back."""
+    end = text.closest(request.wanted, range(len(text.items))[::-1])
+    if end is None or _names_nothing_else(request, end, text):
+        return []
+    later = (
+        place
+        for place in range(end + 1, min(end + 1 + _LOOKING_BACK_REACH, len(text.items)))
+        if _LOOKS_BACK.search(text.items[place].text) and _is_one_source(text.items[end], text.items[place])
+    )
+    chain = [*_before(end, text, request.sentences), *later]
+    return text.told(chain[: request.sentences])
+
+
+def _names_nothing_else(request: Request, place: int, text: _Text) -> bool:
+    """Return whether a statement names who the request is about, but nothing of what is asked of them."""
+    plain = request.wanted - request.names
+    return bool(plain) and text.coverage(plain, place) == 0
+
+
+def _before(end: int, text: _Text, limit: int) -> list[int]:
+    """Return a place and those before it that lead to it: the two next to it always, further ones that one of them goes
+    on from.
+    """
+    chain = [end]
+    for place in range(end - 1, -1, -1):
+        if len(chain) == limit or chain[-1] - place > _LINK_REACH:
+            break
+        is_next = place >= end - 2 and _is_one_source(text.items[place], text.items[end])
+        if is_next or any(text.are_linked(place, later) for later in chain):
+            chain.append(place)
+    return chain
+
+
+def _manner(request: Request, text: _Text) -> list[Statement]:
+    """Return what a request to explain is about, with what stands around it and hangs together with it."""
+    middle = text.closest(request.wanted, range(len(text.items)))
+    if middle is None or _names_nothing_else(request, middle, text):
+        return []
+    places = [middle]
+    for step in (1, -1):
+        place = middle + step
+        while 0 <= place < len(text.items) and len(places) < request.sentences:
+            one, other = sorted((place, place - step))
+            if not text.are_linked(one, other):
+                break
+            places.append(place)
+            place += step
+    naming = [place for place in text.naming(request.wanted) if place not in places]
+    return text.told([*places, *naming][: request.sentences])
+
+
+def _chain(request: Request, text: _Text) -> list[Statement]:
+    """Return what leads from one end to the other, each statement linked to one before it and one behind it."""
+    if not request.things:
+        return _account(request, text)
+    first, last = (senses_of(thing) for thing in request.things)
+    places = range(len(text.items))
+    if not first:
+        end = text.closest(last, places[::-1])
+        return text.told(_before(end, text, request.sentences)) if end is not None else []
+    start = text.closest(first, places)
+    end = text.closest(last, places[start + 1 :]) if start is not None else None
+    if start is None or end is None or not _is_one_source(text.items[start], text.items[end]):
+        return []
+    span = range(start, end + 1)
+    ahead, back = _reached(span, text), _reached(span[::-1], text)
+    linked = [place for place in span if place in ahead and place in back] if end in ahead else list(span)
+    if len(linked) > request.sentences:
+        short = {*_shortest(linked, text), start, end}
+        degrees = {place: sum(text.are_linked(*sorted((place, other))) for other in linked if other != place)
+                   for place in linked}  # fmt: skip
+        linked = sorted(linked, key=lambda place: (place not in short, -degrees[place], place))[: request.sentences]
+    return text.told(linked)
+
+
+def _reached(span: Sequence[int], text: _Text) -> set[int]:
+    """Return the places that can be reached from the first one by links."""
+    found = {span[0]}
+    for place in span[1:]:
+        if any(text.are_linked(*sorted((place, other))) for other in found):
+            found.add(place)
+    return found
+
+
+def _shortest(linked: Sequence[int], text: _Text) -> list[int]:
+    """Return the fewest places that lead from the first to the last."""
+    queue = deque([[linked[0]]])
+    seen = {linked[0]}
+    while queue:
+        path = queue.popleft()
+        if path[-1] == linked[-1]:
+            return path
+        for place in linked:
+            if place > path[-1] and place not in seen and text.are_linked(path[-1], place):
+                seen.add(place)
+                queue.append([*path, place])
     return []
 
 
-def _steps(wanted: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
+def _steps(wanted: frozenset[str], text: _Text) -> list[Statement]:
     """Return the steps of the procedure whose heading or introduction names what is asked."""
-    for items in _by_unit(item for item in statements if item.entry.unit.procedure):
+    for items in _by_unit(item for item in text.items if item.entry.unit.procedure):
         unit = items[0].entry.unit
         lead, colon, _ = unit.text.partition(":")
         introduced = lead if colon and not lead[:1].isdigit() else ""
@@ -126,17 +352,17 @@ def _steps(wanted: frozenset[str], statements: Sequence[Statement]) -> list[Stat
     return []
 
 
-def _by_unit(statements: Iterator[Statement]) -> Iterator[list[Statement]]:
+def _by_unit(statements: Iterable[Statement]) -> Iterator[list[Statement]]:
     units: dict[str, list[Statement]] = {}
     for item in statements:
         units.setdefault(item.unit_id, []).append(item)
-    return (sorted(items, key=lambda item: item.order) for items in units.values())
+    yield from units.values()
 
 
-def _path(wanted: frozenset[str], statements: Sequence[Statement]) -> list[Statement]:
+def _path(wanted: frozenset[str], text: _Text) -> list[Statement]:
     """Return the shortest chain of facts between two things a request names, each fact once, in path order."""
     edges: dict[frozenset[str], list[tuple[frozenset[str], Statement]]] = {}
-    for item in statements:
+    for item in text.items:
         unit = item.entry.unit
         if unit.relation and unit.subject and unit.object:
             edges.setdefault(read(unit.subject).senses, []).append((read(unit.object).senses, item))
@@ -148,7 +374,7 @@ def _path(wanted: frozenset[str], statements: Sequence[Statement]) -> list[State
         while queue:
             node, path = queue.popleft()
             if path and node in named:
-                return path[:_PATH_MAX]
+                return path[:_FACTS_MAX]
             for target, item in edges.get(node, ()):
                 if target not in seen:
                     seen.add(target)

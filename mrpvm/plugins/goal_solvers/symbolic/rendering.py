@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mrpvm.english.statements import Statement
-from mrpvm.knowledge.text import SENTENCE_MARKS
+from mrpvm.knowledge.text import SENTENCE_MARKS, sentences
 
 BRIEF_CLAIMS = 3
 STEP_LIMIT = 7
@@ -36,11 +36,14 @@ def _closed(text: str) -> str:
     return text if text[-1:] in SENTENCE_MARKS + ":" else text + "."
 
 
-def _cited(statement: Statement, citations: Citations) -> str:
+def _cited(statement: Statement, citations: Citations, told: set[str]) -> str:
+    """Return a statement with its mark, behind those sentences that name what its pronoun means and were not told."""
     mark = citations.mark(statement.unit_id)
-    lead = f"{_closed(statement.before)} " if statement.before else ""
     named = f"{statement.speaker}: "
+    before = [text for text in sentences(statement.before or "") if text not in told]
+    lead = f"{_closed(' '.join(before))} " if before else ""
     text = statement.text.removeprefix(named) if lead.startswith(named) else statement.text
+    told |= {*before, statement.text}
     return f"{lead}{_closed(text)} {mark}"
 
 
@@ -50,14 +53,8 @@ def sentences_text(statements: Iterable[Statement], opening: str = "") -> Render
     """
     citations = Citations()
     told: set[str] = set()
-    parts = [opening] if opening else []
-    for statement in statements:
-        if statement.before and statement.before in told:
-            parts.append(f"{_closed(statement.text)} {citations.mark(statement.unit_id)}")
-        elif statement.text not in told:
-            parts.append(_cited(statement, citations))
-        told |= {statement.text, statement.before or ""}
-    return Rendered(" ".join(parts), tuple(citations.unit_ids))
+    parts = [_cited(statement, citations, told) for statement in statements if statement.text not in told]
+    return Rendered(" ".join([opening, *parts] if opening else parts), tuple(citations.unit_ids))
 
 
 def value_text(value: str, statements: Sequence[Statement]) -> Rendered:
@@ -107,6 +104,6 @@ def comparison_text(groups: Mapping[str, Sequence[Statement]]) -> Rendered:
     citations = Citations()
     lines = []
     for name, statements in groups.items():
-        told = " ".join(_cited(statement, citations) for statement in statements)
-        lines.append(f"- **{name}**: {told}")
+        told: set[str] = set()
+        lines.append(f"- **{name}**: {' '.join(_cited(statement, citations, told) for statement in statements)}")
     return Rendered("\n".join(lines), tuple(citations.unit_ids))

@@ -1,0 +1,188 @@
+"""What a message asks to be put together: a comparison, a list, steps, a summary, an account, a reason or a chain."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from mrpvm.english.reading import read, sense
+from mrpvm.knowledge.lexicon import word_class
+
+type Kind = Literal["comparison", "list", "steps", "summary", "account", "reason", "manner", "chain"]
+
+SENTENCES_MAX = 8
+"""Sentences of an answer unless more are asked for."""
+_ASKED_MAX = 40
+_LEAD = re.compile(
+    r"^(?:(?:please|now|then|and|also|ok|okay)\b[\s,]*|(?:can|could|would|will) you (?:please )?"
+    r"|i(?:'d| would) like you to |i want you to )+",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(
+    r",?\s*\b(?:in|with|using) (?:at most |up to |about |no more than )?(?P<count>\d{1,2}|[a-z]+) "
+    r"(?:\w+ )?(?:sentences?|points?|lines?|items?|statements?|steps?)\b",
+    re.IGNORECASE,
+)
+_COUNTS = {
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+}
+_COMPARE = re.compile(
+    r"^(?:compare|contrast|(?:make|give|draw)(?: (?:me|us))? a comparison (?:of|between)|how (?:do|does|did) "
+    r"(?=.+ (?:compare|differ)\b))\s*(?P<things>.+)$"
+    r"|\bdifferences? between (?P<between>.+)$|^(?P<versus>.+ (?:versus|vs\.?) .+)$",
+    re.IGNORECASE,
+)
+_STEPS = re.compile(
+    r"^(?:what (?:is|are) |list |give |describe |explain )?(?:the )?(?:(?:right|correct|exact) )?"
+    r"(?:steps?|procedure|process|instructions?|way|order of steps) (?:to|for|of|when) (?P<task>.+)$"
+    r"|^(?:explain |describe |show me )?how (?:to|do (?:i|we|you)|can (?:i|we|you)) (?P<how>.+)$",
+    re.IGNORECASE,
+)
+_CHAIN = re.compile(
+    r"^(?:trace|follow|retrace|walk (?:me|us) through|reconstruct|give(?: me| us)? the chain|what (?:is|was) the chain|"
+    r"(?:describe|explain|tell (?:me|us)|list|show(?: me| us)?) (?:the )?(?:chain|sequence|series|course|order) of)\b"
+    r"\s*(?P<topic>.*)$",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(
+    r"^(?P<about>.*?)\b(?:from|between|starting (?:with|at|from)) (?P<start>.+?),? "
+    r"(?:(?:up |all the way )?to|until|till|through to|and) (?P<end>.+)$"
+    r"|^(?:how |the way )?(?P<cause>.+?) (?:led to|leads to|caused|causes|resulted in|ended (?:up )?in|brought about"
+    r"|ended up (?:with|in|at)) (?P<effect>.+)$"
+    r"|^(?P<before>.*?)\b(?:that |which )?(?:led to|leading (?:up )?to|caused|brought about|ended (?:with|in)) "
+    r"(?P<last>.+)$",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"^(?:explain|describe|tell (?:me|us)|say|show(?: me| us)?) (?:(?:me|us) )?(?:why|(?:for )?what reason"
+    r"|the (?:reasons?|causes?) (?:why|for|of|that)|what (?:caused|led to|made|brought about))\s+(?P<topic>.+)$",
+    re.IGNORECASE,
+)
+_MANNER = re.compile(
+    r"^(?:explain|describe|tell (?:me|us)|show(?: me| us)?) (?:(?:to )?(?:me|us) )?(?:how|in what way"
+    r"|what happen(?:s|ed)(?: when| if| after| before| to)?)\s+(?P<topic>.+)$",
+    re.IGNORECASE,
+)
+_SUMMARY = re.compile(
+    r"^(?:summari[sz]e|sum up|outline|recap(?:itulate)?|retell|recount|condense|(?:give|write|make)(?: me| us)? "
+    r"(?:an? |the )?(?:(?:short|brief|quick) )?(?:summary|overview|outline|synopsis|recap) of|what (?:is|are) the "
+    r"(?:main|key) (?:points?|ideas?|facts?|events?) (?:of|in)|what happen(?:s|ed) in)\s+(?P<topic>.+)$"
+    r"|^(?:an? |the )?(?:(?:short|brief|quick) )?(?:summary|overview|synopsis) (?:of|on) (?P<of>.+)$",
+    re.IGNORECASE,
+)
+_LIST = re.compile(
+    r"^(?:list|enumerate|name(?= (?:all|every|the)\b)|what are|which are)\s+(?P<topic>.+)$", re.IGNORECASE
+)
+_ACCOUNT = re.compile(
+    r"^(?:explain|describe|analy[sz]e|characteri[sz]e|diagnose|evaluate|assess|tell (?:me|us) (?:(?:more|everything"
+    r"|all|something|what you know) )?(?:there is )?(?:about|of)|(?:say|give)(?: me| us)? (?:more|everything|all)"
+    r"(?: you know)? (?:about|on)|what (?:do you|can you) (?:know|say|tell me|tell us) about|what about)"
+    r"\s+(?P<topic>.+)$",
+    re.IGNORECASE,
+)
+_PARTS = re.compile(r",\s*(?:and\s+)?|\s+(?:and|with|to|versus|vs\.?|or|from)\s+", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"^(?:both|and|of)\s+|\s+(?:in terms of|with regard to|regarding|compared?|differ|by|for)\b.*$", re.IGNORECASE
+)
+_EMPTY = frozenset(
+    sense(word)
+    for word in word_class(
+        "kind type sort thing work happen way difference everything anything something all everyone everybody person "
+        "people detail chain event sequence series course path journey route order cause reason fact"
+    )
+)
+_WHOLE = frozenset(
+    sense(word)
+    for word in word_class(
+        "story text document article report passage book page content chapter tale narrative plot summary whole "
+        "history main point key idea conversation file source material above"
+    )
+)
+"""Words for a text or for what it holds: who asks for a summary of the story names nothing that stands in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be put together.
+
+    `wanted` are the senses of what it is about, none where the whole text is meant, `names` those of them that are
+    names; `things` are the names of what is compared, or the two ends of a chain. `is_ordered` tells an order
+    ("Explain why ...") from a question that the grammar may answer with one sentence ("Why ...?").
+    """
+
+    kind: Kind
+    wanted: frozenset[str] = frozenset()
+    things: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
+    sentences: int = SENTENCES_MAX
+    is_ordered: bool = True
+
+
+def request_of(text: str) -> Request | None:
+    """Return what a message asks to be put together, None where it asks for a fact or for nothing."""
+    bare = " ".join(text.split()).strip("\"'\u201c\u201d\u2018\u2019 ")
+    asked = _LEAD.sub("", bare.rstrip("?.! "))
+    count = _COUNT.search(asked)
+    if count is not None and (number := _number(count["count"])):
+        found = _request(asked.replace(count.group(), ""))
+        return found and replace(found, sentences=min(number, _ASKED_MAX))
+    return _request(asked)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isdigit() else _COUNTS.get(text.lower(), 0)
+
+
+def _request(asked: str) -> Request | None:
+    if found := _COMPARE.search(asked):
+        return Request(kind="comparison", things=_compared(found["things"] or found["between"] or found["versus"]))
+    if found := _CHAIN.match(asked):
+        return _chain(found["topic"])
+    if found := _REASON.match(asked):
+        return Request(kind="reason", wanted=senses_of(found["topic"]), names=_names(found["topic"]))
+    if found := _STEPS.match(asked):
+        return Request(kind="steps", wanted=senses_of(found["task"] or found["how"]), is_ordered=False)
+    if found := _MANNER.match(asked):
+        return Request(kind="manner", wanted=senses_of(found["topic"]), names=_names(found["topic"]))
+    if found := _SUMMARY.match(asked):
+        return Request(kind="summary", wanted=senses_of(found["topic"] or found["of"]) - _WHOLE)
+    if found := _LIST.match(asked):
+        is_order = not asked.lower().startswith(("what", "which"))
+        return Request(kind="list", wanted=senses_of(found["topic"]), is_ordered=is_order)
+    if found := _ACCOUNT.match(asked):
+        return Request(kind="account", wanted=senses_of(found["topic"]))
+    if re.match(r"why\b", asked, re.IGNORECASE):
+        return Request(kind="reason", wanted=senses_of(asked[3:]), is_ordered=False)
+    return None
+
+
+def _chain(topic: str) -> Request:
+    """Return the chain between the two ends that a request names, or up to its one end."""
+    found = _ENDS.match(topic)
+    if found is None:
+        return Request(kind="chain", wanted=senses_of(topic))
+    about = senses_of(found["about"] or "") - _WHOLE
+    start, end = found["start"] or found["cause"] or "", found["end"] or found["effect"] or found["last"]
+    return Request(kind="chain", wanted=about, things=(start, end))
+
+
+def _compared(things: str) -> tuple[str, ...]:
+    names = (part.strip(" .?:") for part in _PARTS.split(_ASIDE.sub("", things.strip())))
+    return tuple(name for name in dict.fromkeys(names) if name)
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(word.sense for word in read(text).words if word.is_name)
+
+
+def senses_of(text: str) -> frozenset[str]:
+    """Return the senses of the words that say what a request is about."""
+    return frozenset(word.sense for word in read(text).words if not word.is_pronoun) - _EMPTY

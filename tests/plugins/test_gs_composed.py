@@ -1,0 +1,64 @@
+"""Answers put together of several sentences: which, in which order, how many, and none for what nobody told."""
+
+import pytest
+
+from tests.plugins.conversation import Conversation
+
+BELL = (
+    "The church of Harrow had a bell that weighed two tonnes. The bell had been cast in Bremen in 1790. One night in "
+    "March lightning struck the tower. The lightning set the wooden frame on fire. When the frame had burned through, "
+    "the bell fell through three floors. It landed in the cellar and cracked. The parish could not pay for a new bell. "
+    "A brewer called Jonas Pell offered to melt down an old copper kettle. The founder cast a smaller bell from it. "
+    "The new bell weighs only 800 kilos. It has a higher note. People in Harrow still call it the Kettle."
+)
+
+
+@pytest.fixture(scope="module")
+def told() -> Conversation:
+    return Conversation(BELL)
+
+
+@pytest.mark.parametrize(
+    ("request_", "facts"),
+    [
+        ("Explain why the bell cracked.", ["three floors", "cracked"]),
+        ("Trace how the lightning led to the cracked bell.", ["lightning", "on fire", "three floors", "cracked"]),
+        ("Describe the new bell.", ["could not pay", "800 kilos", "higher note"]),
+        ("Tell me everything about the lightning", ["struck the tower", "set the wooden frame on fire"]),
+    ],
+)
+def test_what_belongs_together_is_told_in_order(told: Conversation, request_: str, facts: list[str]) -> None:
+    answer = told.say(request_)
+    assert answer.groups[0].basis == "composed"
+    places = [answer.groups[0].answer_markdown.find(fact) for fact in facts]
+    assert places == sorted(places)
+    assert -1 not in places
+
+
+def test_a_comparison_has_a_heading_for_each_thing(told: Conversation) -> None:
+    old, new = (told.ask("Compare the old bell and the new bell.") or "").split("\n")
+    assert old.startswith("- **the old bell**: ")
+    assert "two tonnes" in old
+    assert new.startswith("- **the new bell**: ")
+    assert "800 kilos" in new
+
+
+def test_a_summary_has_as_many_sentences_as_asked_for(told: Conversation) -> None:
+    assert (told.ask(f"Summarise this: {BELL}") or "").count("[") <= 8
+    assert (told.ask("Give me a summary of the bell in three sentences.") or "").count("[") == 3
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Explain why the parish was rich.",
+        "Compare the bell and the organ.",
+        "Compare Jonas Pell and Jonas Lund.",
+        "Trace the way of the bell from Bremen to Rome.",
+        "Describe the organ.",
+        "Summarise the history of the zoo.",
+        "Explain why Jonas Pell was arrested.",
+    ],
+)
+def test_nothing_is_composed_on_what_nobody_told(told: Conversation, request_: str) -> None:
+    assert told.say(request_).groups[0].basis in ("quoted", "none")
