@@ -34,6 +34,8 @@ MRPVM_DATA_DIR = ENVIRONMENT.data_directory(
 MRPVM_SHIPPED_DIR = BASE_DIR  # skills/, personas/ and agents/ that come with the server
 MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
 MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start
+MRPVM_METRICS = ENVIRONMENT.choice("MRPVM_METRICS", ("off", "key", "open"))  # who may read /metrics
+MRPVM_LOG_FORMAT = ENVIRONMENT.choice("MRPVM_LOG_FORMAT", ("auto", "plain", "json"))  # auto: JSON in production
 MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]
 if MRPVM_API_KEY and not re.fullmatch(r"mrp_[!-~]{32,}", MRPVM_API_KEY):
     ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters that a header can hold", secret=True)  # [O-25]
@@ -180,6 +182,7 @@ INSTALLED_APPS = [
     "sessions_app",
 ]
 MIDDLEWARE = [
+    "sessions_app.web.request_ids.RequestIds",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
@@ -325,8 +328,9 @@ SPECTACULAR_SETTINGS = {
     "REDOC_DIST": "SIDECAR",
 }
 
-# --- Logs: one readable line an event, without secrets ----------------------------------------------------
+# --- Logs: one line an event, readable or as JSON, without secrets ----------------------------------------------------
 
+_LOG_FORMAT = ("json" if PRODUCTION else "plain") if MRPVM_LOG_FORMAT == "auto" else MRPVM_LOG_FORMAT
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -335,9 +339,10 @@ LOGGING = {
             "()": "sessions_app.logs.PlainFormatter",
             "format": "%(asctime)s %(levelname)s %(name)s: %(message)s",
         },
+        "json": {"()": "sessions_app.logs.JSONFormatter"},
     },
     "filters": {"not_cut_off": {"()": "sessions_app.logs.NotCutOff"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "plain", "filters": ["not_cut_off"]}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": _LOG_FORMAT, "filters": ["not_cut_off"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "django": {"handlers": [], "level": "WARNING", "propagate": True},

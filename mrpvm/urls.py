@@ -4,12 +4,14 @@ from django.contrib import admin
 from django.urls import include, path
 
 from sessions_app.api.health import health, ready
+from sessions_app.api.metrics import metrics
 
 handler403 = "sessions_app.admin.denied.denied"
 handler500 = "sessions_app.web.failures.server_error"
 urlpatterns = [
     path("health", health, name="health"),
     path("ready", ready, name="ready"),
+    path("metrics", metrics, name="metrics"),
     path("api/", include("sessions_app.api.urls")),
     path("v1/", include("sessions_app.api.openai.urls")),
     path("admin/", admin.site.urls),

@@ -15,6 +15,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.db.transaction import TransactionManagementError
 
 from mrpvm.errors import StorageFull, StorageUnavailable
+from sessions_app.metrics import meters
 
 _PRIMARY_CODE = 0xFF
 _SQLITE_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -36,6 +37,7 @@ _NO_ROOM_FOR_FILES = (
     "The server's disk is full, so this was not stored. Make room where it keeps data and temporary files; until"
     " then what is stored can be read."
 )
+_KINDS = {_BUSY: "busy", _AWAY: "away", _FULL: "full", _NO_ROOM_FOR_FILES: "full"}
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +56,8 @@ def as_unavailable(error: Exception) -> Exception:
     if message is None:
         return error
     logger.warning("%s (%s)", message.partition(".")[0], " ".join(str(error).split()))
+    if (counted := meters()) is not None:
+        counted.database_errors.labels(_KINDS[message]).inc()
     if message in (_FULL, _NO_ROOM_FOR_FILES):
         return StorageFull(message)
     return StorageUnavailable(message, details={"retry_after_seconds": 1})

@@ -8,6 +8,7 @@ everything after the last number it saw.
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, get_args
 
@@ -15,6 +16,7 @@ from asgiref.sync import async_to_sync
 from channels.layers import InMemoryChannelLayer, get_channel_layer
 from django.db import transaction
 
+from sessions_app.metrics import meters
 from sessions_app.models import Session, SessionEvent
 from sessions_app.models.plain_sql import add_to_row, insert_rows
 
@@ -273,9 +275,9 @@ def _send(group: str, messages: Sequence[EventMessage]) -> None:
     if layer is None or (isinstance(layer, InMemoryChannelLayer) and group not in layer.groups):
         return  # nobody listens; a page that joins just now reads the rows afterwards
     if _server_loop is not None and _server_loop.is_running():
-        _server_loop.call_soon_threadsafe(_start_delivery, layer, group, messages)
+        _server_loop.call_soon_threadsafe(_start_delivery, layer, group, messages, time.monotonic())
     else:
-        async_to_sync(_deliver)(layer, group, messages)
+        async_to_sync(_deliver)(layer, group, messages, time.monotonic())
 
 
 _deliveries: set[asyncio.Task[None]] = set()
@@ -285,20 +287,22 @@ MOST_DELIVERIES = 1_000
 DELIVERY_SECONDS = 5
 
 
-def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage]) -> None:
+def _start_delivery(layer: Any, group: str, messages: Sequence[EventMessage], sent: float) -> None:
     if len(_deliveries) >= MOST_DELIVERIES:
         logger.warning("%s deliveries are under way, not published: %s", len(_deliveries), _kinds(messages))
         return
-    delivery = asyncio.create_task(_deliver(layer, group, messages))
+    delivery = asyncio.create_task(_deliver(layer, group, messages, sent))
     _deliveries.add(delivery)
     delivery.add_done_callback(_deliveries.discard)
 
 
-async def _deliver(layer: Any, group: str, messages: Sequence[EventMessage]) -> None:
+async def _deliver(layer: Any, group: str, messages: Sequence[EventMessage], sent: float) -> None:
     try:
         async with asyncio.timeout(DELIVERY_SECONDS):
             for message in messages:
                 await layer.group_send(group, {"type": "session.event", "message": message})
+        if (counted := meters()) is not None:
+            counted.event_delivery_seconds.observe(time.monotonic() - sent)
     except Exception as error:
         logger.warning("could not publish %s: %r", _kinds(messages), error)
 

@@ -1,7 +1,13 @@
-"""What may stand in a log line."""
+"""What may stand in a log line, and which request, session and turn it belongs to."""
 
 import asyncio
+import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
@@ -23,12 +29,54 @@ def configured_secrets() -> list[str]:
     ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogContext:
+    """What is going on where a line is logged; None where that is not known."""
+
+    request_id: str | None = None
+    session_id: str | None = None
+    turn_id: str | None = None
+    trace_id: str | None = None
+
+
+_context: ContextVar[LogContext] = ContextVar("log_context", default=LogContext())  # noqa: B039 (it is frozen)
+
+
+@contextmanager
+def logging_with(**known: str | None) -> Iterator[None]:
+    """Name in the lines of this block what is known, beside what was known before."""
+    token = _context.set(replace(_context.get(), **known))
+    try:
+        yield
+    finally:
+        _context.reset(token)
+
+
 class PlainFormatter(logging.Formatter):
     """Writes `time level logger message`, secrets left out, also of tracebacks."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the finished line."""
         return without_secrets(super().format(record))
+
+
+class JSONFormatter(logging.Formatter):
+    """Writes one JSON object a line: time, level, logger, message, the known ids, the traceback; secrets left out."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the finished line."""
+        context = _context.get()
+        known = {item.name: value for item in fields(context) if (value := getattr(context, item.name)) is not None}
+        entry = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **known,
+        }
+        if record.exc_info:
+            entry["exception"] = self.formatException(record.exc_info)
+        return json.dumps({name: without_secrets(value) for name, value in entry.items()}, ensure_ascii=False)
 
 
 class NotCutOff(logging.Filter):

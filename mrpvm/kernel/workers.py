@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import copy_context
 from threading import Lock
 from typing import Any
 
@@ -51,7 +52,7 @@ class Workers:
             with self._lock:
                 abandoned = True
 
-        thread.submit(self._run, work).add_done_callback(finish)
+        thread.submit(copy_context().run, self._run, work).add_done_callback(finish)
         return abandon
 
     def _run(self, work: Callable[[], Any]) -> Any:

@@ -16,6 +16,10 @@ class RolePermission(BasePermission):
         access = request.auth
         if not isinstance(access, Access):
             return False
-        needed = "viewer" if request.method in SAFE_METHODS else getattr(view, "write_role", "editor")
+        needed = self.needed_role(request, view)
         self.message = f"Your role here is {access.role}; this needs the role {needed}."
         return is_at_least(access.role, needed)
+
+    def needed_role(self, request: Request, view: APIView) -> str:
+        """Return the least role that may do this."""
+        return "viewer" if request.method in SAFE_METHODS else getattr(view, "write_role", "editor")

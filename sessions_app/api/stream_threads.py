@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from threading import BoundedSemaphore
 
 from mrpvm.errors import Unavailable
@@ -27,7 +28,7 @@ class StreamThreads:
                 f"{self._most} streams are worked on, as many as may be. Try again in a moment.", code="SERVER_BUSY"
             )
         try:
-            self._threads.submit(self._run, work)
+            self._threads.submit(copy_context().run, self._run, work)  # the log goes on naming the request
         except BaseException:
             self._free.release()
             raise

@@ -94,6 +94,7 @@ class Sweeper(threading.Thread):
         super().__init__(name="sweeper", daemon=True)
         self._stop_asked = False
         self._is_kept_off = False
+        self._due = time.monotonic()
         damaged_columns.call(unclosed.noted.set)
 
     @property
@@ -101,16 +102,22 @@ class Sweeper(threading.Thread):
         """Return whether it runs, and the database answered it the last time."""
         return self.is_alive() and not self._is_kept_off
 
+    @property
+    def lag_seconds(self) -> float:
+        """Return by how much the next sweep is late, 0 while it is not due; one under way counts as late."""
+        return max(0.0, time.monotonic() - self._due)
+
     def run(self) -> None:
         """Wait, sweep, wait again."""
         try:
-            due = time.monotonic() + settings.MRPVM_SWEEP_INTERVAL_MS / 1000
+            self._due = time.monotonic() + settings.MRPVM_SWEEP_INTERVAL_MS / 1000
             while not self._stop_asked:
-                self._wait_until(due)
+                self._wait_until(self._due)
                 if self._stop_asked:
                     return
-                if time.monotonic() >= due:
-                    due = time.monotonic() + self._sweep()
+                if time.monotonic() >= self._due:
+                    seconds = self._sweep()
+                    self._due = time.monotonic() + seconds
                 else:
                     self._attend()
         finally:

@@ -161,9 +161,11 @@ def run_server(
     from sessions_app.actions.statistics_buffer import statistics_buffer
     from sessions_app.background import readiness
     from sessions_app.background.sweeper import Sweeper
+    from sessions_app.background.turn_metrics import count_turns
 
     language_model.warm()
     sweeper = Sweeper()
+    count_turns(sweeper)
     sweeper.start()
     readiness.require("sweeper", lambda: sweeper.works)
     readiness.require("claim", holds_database)

@@ -20,6 +20,7 @@ from sessions_app.actions.context_units import stage_units
 from sessions_app.actions.statistics_buffer import statistics_buffer
 from sessions_app.commands.answer import CommandTurn, answer_command
 from sessions_app.database import as_unavailable, give_up_dead_connections, outages_told
+from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
 from sessions_app.queries.diagnostics import outbound_of, sent_requests
@@ -28,6 +29,7 @@ from sessions_app.turns.cancel import Watch
 from sessions_app.turns.chains import as_sent, keep_chain
 from sessions_app.turns.close import TurnError, end_turn, undone
 from sessions_app.turns.commit import commit_turn, fail_turn, final_report
+from sessions_app.turns.ended import turn_ended
 from sessions_app.turns.machine import machine
 from sessions_app.turns.prepare import Prepared, prepare
 from sessions_app.turns.progress import progress_of
@@ -87,8 +89,9 @@ def run_turn(
         call = call.commanded(answered)
     with running_turns.place() as take_place:
         turn = start_turn(session, call, take_place, wait_ms)
-        prepared = prepare(turn, call)
-        return _run(prepared, listen, read)
+        with logging_with(session_id=turn.session.session_id, turn_id=turn.request_id):
+            prepared = prepare(turn, call)
+            return _run(prepared, listen, read)
 
 
 def _run(prepared: Prepared, listen: Listener | None, read: Reader | None) -> TurnResult:
@@ -106,6 +109,7 @@ def _run(prepared: Prepared, listen: Listener | None, read: Reader | None) -> Tu
     else:
         _fail(prepared, error, outcome, report, trace)
     _learn(turn, outcome, error)
+    _tell(turn, trace)
     if error is not None:
         raise TurnError(turn, error, turn.command_result, outbound=_outbound(turn, trace))
     return TurnResult(turn=turn, outcome=outcome, events=trace.events, finish_reason=finish_reason)
@@ -190,6 +194,12 @@ def _fail(
         if not isinstance(as_unavailable(defect), StorageUnavailable):
             logger.exception("the failure of turn %s could not be stored whole", turn.request_id)
         end_turn(turn, error, skill_failure(call.commanded_skill, error["code"]))
+
+
+def _tell(turn: ExplainabilityTurn, trace: TraceWriter) -> None:
+    """Tell whoever listens that the turn has ended; what they do wrong is logged by the signal."""
+    if turn_ended.receivers:
+        turn_ended.send_robust(ExplainabilityTurn, turn=turn, events=trace.events)
 
 
 _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")

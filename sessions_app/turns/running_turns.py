@@ -31,6 +31,11 @@ class RunningTurns:
                 code="SERVER_BUSY",
             )
 
+    @property
+    def count(self) -> int:
+        """Return how many run now."""
+        return self._count
+
     @contextmanager
     def place(self) -> Iterator[Callable[[], None]]:
         """Return what takes a place, which may be called again; the place is given back at the end.

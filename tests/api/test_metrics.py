@@ -1,0 +1,61 @@
+"""/metrics: what Prometheus reads, and who may."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import Settings
+
+from sessions_app.background.sweeper import Sweeper
+from sessions_app.background.turn_metrics import count_turns
+from sessions_app.metrics import meters
+from sessions_app.turns.ended import turn_ended
+from tests.api.conftest import Caller
+
+
+@pytest.fixture
+def counting(settings: Settings) -> Iterator[None]:
+    """Count as a server does that was started with metrics for holders of a key."""
+    settings.MRPVM_METRICS = "key"
+    meters.cache_clear()
+    count_turns(Sweeper())
+    yield
+    turn_ended.disconnect(dispatch_uid="count-turns")
+    meters.cache_clear()
+
+
+def samples(caller: Caller) -> dict[tuple[str, str], float]:
+    """Return each sample's value by its name and its status or kind."""
+    answer = caller.get("/metrics")
+    assert answer.status_code == 200
+    return {
+        (sample.name, sample.labels.get("status", sample.labels.get("kind", ""))): sample.value
+        for family in text_string_to_metric_families(answer.content.decode())
+        for sample in family.samples
+        if "le" not in sample.labels
+    }
+
+
+def test_turns_are_counted_by_how_they_ended(caller: Callable[..., Caller], counting: None) -> None:
+    editor, admin = caller("editor"), caller("admin")
+    session_id = editor.chat("My dog is called Rex.").json()["session_id"]
+    editor.chat("What is my dog called?", session_id)
+    found = samples(admin)
+    assert found["mrpvm_turns_total", "succeeded"] == 2
+    assert found["mrpvm_turn_seconds_count", "succeeded"] == 2
+    assert found["mrpvm_turns_running", ""] == 0
+    assert found["mrpvm_turns_allowed", ""] == 16
+    assert 0 <= found["mrpvm_sweep_lag_seconds", ""] < 60
+
+
+def test_metrics_are_for_admins_unless_they_are_open(
+    caller: Callable[..., Caller], counting: None, settings: Settings
+) -> None:
+    assert Caller().get("/metrics").status_code == 401
+    assert caller("editor").get("/metrics").status_code == 403
+    settings.MRPVM_METRICS = "open"
+    assert Caller().get("/metrics").status_code == 200
+
+
+def test_metrics_are_off_unless_they_are_allowed(caller: Callable[..., Caller]) -> None:
+    assert caller("admin").get("/metrics").status_code == 404
