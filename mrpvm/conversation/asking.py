@@ -1,7 +1,9 @@
 """The language model as the preparation of a turn asks it."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Protocol
+
+from mrpvm.llm.recorder import ModelExchange
 
 
 class PreparationModel(Protocol):
@@ -20,7 +22,7 @@ class PreparationModel(Protocol):
     def call_count(self) -> int: ...
 
     @property
-    def exchanges(self) -> Sequence[Mapping[str, Any]]: ...
+    def exchanges(self) -> Sequence[ModelExchange]: ...
 
     def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int) -> str:
         """Return the model's answer to one text.
@@ -41,7 +43,7 @@ class UnaskedModel:
     available = False
     spent_ms = 0
     call_count = 0
-    exchanges: Sequence[Mapping[str, Any]] = ()
+    exchanges: Sequence[ModelExchange] = ()
 
     def ask(self, plugin_id: str, role: str, system: str, text: str, *, timeout_ms: int) -> str:
         raise RuntimeError("a predicted turn asks no model")

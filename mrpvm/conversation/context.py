@@ -4,17 +4,35 @@ Sections come in a fixed order: the instructions one by one, memory, summary, co
 window left out and what the summary tells stand in one system message before the conversation [K43].
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import NotRequired, TypedDict
 
+from mrpvm.conversation.rewriting import Rewriting, RewritingRecord
 from mrpvm.conversation.summary import Summary
 from mrpvm.conversation.system_prompt import Instruction
 from mrpvm.conversation.window import Window
+from mrpvm.llm.recorder import ModelExchange
 from mrpvm.values import CHARS_PER_TOKEN, HistoryMessage
 
 LATEST_REPLY = "latest reply in the conversation above"
 """What a message is called where it follows a conversation [H22]."""
+
+
+class SectionRecord(TypedDict):
+    """A section as stored data; what says nothing is not there."""
+
+    name: str
+    source: str
+    chars: int
+    tokens: int
+    text: NotRequired[str]
+    kept_count: NotRequired[int]
+    omitted_count: NotRequired[int]
+    rule: NotRequired[str]
+    note: NotRequired[str]
+    places: NotRequired[list[int]]
+    unit_ids: NotRequired[list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +58,25 @@ class Section:
         """Return the estimate [O-32]."""
         return -(-self.chars // CHARS_PER_TOKEN)
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> SectionRecord:
         """Return the section as stored data, without what says nothing."""
-        record: dict[str, Any] = {"name": self.name, "source": self.source, "chars": self.chars, "tokens": self.tokens}
-        for name in ("text", "kept_count", "omitted_count", "rule", "note", "places", "unit_ids"):
-            value = getattr(self, name)
-            if value or (value == 0 and name == "kept_count"):
-                record[name] = list(value) if isinstance(value, tuple) else value
+        record: SectionRecord = {
+            "name": self.name, "source": self.source, "chars": self.chars, "tokens": self.tokens,
+        }  # fmt: skip
+        if self.text:
+            record["text"] = self.text
+        if self.kept_count is not None:
+            record["kept_count"] = self.kept_count
+        if self.omitted_count:
+            record["omitted_count"] = self.omitted_count
+        if self.rule:
+            record["rule"] = self.rule
+        if self.note:
+            record["note"] = self.note
+        if self.places:
+            record["places"] = list(self.places)
+        if self.unit_ids:
+            record["unit_ids"] = list(self.unit_ids)
         return record
 
 
@@ -61,6 +91,21 @@ class MemoryReport(TypedDict, total=False):
     expires_at: str
 
 
+class ReportRecord(TypedDict):
+    """A report as stored data: a turn's `context_report`."""
+
+    conversationSource: str
+    chars: int
+    tokens: int
+    sections: list[SectionRecord]
+    warnings: list[str]
+    requests: NotRequired[list[ModelExchange]]
+    rewriting: NotRequired[RewritingRecord]
+    memory: NotRequired[MemoryReport]
+    skill: NotRequired[str]
+    modelCalls: NotRequired[int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextReport:
     """What a turn's context was made of and what became of it.
@@ -71,8 +116,8 @@ class ContextReport:
     conversation_source: str
     sections: tuple[Section, ...]
     warnings: tuple[str, ...] = ()
-    requests: tuple[Mapping[str, Any], ...] = ()
-    rewriting: Mapping[str, Any] | None = None
+    requests: tuple[ModelExchange, ...] = ()
+    rewriting: Rewriting | None = None
     memory: MemoryReport | None = None
     skill: str | None = None
     model_call_count: int | None = None
@@ -84,7 +129,7 @@ class ContextReport:
         """Return the report with what a detector read the message as, where that is more than it says."""
         if not read_as or self.rewriting is None:
             return self
-        return replace(self, rewriting={**self.rewriting, "read_as": list(read_as)})
+        return replace(self, rewriting=replace(self.rewriting, read_as=tuple(read_as)))
 
     def with_evidence(self, unit_ids: Sequence[str], chars: int) -> "ContextReport":
         """Return the report with what was retrieved for the answer, before the message's section."""
@@ -95,9 +140,9 @@ class ContextReport:
         )
         return replace(self, sections=(*self.sections[:-1], evidence, self.sections[-1]))
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> ReportRecord:
         """Return the report as stored data."""
-        record: dict[str, Any] = {
+        record: ReportRecord = {
             "conversationSource": self.conversation_source,
             "chars": sum(section.chars for section in self.sections),
             "tokens": sum(section.tokens for section in self.sections),
@@ -106,13 +151,15 @@ class ContextReport:
         }
         if self.requests:
             record["requests"] = list(self.requests)
-        optional = {
-            "rewriting": self.rewriting,
-            "memory": self.memory,
-            "skill": self.skill,
-            "modelCalls": self.model_call_count,
-        }
-        return record | {name: value for name, value in optional.items() if value is not None}
+        if self.rewriting is not None:
+            record["rewriting"] = self.rewriting.as_record()
+        if self.memory is not None:
+            record["memory"] = self.memory
+        if self.skill is not None:
+            record["skill"] = self.skill
+        if self.model_call_count is not None:
+            record["modelCalls"] = self.model_call_count
+        return record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -138,7 +138,7 @@ def prepare_turn(state: ConversationState, model: PreparationModel) -> PreparedT
         context.report,
         warnings=(*context.report.warnings, *warnings, *state.warnings),
         requests=tuple(model.exchanges),
-        rewriting=rewriting.as_record() if rewriting else None,
+        rewriting=rewriting,
         memory={"preferred_documents": list(recall.documents)} if asked.flags.enable_session_memory else None,
         skill=asked.skill.skill.skill_name if asked.skill and asked.skill_choice else None,
     )

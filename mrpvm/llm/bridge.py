@@ -129,7 +129,7 @@ class _BoundModel:
         completion = None if self._endpoint.cache is None else self._endpoint.cache.get(body)
         if completion is not None:
             exchange = self._scope.recorder.sent(self._endpoint.url, body, basis=resolved.basis, attempt=0)
-            exchange.ended(text=completion.text, finishReason=completion.finish_reason, fromCache=True)
+            exchange.ended({"text": completion.text, "finishReason": completion.finish_reason, "fromCache": True})
             if on_text is not None:
                 on_text(completion.text)
         return completion
@@ -183,10 +183,14 @@ class _BoundModel:
         try:
             completion = self._endpoint.send(body, timeout_ms, tell, self._is_over)
         except AttemptFailed as failed:
-            exchange.ended(status=failed.status, error=failed.error.as_record())
+            exchange.ended({"status": failed.status, "error": failed.error.as_record()})
             raise
-        usage = to_wire(completion.usage)
-        exchange.ended(status=200, text=completion.text, finishReason=completion.finish_reason, usage=usage)
+        exchange.ended(
+            {
+                "status": 200, "text": completion.text, "finishReason": completion.finish_reason,
+                "usage": to_wire(completion.usage),
+            }
+        )  # fmt: skip
         return completion
 
     def _is_over(self) -> bool:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from mrpvm.llm.chain import storable_body
 from mrpvm.llm.redaction import redacted
@@ -17,19 +17,43 @@ def estimated_tokens(chars: int) -> int:
     return math.ceil(chars / CHARS_PER_TOKEN)
 
 
+class ModelResponse(TypedDict, total=False):
+    """What came back: an answer's text, or why there is none."""
+
+    status: int | None
+    text: str
+    finishReason: str
+    usage: Mapping[str, Any] | None
+    error: Mapping[str, Any]
+    fromCache: bool
+
+
+class ModelExchange(TypedDict):
+    """One request and its response as stored data, redacted; `response` is None where nothing came back.
+
+    `leftOut` are parameters that the model has refused before, and that were not sent for that reason.
+    """
+
+    url: str
+    body: Mapping[str, Any]
+    modelBasis: str
+    attempt: int
+    leftOut: NotRequired[list[str]]
+    response: ModelResponse | None
+    durationMs: int | None
+
+
 @dataclass(slots=True)
 class Exchange:
-    """One request and its response; `response` stays None while nothing came back."""
+    """One request on its way: its record is completed when something comes back."""
 
-    request: Mapping[str, Any]
+    record: ModelExchange
     started: float
-    response: Mapping[str, Any] | None = None
-    duration_ms: int | None = None
 
-    def ended(self, **response: Any) -> None:
+    def ended(self, response: ModelResponse) -> None:
         """Note what came back."""
-        self.duration_ms = int((time.monotonic() - self.started) * 1000)
-        self.response = response
+        self.record["durationMs"] = int((time.monotonic() - self.started) * 1000)
+        self.record["response"] = response
 
 
 @dataclass(slots=True)
@@ -64,8 +88,13 @@ class Recorder:
             basis: why this model was chosen.
             left_out: parameters that the model has refused before, and that are not sent for that reason.
         """
-        request = {"url": url, "body": storable_body(body), "modelBasis": basis, "attempt": attempt}
-        exchange = Exchange(request | ({"leftOut": list(left_out)} if left_out else {}), time.monotonic())
+        record: ModelExchange = {
+            "url": url, "body": storable_body(body), "modelBasis": basis, "attempt": attempt, "response": None,
+            "durationMs": None,
+        }  # fmt: skip
+        if left_out:
+            record["leftOut"] = list(left_out)
+        exchange = Exchange(record, time.monotonic())
         with self._lock:
             self._exchanges.append(exchange)
         return exchange
@@ -80,11 +109,8 @@ class Recorder:
         with self._lock:
             self.warnings += (warning,)
 
-    def as_records(self) -> list[dict[str, Any]]:
+    def as_records(self) -> list[ModelExchange]:
         """Return all exchanges so far as stored data, in order, redacted."""
         with self._lock:
             exchanges, secrets = list(self._exchanges), self._secrets
-        return [
-            redacted({**item.request, "response": item.response, "durationMs": item.duration_ms}, secrets)
-            for item in exchanges
-        ]
+        return [redacted(item.record, secrets) for item in exchanges]

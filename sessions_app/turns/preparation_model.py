@@ -5,11 +5,10 @@ import time
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event
-from typing import Any
 
 from mrpvm.errors import BudgetExceeded, ModelTimeout, TurnCancelled, TurnInterrupted
 from mrpvm.llm.port import CallScope, Prompt, Reply
-from mrpvm.llm.recorder import Recorder
+from mrpvm.llm.recorder import ModelExchange, Recorder
 from mrpvm.values import HistoryMessage
 from sessions_app.language_model import is_configured, model_source
 from sessions_app.models import ExplainabilityTurn
@@ -31,7 +30,7 @@ class PreparationModel:
 
     def __init__(self, turn: ExplainabilityTurn) -> None:
         self.call_count = 0
-        self.exchanges: list[dict[str, Any]] = []
+        self.exchanges: list[ModelExchange] = []
         self._ended: TurnCancelled | TurnInterrupted | None = None
         self._config = turn.session.model_config
         self._limits = turn_limits()

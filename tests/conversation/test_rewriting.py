@@ -68,6 +68,11 @@ def test_the_rules_put_the_subject_in_the_place_of_what_refers_to_it(message: st
         ("Tell me about the Trustee", "What are its duties?", "What are the Trustee's duties?"),
         ('Say "gross margin" again', "Explain it", "Explain gross margin"),
         ("Who works at Acme Labs?", "Where is it?", "Where is Acme Labs?"),
+        ("I bought a red car.", "How old is it?", "How old is the red car?"),
+        ("I bought a red car. It was cheap.", "What is its colour?", "What is the red car's colour?"),
+        ("My mother's bike is green", "How old is it?", "How old is my mother's bike?"),
+        ("Please summarise the report", "How long is it?", "How long is the report?"),
+        ("It rains.", "How long is it?", "How long is it?"),
     ],
 )
 def test_a_subject_is_found_without_its_article(question: str, message: str, expected: str) -> None:

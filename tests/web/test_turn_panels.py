@@ -58,7 +58,12 @@ def test_the_requests_really_sent_are_shown_one_execution_at_a_time(project: Pro
     TurnEvents.objects.create(turn=turn, first_sequence=1_000, events=events)
     body = {
         "model": "m-1",
-        "messages": [{"role": "system", "content": "Be <b>brief</b>."}, {"role": "user", "content": "Why?"}],
+        "messages": [
+            {"role": "system", "content": "Be <b>brief</b>."},
+            {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "lookup"}}]},
+            {"type": "function_call_output", "output": "Nothing found."},
+            {"role": "user", "content": "Why?"},
+        ],
     }
     request = {
         "url": "http://model/v1", "body": body, "modelBasis": "role", "attempt": 2, "leftOut": ["stop"],
@@ -75,6 +80,7 @@ def test_the_requests_really_sent_are_shown_one_execution_at_a_time(project: Pro
     assert "attempt 2, without stop, which this model has refused" in text_of(shown)
     assert "16 characters" in text_of(shown)
     assert "So." in shown
+    assert all(told in text_of(shown) for told in ("lookup", "Nothing found."))
 
 
 def test_a_turn_without_a_model_says_so(project: Project) -> None:

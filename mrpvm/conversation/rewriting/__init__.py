@@ -2,6 +2,7 @@
 
 from mrpvm.conversation.rewriting.rewrite import FOLLOWS_UP as FOLLOWS_UP
 from mrpvm.conversation.rewriting.rewrite import Rewriting as Rewriting
+from mrpvm.conversation.rewriting.rewrite import RewritingRecord as RewritingRecord
 from mrpvm.conversation.rewriting.rewrite import need_of as need_of
 from mrpvm.conversation.rewriting.rewrite import rewrite as rewrite
 from mrpvm.conversation.rewriting.rewrite import stands_alone as stands_alone

@@ -6,7 +6,7 @@ weighted by its probability and by the square root of the message's need.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal, NotRequired, TypedDict
 
 from mrpvm.conversation.rewriting.by_model import AskModel, taken_from
 from mrpvm.conversation.rewriting.said import Exchange, before_repeats, exchanges_of
@@ -34,21 +34,49 @@ LEAST_FOLLOWING = 0.4
 """Below this probability of going on from the conversation a message stands alone, and nothing of it is added."""
 
 
+type Author = Literal["rules", "model"]
+
+
+class TermRecord(TypedDict):
+    """A meant term as stored data."""
+
+    term: str
+    word: str
+    probability: float
+    weight: float
+
+
+class RewritingRecord(TypedDict):
+    """A rewriting as stored data and in the answer's `query_rewriting`."""
+
+    original_query: str
+    rewritten_query: str
+    was_rewritten: bool
+    skip_reason: str | None
+    skip_code: str | None
+    by: Author
+    need_probability: float
+    terms: list[TermRecord]
+    read_as: NotRequired[list[str]]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewriting:
     """What became of a message; the original is always kept [K25].
 
     `by` tells who wrote the sentence; `skip_reason` why it is the original. `terms` are what it means by itself.
-    `need_probability` is 0 for a message that stands alone.
+    `need_probability` is 0 for a message that stands alone. `read_as` is what a detector read the message as, where
+    that is more than it says.
     """
 
     original_query: str
     rewritten_query: str
     skip_reason: str | None = None
-    by: Literal["rules", "model"] = "rules"
+    by: Author = "rules"
     need_probability: float = 0.0
     terms: tuple[MeantTerm, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    read_as: tuple[str, ...] = ()
 
     @property
     def was_rewritten(self) -> bool:
@@ -62,9 +90,9 @@ class Rewriting:
             return None
         return next(code for reason, code in SKIP_CODES.items() if self.skip_reason.startswith(reason))
 
-    def as_record(self) -> dict[str, Any]:
+    def as_record(self) -> RewritingRecord:
         """Return the rewriting as stored data."""
-        return {
+        record: RewritingRecord = {
             "original_query": self.original_query,
             "rewritten_query": self.rewritten_query,
             "was_rewritten": self.was_rewritten,
@@ -78,6 +106,9 @@ class Rewriting:
                 for item in self.terms
             ],
         }  # fmt: skip
+        if self.read_as:
+            record["read_as"] = list(self.read_as)
+        return record
 
 
 SKIP_CODES: Mapping[str, str] = {

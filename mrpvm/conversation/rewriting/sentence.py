@@ -7,8 +7,10 @@ one, and the subject takes one place in the sentence, beside its possessive.
 import re
 from collections.abc import Sequence
 
-from mrpvm.conversation.rewriting.said import spoken, words_of
+from mrpvm.conversation.rewriting.said import READ_CHARS, spoken, words_of
 from mrpvm.conversation.rewriting.signals import REFERRING
+from mrpvm.english.parsing import parse
+from mrpvm.english.times import names_time
 from mrpvm.knowledge.lexicon import AUXILIARIES, INTERROGATIVES, STOP_WORDS
 from mrpvm.knowledge.pragmatics import is_task_request
 from mrpvm.knowledge.small_talk import is_phatic
@@ -21,6 +23,9 @@ _ENDING_MARKS = " .?!,;:"
 _FEWEST_WORDS, _MOST_WORDS, _MOST_LEFT = 2, 8, 6
 _MOST_REPLY_WORDS = 5
 _CHOICES = frozenset("first second third fourth fifth last former latter one ones other both either neither".split())  # noqa: SIM905  easier to read
+_OPENING = re.compile(r"^(?:(?:ok|okay|now|then|so|and|well|please)\b[ ,]*)+", re.IGNORECASE)
+"""What may stand before an order."""
+_POSSESSIVE = re.compile(r"^(?:my|our|your|his|her|their) ", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an) ", re.IGNORECASE)
 _PATTERNS = (
     re.compile(r"\b(?:what|who|where|when|how) (?:is|are|was|were) (.+)", re.IGNORECASE),
@@ -49,8 +54,10 @@ def subject_of(text: str) -> str | None:
     if is_reply(text):
         return None
     found = (_bare(match.group(1)) for pattern in _PATTERNS if (match := pattern.search(text)))
-    subjects = [*(subject for subject in found if subject and _is_subject(subject)), _longest_name(text), _rest(text)]
-    return next((subject for subject in subjects if subject and REFERRING.isdisjoint(words_of(subject))), None)
+    subjects = [subject for subject in found if subject and _is_subject(subject)]
+    others = (_longest_name(text), _rest(text)) if _is_question(text) else (_told_of(text), _longest_name(text))
+    subjects += filter(None, others)
+    return next((subject for subject in subjects if REFERRING.isdisjoint(words_of(subject))), None)
 
 
 def term_of(message: str) -> str | None:
@@ -66,6 +73,22 @@ def is_reply(message: str) -> bool:
     return 0 < len(found) <= _MOST_REPLY_WORDS and all(
         word in _CHOICES or word in STOP_WORDS or is_phatic(word) for word in found
     )
+
+
+def _is_question(text: str) -> bool:
+    return text.endswith(QUESTION_MARKS) or not _ASKING.isdisjoint(words_of(text)[:1])
+
+
+def _told_of(text: str) -> str | None:
+    """Return what a statement is about: its subject, or the object where the subject is a pronoun; so of an order."""
+    for sentence in sentences(text[:READ_CHARS]):
+        parsed = parse(_OPENING.sub("", sentence))
+        for phrase in parsed.clauses[0].phrases if parsed.clauses else ():
+            found = _bare(parsed.text_of(phrase))
+            is_thing = not phrase.pronoun and not names_time(phrase.head_text) and not is_phatic(found)
+            if is_thing and found in sentence:
+                return found
+    return None
 
 
 def _longest_name(text: str) -> str | None:
@@ -105,8 +128,13 @@ def _subject_before(history: Sequence[HistoryMessage]) -> tuple[str, str] | None
     for item in reversed(spoken(history)):
         if item.role == "assistant":
             continue
-        if subject := subject_of(item.content):
-            article = re.search(rf"\b(the|an?) {re.escape(subject)}", collapse(item.content), re.IGNORECASE)
+        text = collapse(item.content)
+        if subject := subject_of(text):
+            article = re.search(rf"\b(the|an?) {re.escape(subject)}", text, re.IGNORECASE)
+            if article and not _is_question(text):
+                return "", f"the {subject}"  # it was told of, and is known since
+            if _POSSESSIVE.match(subject):
+                subject = subject[0].lower() + subject[1:]
             return (f"{article[1].lower()} " if article else ""), subject
     return None
 
@@ -140,8 +168,9 @@ def _with_subject(message: str, article: str, subject: str) -> str:
         if kind == "it":
             return subject
         if kind == "same":
-            return f"{match.group()} {subject}"
-        return f"the {subject}"
+            return f"{match.group()} {_bare(subject)}"
+        is_definite = subject.startswith("the ") or _POSSESSIVE.match(subject)
+        return subject if is_definite else f"the {subject}"
 
     return _REFERENCES.sub(replace, message)
 

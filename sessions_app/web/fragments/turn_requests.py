@@ -1,5 +1,6 @@
 """What a turn sent to language models: which executions called one, and their requests one execution at a time."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -108,7 +109,7 @@ def _request(item: Mapping[str, Any]) -> Request:
     if isinstance(messages, str):
         said.append(("user", messages))
     else:
-        said += [(str(message.get("role", "")), message.get("content")) for message in messages]
+        said += [_said(message) for message in messages]
     others = {key: value for key, value in body.items() if key not in _KNOWN}
     response = item.get("response")
     return Request(
@@ -122,6 +123,16 @@ def _request(item: Mapping[str, Any]) -> Request:
         settings=", ".join(f"{key} {value}" for key, value in others.items()),
         response=shown_json(response, settings.MRPVM_INLINE_DETAIL_BYTES).html if response else None,
     )
+
+
+def _said(message: Mapping[str, Any]) -> tuple[str, Any]:
+    """Return who says what in a message; a call of a tool and what it gave say it in fields of their own."""
+    called = message.get("tool_calls") or (message if message.get("type") == "function_call" else None)
+    if called is not None:
+        return "tool call", json.dumps(called, ensure_ascii=False, indent=1)
+    if message.get("type") == "function_call_output":
+        return "tool", message.get("output")
+    return str(message.get("role", "")), message.get("content")
 
 
 def _part(role: str, content: Any) -> Part:
