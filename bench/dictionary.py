@@ -16,7 +16,7 @@ from bench.growth import hold_talk, in_new_database
 _BYTES = 32 * 1024
 _SAMPLE_BYTES = 4_000
 _SESSIONS, _TURNS_A_SESSION = 10, 24
-_DIRECTORY = Path(__file__).parent.parent / "sessions_app" / "models" / "dictionaries"
+_DIRECTORY = Path(__file__).parent.parent / "sessions_app" / "models" / "turns" / "dictionaries"
 
 
 def conversations() -> Iterator[list[str]]:
@@ -43,7 +43,7 @@ def samples() -> Iterator[bytes]:
     """Return what the turns in the database store, in pieces."""
     from mrpvm.wire import json_bytes
     from sessions_app.models import ExplainabilityTurn, TurnEvents
-    from sessions_app.models.payload_frames import payload_texts, places
+    from sessions_app.models.turns.payload_frames import payload_texts, places
 
     for batch in TurnEvents.objects.all():
         texts = payload_texts(batch.payloads, places(batch.payload_index)).values()

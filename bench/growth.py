@@ -52,8 +52,8 @@ def stored_bytes() -> Counter[str]:
 
 def hold_talk(conversations: Iterable[Iterable[str]]) -> int:
     """Hold each conversation in a session of its own and return the number of turns."""
-    from sessions_app.actions.projects import ensure_default_project
-    from sessions_app.actions.sessions import create_session
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.turns.call import TurnCall
     from sessions_app.turns.pipeline import run_turn
 
@@ -79,8 +79,8 @@ def statements_of_a_turn() -> dict[str, list[str]]:
     """
     from django.test import Client
 
-    from sessions_app.actions.api_keys import create_key
-    from sessions_app.actions.projects import ensure_default_project
+    from sessions_app.actions.settings.api_keys import create_key
+    from sessions_app.actions.settings.projects import ensure_default_project
 
     _, key = create_key(ensure_default_project(), "bench")
     client = Client(headers={"Authorization": f"Bearer {key}", "Host": "localhost"})
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--statements", action="store_true", help="print each statement of a turn")
     given = parser.parse_args()
     with in_new_database():
-        from sessions_app.actions.statistics_buffer import statistics_buffer
+        from sessions_app.actions.settings.statistics_buffer import statistics_buffer
 
         empty = stored_bytes()
         began = time.process_time()

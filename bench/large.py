@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _report(unit_count: int) -> Iterator[str]:
-    from sessions_app.actions.projects import ensure_default_project
+    from sessions_app.actions.settings.projects import ensure_default_project
 
     project = ensure_default_project()
     began = time.perf_counter()
@@ -81,7 +81,7 @@ def _report(unit_count: int) -> Iterator[str]:
 
 def _packed() -> str:
     """Do what the sweeper does after an ingest."""
-    from sessions_app.actions.packing import pack_large_layers
+    from sessions_app.actions.upkeep.packing import pack_large_layers
     from sessions_app.models import PackedLayer
 
     began = time.perf_counter()
@@ -93,10 +93,10 @@ def _packed() -> str:
 
 def _base(project: "Project", name: str, unit_count: int) -> "KnowledgeBase":
     """Return a base whose one layer holds so many units, written as an ingest writes them but without its limits."""
-    from sessions_app.actions.knowledge import create_base, lock_base, move_head
+    from sessions_app.actions.knowledge.bases import create_base, lock_base, move_head
+    from sessions_app.layers.index import index_units
+    from sessions_app.layers.lifecycle import create_layer, seal_layer
     from sessions_app.models import KnowledgeLayer
-    from sessions_app.search.index import index_units
-    from sessions_app.search.layers import create_layer, seal_layer
 
     base = create_base(project, name)
     layer = create_layer(KnowledgeLayer.Kind.BASE, base.head)
@@ -136,7 +136,7 @@ def _words(chance: random.Random, weights: list[float], count: int) -> list[str]
 def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], float]:
     """Return the times of resolving each view and of searching it, and the processor's of both in the mean; in ms."""
     from mrpvm.knowledge.text import terms
-    from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+    from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 
     chance, weights, began = random.Random(0), _weights(), time.process_time()
     resolved, times = list[float](), list[float]()
@@ -151,7 +151,7 @@ def _search_times(base: "KnowledgeBase") -> tuple[list[float], list[float], floa
 
 def _mebibytes_of_sessions(project: "Project", base: "KnowledgeBase") -> float:
     """Return what sessions with the base mounted add to the memory in use when each has searched it and is held."""
-    from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+    from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 
     def in_use() -> float:
         gc.collect()
@@ -182,7 +182,7 @@ def _alternately(
 
 
 def _opened(project: "Project", base: "KnowledgeBase") -> "Session":
-    from sessions_app.actions.sessions import create_session
+    from sessions_app.actions.sessions.session import create_session
     from sessions_app.models import KnowledgeBase
 
     return create_session(project, base=KnowledgeBase.objects.select_related("head").get(pk=base.pk))
@@ -190,7 +190,7 @@ def _opened(project: "Project", base: "KnowledgeBase") -> "Session":
 
 def _told(project: "Project", base: "KnowledgeBase") -> "Session":
     """Return a session with news to save."""
-    from sessions_app.actions.context_loads import Material, add_context
+    from sessions_app.actions.sessions.context_loads import Material, add_context
 
     session = _opened(project, base)
     units = list(_units(f"told-{session.session_id}", 3))
@@ -198,25 +198,25 @@ def _told(project: "Project", base: "KnowledgeBase") -> "Session":
 
 
 def _mount(session: "Session", base: "KnowledgeBase") -> object:
-    from sessions_app.actions.kb_mounts import mount_base
+    from sessions_app.actions.knowledge.mounts import mount_base
 
     return mount_base(session, base, reason="mount-api")
 
 
 def _fork(session: "Session", base: "KnowledgeBase") -> object:
-    from sessions_app.actions.forks import fork_base
+    from sessions_app.actions.knowledge.forks import fork_base
 
     return fork_base(base)
 
 
 def _save(session: "Session", base: "KnowledgeBase") -> object:
-    from sessions_app.actions.forks import save_session_kb
+    from sessions_app.actions.knowledge.forks import save_session_kb
 
     return save_session_kb(session)
 
 
 def _save_as_fork(session: "Session", base: "KnowledgeBase") -> object:
-    from sessions_app.actions.forks import save_session_kb
+    from sessions_app.actions.knowledge.forks import save_session_kb
 
     return save_session_kb(session, fork=True)
 

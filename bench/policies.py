@@ -90,9 +90,9 @@ def context_sizes(exchanges: Sequence[int]) -> Mapping[int, ContextSize]:
     from mrpvm.conversation.asking import UnaskedModel
     from mrpvm.conversation.flags import Flags
     from mrpvm.conversation.preparation import PreparedTurn, prepare_turn
-    from sessions_app.actions.histories import append_messages
-    from sessions_app.actions.projects import ensure_default_project
-    from sessions_app.actions.sessions import create_session
+    from sessions_app.actions.sessions.histories import append_messages
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.models import ExplainabilityTurn
     from sessions_app.turns.call import TurnCall
     from sessions_app.turns.state import read_state

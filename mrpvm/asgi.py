@@ -16,11 +16,11 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from django.conf import settings  # noqa: E402
 from django.core.exceptions import ImproperlyConfigured  # noqa: E402
 
-from sessions_app.api.body_limit import BodyLimit  # noqa: E402
+from sessions_app.api.shell.body_limit import BodyLimit  # noqa: E402
 from sessions_app.mcp.endpoint import PATH as MCP_PATH  # noqa: E402
 from sessions_app.mcp.endpoint import MCPEndpoint  # noqa: E402
 from sessions_app.web.routing import websocket_urlpatterns  # noqa: E402
-from sessions_app.web.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
+from sessions_app.web.shell.warm_threads import ThreadHandler, WarmThreads  # noqa: E402
 
 if settings.ENVIRONMENT_PROBLEMS:  # a server that does not start by `manage.py serve` skips the system checks
     raise ImproperlyConfigured(" ".join(map(str, settings.ENVIRONMENT_PROBLEMS)))

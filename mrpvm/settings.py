@@ -159,7 +159,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = PRODUCTION
 # Browsers' built-in lists are for the owner of a domain to ask for, not for a server to offer.
 SILENCED_SYSTEM_CHECKS = ["security.W021"]
-# The ASGI wrapper has already refused larger bodies (sessions_app/api/body_limit.py); this one must not refuse earlier.
+# The ASGI wrapper has already refused larger bodies (sessions_app/api/shell/body_limit.py); this must not do so first.
 DATA_UPLOAD_MAX_MEMORY_SIZE = MRPVM_MAX_BODY_BYTES
 
 CORS_ALLOWED_ORIGINS = ENVIRONMENT.origins("CORS_ALLOWED_ORIGINS")  # no CORS headers unless set [O-25]
@@ -190,7 +190,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "sessions_app.web.form_addresses.LoginRequired",  # a view is public only if it says so [O-8]
+    "sessions_app.web.shell.form_addresses.LoginRequired",  # a view is public only if it says so [O-8]
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -244,7 +244,7 @@ STORAGES = {
     },
 }
 
-# --- Rows: one connection a warm thread, kept (sessions_app/web/warm_threads.py) ------------------------------
+# --- Rows: one connection a warm thread, kept (sessions_app/web/shell/warm_threads.py) ------------------------------
 
 DATABASES: dict[str, dict[str, Any]] = {
     "default": ENVIRONMENT.database("DATABASE_URL", MRPVM_DATA_DIR / "db.sqlite3") | {"CONN_MAX_AGE": None},
@@ -302,7 +302,7 @@ if REDIS_URL:
 
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "sessions_app.api.errors.exception_handler",
+    "EXCEPTION_HANDLER": "sessions_app.api.shell.errors.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 SPECTACULAR_SETTINGS = {
@@ -312,11 +312,11 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/",
     "SERVE_INCLUDE_SCHEMA": False,
-    "PREPROCESSING_HOOKS": ["sessions_app.api.schema_hooks.api_only"],
+    "PREPROCESSING_HOOKS": ["sessions_app.api.shell.schema_hooks.api_only"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "sessions_app.api.schema_hooks.with_flags",
-        "sessions_app.api.schema_hooks.without_sources",
+        "sessions_app.api.shell.schema_hooks.with_flags",
+        "sessions_app.api.shell.schema_hooks.without_sources",
     ],
     "ENUM_NAME_OVERRIDES": {
         "SessionStatusEnum": ["active", "running", "failed", "expired"],

@@ -3,11 +3,11 @@
 from django.contrib import admin
 from django.urls import include, path
 
-from sessions_app.api.health import health, ready
 from sessions_app.api.metrics import metrics
+from sessions_app.api.shell.health import health, ready
 
-handler403 = "sessions_app.admin.denied.denied"
-handler500 = "sessions_app.web.failures.server_error"
+handler403 = "sessions_app.admin.shell.denied.denied"
+handler500 = "sessions_app.web.shell.failures.server_error"
 urlpatterns = [
     path("health", health, name="health"),
     path("ready", ready, name="ready"),

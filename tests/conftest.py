@@ -107,11 +107,11 @@ def lessons_at_once() -> None:
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
     """Let every test read API keys and what is hidden anew: rows that were rolled back leave their keys to others."""
-    if api_keys := sys.modules.get("sessions_app.actions.api_keys"):
+    if api_keys := sys.modules.get("sessions_app.actions.settings.api_keys"):
         api_keys._forget()
-    if packed := sys.modules.get("sessions_app.search.packed"):
+    if packed := sys.modules.get("sessions_app.layers.retrieval.packed"):
         packed._hidden_numbers.cache_clear()
-    if chains := sys.modules.get("sessions_app.search.chains"):
+    if chains := sys.modules.get("sessions_app.layers.retrieval.chains"):
         chains._remembered = chains._Remembered()
 
 

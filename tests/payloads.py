@@ -1,7 +1,7 @@
 """What is stored of the payloads of a turn's nodes."""
 
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.models.payload_frames import Place, places
+from sessions_app.models.turns.payload_frames import Place, places
 
 
 def stored_payloads(turn: ExplainabilityTurn) -> dict[str, Place]:

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.db.models import F
 from pytest_django import Settings
 
-from sessions_app.actions.payloads import remove_old_payloads
+from sessions_app.actions.turns.payloads import remove_old_payloads
 from sessions_app.models import ExplainabilityTurn
 
 

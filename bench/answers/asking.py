@@ -15,11 +15,11 @@ from mrpvm.plugins.goal_solvers.symbolic import SymbolicGoalSolver
 from mrpvm.plugins.kb_retrievers.balanced import BalancedKBRetriever
 from mrpvm.registry import Registry
 from mrpvm.values import AnswerGroup, KnowledgeUnit, SessionState, TurnRequest
-from sessions_app.actions.artifacts import keep_artifacts
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.knowledge.artifacts import keep_artifacts
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 
 _numbers = count(1)
 

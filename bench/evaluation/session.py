@@ -12,13 +12,13 @@ from mrpvm.contracts import ChunkInput, SeedDetector
 from mrpvm.kernel.admission import unit_of
 from mrpvm.kernel.machine import Machine
 from mrpvm.kernel.workers import Workers
-from mrpvm.knowledge.chunking import Chunk, chunk_source
-from mrpvm.knowledge.ingest import build_unit_tree, chunk_id_of, describe_source
 from mrpvm.knowledge.units import promotable
 from mrpvm.lang import admit
 from mrpvm.llm.absent import AbsentModel
 from mrpvm.plugins.builtin import BUILTIN_PLUGINS
 from mrpvm.registry import Registry
+from mrpvm.sources.chunking import Chunk, chunk_source
+from mrpvm.sources.units import build_unit_tree, chunk_id_of, describe_source
 from mrpvm.testing import InMemoryKnowledge, call_context
 from mrpvm.values import HistoryMessage, KnowledgeUnit, SessionState, TurnOutcome, TurnRequest
 

@@ -74,7 +74,7 @@ def _pages(share: int, directory: Path) -> Iterator[str]:
     from django.urls import reverse
 
     from bench.pages.storing import store_long_session
-    from sessions_app.actions.projects import ensure_default_project
+    from sessions_app.actions.settings.projects import ensure_default_project
 
     project, client = ensure_default_project(), member()
     little, much = (max(30, count // share) for count in TURNS)

@@ -31,7 +31,7 @@ def member() -> Any:
     """Return a client in which an admin of the default project is logged in."""
     from django.test import Client
 
-    from sessions_app.actions.projects import ensure_default_project, ensure_first_admin
+    from sessions_app.actions.settings.projects import ensure_default_project, ensure_first_admin
 
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(ensure_first_admin(ensure_default_project()))
@@ -84,7 +84,7 @@ def _keep(database: Database, session_count: int, told: Connection) -> None:
     from django.urls import reverse
 
     from bench.pages.storing import store_sessions
-    from sessions_app.actions.projects import ensure_default_project
+    from sessions_app.actions.settings.projects import ensure_default_project
 
     call_command("migrate", verbosity=0)
     store_sessions(ensure_default_project(), session_count)

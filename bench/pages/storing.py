@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.identifiers import new_session_id
 from sessions_app.models import (
     ContextUnit,

@@ -11,11 +11,11 @@ from mrpvm.conversation.rewriting import rewrite
 from mrpvm.knowledge.decomposition import decompose, profile_for
 from mrpvm.testing import call_context
 from mrpvm.values import Intent, Recall
-from sessions_app.actions.artifacts import keep_artifacts
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.projects import ensure_default_project
+from sessions_app.actions.knowledge.artifacts import keep_artifacts
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeLayer
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 
 DEPTH = 20
 """Results asked for, so that a ranking can be judged to rank 10 and beyond whatever a question's own limit is."""

@@ -62,9 +62,9 @@ def pairs(found: Sequence[Matter], count: int) -> Iterator[tuple[str, str]]:
 
 def report(directory: Path, count: int = PAIRS) -> Iterator[str]:
     """Return the lines of the report."""
-    from sessions_app.actions.knowledge import create_base
-    from sessions_app.actions.projects import ensure_default_project
-    from sessions_app.actions.sessions import Choices, create_session
+    from sessions_app.actions.knowledge.bases import create_base
+    from sessions_app.actions.sessions.session import Choices, create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
     from sessions_app.ingest.load import Upload, load_source
     from sessions_app.turns.call import TurnCall
     from sessions_app.turns.pipeline import run_turn

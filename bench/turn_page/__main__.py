@@ -64,7 +64,7 @@ def _store(own: Database) -> tuple[dict[int, str], str]:
     from django.urls import reverse
 
     from bench.turn_page.storing import store_turn
-    from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
+    from sessions_app.actions.settings.projects import create_login_link, ensure_default_project, ensure_first_admin
 
     project = ensure_default_project()
     addresses = {}

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from sessions_app.actions.payloads import batch, payload
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project
 
 

@@ -18,8 +18,6 @@ UNKNOWN_TEXT = "I don't know: nothing I was told or given answers this."
 """What a person reads in its place."""
 QUOTED_OPENING = "I found no direct answer. The closest passage says:"
 """How a group begins that answers nothing, but shows a passage."""
-PREVIEW_CHARS = 220
-"""Length of the registry's preview [R-12]."""
 _HEADING_CHARS = 80
 _MARK = re.compile(r"(?<!\\)\[(\d{1,3})\](?!\()")
 _MARK_OR_OPENING = re.compile(r"[ ]?(?<!\\)\[\d{1,3}\](?!\()|^Noted:[ ]?", re.MULTILINE)
@@ -230,15 +228,6 @@ def _said(unit: KnowledgeUnit) -> str:
 def _plugin_lines(output: Mapping[str, Any]) -> list[str]:
     return [f"{label}: {output[key]}" for key, label in
             (("plugin", "Plugin"), ("confidence", "Confidence"), ("result", "Result")) if key in output]  # fmt: skip
-
-
-def preview(text: str, limit_chars: int = PREVIEW_CHARS) -> str:
-    """Return the answer text on one line, cut on a word boundary [R-12]."""
-    line = " ".join(text.split())
-    if len(line) <= limit_chars:
-        return line
-    head = line[: limit_chars - 1]
-    return (head.rsplit(" ", 1)[0] if " " in head else head).rstrip(" ,;:") + "\u2026"
 
 
 def cut_answer(text: str, max_tokens: int | None, stop: Iterable[str]) -> tuple[str, str]:

@@ -10,14 +10,15 @@ from dataclasses import dataclass, field, replace
 from itertools import batched
 from typing import Literal
 
-from mrpvm.conversation.agents import Agent
+from mrpvm.assistants.agents import Agent
+from mrpvm.assistants.personas import Persona, resolve_style
+from mrpvm.assistants.skills.choice import SkillChoice
+from mrpvm.commands import Orchestration
+from mrpvm.commands.remembered import Remembered, recalled
+from mrpvm.commands.skill_envelope import skill_use
 from mrpvm.conversation.asking import PreparationModel
-from mrpvm.conversation.commands import Orchestration
-from mrpvm.conversation.commands.skill_envelope import skill_use
 from mrpvm.conversation.context import Context, ContextReport, build_context
 from mrpvm.conversation.flags import Flags
-from mrpvm.conversation.memory import Remembered, recalled
-from mrpvm.conversation.personas import Persona, resolve_style
 from mrpvm.conversation.rewriting import (
     FOLLOWS_UP,
     Rewriting,
@@ -29,7 +30,6 @@ from mrpvm.conversation.rewriting import (
 )
 from mrpvm.conversation.rewriting.by_model import model_asker
 from mrpvm.conversation.session_memory import Memory, told_terms
-from mrpvm.conversation.skills.choice import SkillChoice
 from mrpvm.conversation.summary import (
     MODEL_MESSAGES,
     Said,

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from mrpvm.conversation.agents import Agent
-from mrpvm.conversation.personas import Persona
-from mrpvm.conversation.personas.style import INSTRUCTIONS, ResolvedStyle
-from mrpvm.conversation.skills import SkillEntry
+from mrpvm.assistants.agents import Agent
+from mrpvm.assistants.personas import Persona
+from mrpvm.assistants.personas.style import INSTRUCTIONS, ResolvedStyle
+from mrpvm.assistants.skills import SkillEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,11 @@ from django.db import connection, transaction
 from django.db.models import BinaryField, Field
 from django.db.models.functions import Cast
 
-from sessions_app.actions.frozen_content import store
+from sessions_app.actions.sessions.frozen_content import store
 from sessions_app.models import DamagedValue, FrozenContent, KnowledgeLayer, Session, TurnEvents
-from sessions_app.models.compression import CompressedJSONField, decompress
 from sessions_app.models.damage import StoredJSONField, damaged_columns
-from sessions_app.queries.skill_files import current_agents, current_personas, current_skills
+from sessions_app.models.turns.compression import CompressedJSONField, decompress
+from sessions_app.queries.sessions.skill_files import current_agents, current_personas, current_skills
 
 _ROWS_A_QUERY = 500
 _SESSION_COLUMNS = {

@@ -6,28 +6,20 @@ Rows are read-only here; what may be changed is an object action with a page of 
 
 from django.contrib import admin
 
-from sessions_app.admin import (
-    api_keys,
+from sessions_app.admin import damaged_values, database_versions
+from sessions_app.admin.knowledge import kb_mounts, knowledge_bases, quarantine
+from sessions_app.admin.knowledge import layers as knowledge_layers
+from sessions_app.admin.sessions import (
     context_units,
     conversation_points,
-    damaged_values,
-    database_versions,
     frozen_contents,
-    kb_mounts,
-    knowledge_bases,
-    knowledge_layers,
     messages,
-    model_roles,
-    plugin_failures,
-    plugin_statistics,
-    projects,
-    quarantine,
     session_memories,
     sessions,
-    turn_ratings,
-    turns,
 )
-from sessions_app.admin.login import go_to_login
+from sessions_app.admin.settings import api_keys, model_roles, plugin_failures, plugin_statistics, projects
+from sessions_app.admin.shell.login import go_to_login
+from sessions_app.admin.turns import turn_ratings, turns
 
 __all__ = [
     "api_keys",

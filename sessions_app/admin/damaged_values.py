@@ -2,8 +2,8 @@
 
 from django.contrib import admin
 
-from sessions_app.admin.cells import shortened
-from sessions_app.admin.read_only import ReadOnlyAdmin
+from sessions_app.admin.shell.cells import shortened
+from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import DamagedValue
 
 

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 
-from sessions_app.admin.read_only import ReadOnlyAdmin
+from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import DatabaseVersion
 
 

@@ -7,8 +7,8 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from mrpvm.errors import NotFound
-from sessions_app.api.permissions import RolePermission
-from sessions_app.api.views import ApiView
+from sessions_app.api.shell.permissions import RolePermission
+from sessions_app.api.shell.views import ApiView
 from sessions_app.metrics import Meters, meters
 
 

@@ -3,22 +3,17 @@
 from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
-from sessions_app.api import (
-    docs,
-    health,
-    knowledge,
-    memory,
-    model_settings,
-    plugins,
-    session_contents,
-    session_knowledge,
-    sessions,
-    skills,
-    turns,
-    workspace,
-)
-from sessions_app.api.chat import ChatCompletions
-from sessions_app.api.views import UnknownPath
+from sessions_app.api.knowledge import endpoints as knowledge
+from sessions_app.api.knowledge import session_knowledge, workspace
+from sessions_app.api.sessions import contents as session_contents
+from sessions_app.api.sessions import endpoints as sessions
+from sessions_app.api.sessions import memory, skills
+from sessions_app.api.settings import models as model_settings
+from sessions_app.api.settings import plugins
+from sessions_app.api.shell import docs, health
+from sessions_app.api.shell.views import UnknownPath
+from sessions_app.api.turns import endpoints as turns
+from sessions_app.api.turns.chat import ChatCompletions
 
 app_name = "api"
 urlpatterns = [

@@ -17,11 +17,11 @@ from django.db.models import Exists, OuterRef
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, UnitReader
 from mrpvm.errors import StorageUnavailable
-from sessions_app.actions.artifacts import keep_artifacts
+from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.database import outages_told
+from sessions_app.layers.lifecycle import layers_of_bases
 from sessions_app.models import KnowledgeLayer, LayerUnit, UnitArtifact
 from sessions_app.plugin_threads import call_in_time
-from sessions_app.search.layers import layers_of_bases
 
 SECONDS_AT_ONCE = 30.0
 """So long at most, so that what else is swept comes to its turn."""

@@ -11,15 +11,15 @@ from django.conf import settings
 from django.db import DatabaseError, connection, connections
 
 from mrpvm.errors import StorageUnavailable
-from sessions_app.actions.compaction import compact_long_chains
 from sessions_app.actions.damage import mend_noted_columns
-from sessions_app.actions.frozen_content import remove_unused_content
-from sessions_app.actions.memory import sweep_memories
-from sessions_app.actions.packing import pack_large_layers
-from sessions_app.actions.payloads import remove_old_payloads
-from sessions_app.actions.plugin_failures import sweep_failures
-from sessions_app.actions.sessions import delete_old_archives, expire_sessions, purge_deleted_sessions
-from sessions_app.actions.staging import sweep_staged
+from sessions_app.actions.sessions.frozen_content import remove_unused_content
+from sessions_app.actions.sessions.memory import sweep_memories
+from sessions_app.actions.sessions.session import delete_old_archives, expire_sessions, purge_deleted_sessions
+from sessions_app.actions.settings.plugin_failures import sweep_failures
+from sessions_app.actions.turns.payloads import remove_old_payloads
+from sessions_app.actions.upkeep.compaction import compact_long_chains
+from sessions_app.actions.upkeep.packing import pack_large_layers
+from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.background.precompute import derive_ahead
 from sessions_app.database import living_connection
 from sessions_app.models.damage import damaged_columns

@@ -8,8 +8,9 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from mrpvm.conversation.answers import preview
-from mrpvm.conversation.commands import (
+from mrpvm.assistants.personas import PersonaCatalogue
+from mrpvm.assistants.skills import SkillSnapshot
+from mrpvm.commands import (
     Orchestration,
     Outcome,
     Resolved,
@@ -18,25 +19,24 @@ from mrpvm.conversation.commands import (
     answer,
     resolve,
 )
-from mrpvm.conversation.commands.skill_envelope import unavailable
-from mrpvm.conversation.personas import PersonaCatalogue
-from mrpvm.conversation.skills import SkillSnapshot
+from mrpvm.commands.skill_envelope import unavailable
+from mrpvm.preview import preview
 from mrpvm.trace.events import ROOT_FRAME_ID, Event, record_of
 from mrpvm.values import Selection, TurnOutcome
 from sessions_app import events
-from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.conversation_points import mark_conversation
-from sessions_app.actions.frozen_content import point_to_personas, point_to_skills, reloaded
-from sessions_app.actions.payloads import batch, payload
-from sessions_app.actions.remembered import SessionMemory
-from sessions_app.actions.sessions import create_session, trim_registry
-from sessions_app.actions.slots import lock_idle_session
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.conversation_points import mark_conversation
+from sessions_app.actions.sessions.frozen_content import point_to_personas, point_to_skills, reloaded
+from sessions_app.actions.sessions.remembered import SessionMemory
+from sessions_app.actions.sessions.session import create_session, trim_registry
+from sessions_app.actions.sessions.slots import lock_idle_session
+from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.commands.trace import trace_of
 from sessions_app.language_model import is_configured
 from sessions_app.models import ExplainabilityTurn, Message, Session
-from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
-from sessions_app.queries.sessions import newest_of_user
-from sessions_app.queries.skill_files import current_personas, current_skills, evidence_text, tools
+from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.sessions.lookups import newest_of_user
+from sessions_app.queries.sessions.skill_files import current_personas, current_skills, evidence_text, tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The trace of a command, in the machine's vocabulary: one frame, what the text meant, which skill ran and why."""
 
-from mrpvm.conversation.commands import Outcome, Resolved, SessionFacts
+from mrpvm.commands import Outcome, Resolved, SessionFacts
 from mrpvm.trace.events import ROOT_FRAME_ID, CommandResolved, Event, FrameClosed, SkillInvoked, TurnFinished
 from mrpvm.trace.head import trace_head
 from sessions_app.models import ExplainabilityTurn

@@ -13,13 +13,13 @@ from threading import Event
 from django.conf import settings
 
 from mrpvm.errors import MRPError
-from mrpvm.ingestion.source import IngestedSource
 from mrpvm.knowledge.indexing import index_entry
-from mrpvm.knowledge.ingest import SUMMARY_CHARS
 from mrpvm.knowledge.text import collapse, sentences
 from mrpvm.knowledge.units import content_hash
 from mrpvm.llm.port import CallScope, ModelSource, Prompt, Reply
 from mrpvm.llm.recorder import Recorder
+from mrpvm.sources.source import IngestedSource
+from mrpvm.sources.units import SUMMARY_CHARS
 from mrpvm.values import HistoryMessage, KnowledgeUnit
 from sessions_app.plugin_threads import workers
 

@@ -8,8 +8,8 @@ from functools import partial
 
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, SourceReader, SourceText
-from sessions_app.actions.artifacts import keep_source_artifacts
-from sessions_app.actions.plugin_failures import record_failure
+from sessions_app.actions.knowledge.artifacts import keep_source_artifacts
+from sessions_app.actions.settings.plugin_failures import record_failure
 from sessions_app.plugin_threads import call_in_time
 
 

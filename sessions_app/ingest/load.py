@@ -15,27 +15,27 @@ from django.utils import timezone
 
 from mrpvm import registry
 from mrpvm.contracts import SourceText
-from mrpvm.documents.document import media_type_of
-from mrpvm.documents.reading import READ_IN_PROCESS
 from mrpvm.errors import EngineTimeout, InvalidInput, TooLarge
-from mrpvm.ingestion.normalisers import runs_apart
-from mrpvm.ingestion.process import ReadingProcess
-from mrpvm.ingestion.source import IngestedSource, SourceFile, finish_source, read_source
 from mrpvm.kernel.backtracking import DEFAULT_SEED_DETECTORS, candidates
-from mrpvm.knowledge.limits import ChunkingLimits, IngestLimits
+from mrpvm.sources.documents.document import media_type_of
+from mrpvm.sources.documents.reading import READ_IN_PROCESS
+from mrpvm.sources.limits import ChunkingLimits, IngestLimits
+from mrpvm.sources.normalisers import runs_apart
+from mrpvm.sources.process import ReadingProcess
+from mrpvm.sources.source import IngestedSource, SourceFile, finish_source, read_source
 from sessions_app import events, shutdown
-from sessions_app.actions.context_loads import ContextLoad, Material, add_context
-from sessions_app.actions.drafts import stage_source
-from sessions_app.actions.knowledge import add_source, free_source_id
-from sessions_app.actions.sessions import Choices, check_choices
-from sessions_app.actions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.source_rows import (
+from sessions_app.actions.knowledge.bases import add_source, free_source_id
+from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.source_rows import (
     NewSource,
     check_source_id,
     check_source_name,
     new_context_id,
     shown_unchanged,
 )
+from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
+from sessions_app.actions.sessions.session import Choices, check_choices
+from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.ingest import process_slots
 from sessions_app.ingest.derive import derive_summaries
 from sessions_app.ingest.hooks import tell_readers
@@ -43,7 +43,7 @@ from sessions_app.ingest.normalise import Normaliser, normalise_chunks
 from sessions_app.language_model import is_configured, model_source
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
 from sessions_app.pacing import Pacer
-from sessions_app.queries.model_roles import shared_config
+from sessions_app.queries.settings.model_roles import shared_config
 
 APART_BYTES = 32 * 1024
 """From this size on a text is read in a process of its own; below, starting one would cost more than reading."""

@@ -13,11 +13,11 @@ from threading import Event
 from django.conf import settings
 
 from mrpvm.contracts import Normalisation, SeedDetector
-from mrpvm.ingestion.normalising import admitted, check_results, chunk_context, chunk_input, failure, raised
-from mrpvm.ingestion.process import OnProgress
-from mrpvm.ingestion.source import ChunkUnits, ReadSource
 from mrpvm.llm.port import CallScope, ModelSource
 from mrpvm.llm.recorder import Recorder
+from mrpvm.sources.normalising import admitted, check_results, chunk_context, chunk_input, failure, raised
+from mrpvm.sources.process import OnProgress
+from mrpvm.sources.source import ChunkUnits, ReadSource
 from sessions_app.plugin_threads import workers
 
 CHUNKS_AT_ONCE = 4

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from mrpvm.errors import MRPError
-from sessions_app.actions.forks import fork_base
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.forks import fork_base
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.ingest.load import Upload, load_source
-from sessions_app.queries.knowledge import knowledge_bases
-from sessions_app.queries.sessions import sessions
+from sessions_app.queries.knowledge.bases import knowledge_bases
+from sessions_app.queries.sessions.lookups import sessions
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 

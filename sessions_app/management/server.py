@@ -158,7 +158,7 @@ def run_server(
         signal.signal(handled, lambda *_: None)
     # The models behind it can be imported only once Django is set up.
     from sessions_app import language_model
-    from sessions_app.actions.statistics_buffer import statistics_buffer
+    from sessions_app.actions.settings.statistics_buffer import statistics_buffer
     from sessions_app.background import readiness
     from sessions_app.background.sweeper import Sweeper
     from sessions_app.background.turn_metrics import count_turns

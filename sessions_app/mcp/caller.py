@@ -4,7 +4,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions_app.actions.api_keys import find_key
+from sessions_app.actions.settings.api_keys import find_key
 
 if TYPE_CHECKING:
     from sessions_app.models import Project

@@ -8,12 +8,13 @@ from mrpvm.errors import InvalidInput
 from sessions_app.mcp.caller import Caller
 from sessions_app.mcp.texts import line, list_page, milliseconds, moment, page
 from sessions_app.mcp.turn_text import outcome_words, turn_text
-from sessions_app.queries import sessions, turns
-from sessions_app.queries.filter_language import Filter, parse
+from sessions_app.queries.knowledge.provenance import life_of, provenance
 from sessions_app.queries.paging import number, when
 from sessions_app.queries.paging import page as keyset_page
-from sessions_app.queries.provenance import life_of, provenance
-from sessions_app.queries.searches import found_sessions, found_turns
+from sessions_app.queries.search.filter_language import Filter, parse
+from sessions_app.queries.search.results import found_sessions, found_turns
+from sessions_app.queries.sessions import lookups as sessions
+from sessions_app.queries.turns import registry as turns
 
 type SessionId = Annotated[str, Field(description="id of a session", min_length=1, max_length=200)]
 type TurnId = Annotated[str, Field(description="id of a turn, such as req-...", min_length=1, max_length=200)]

@@ -18,7 +18,7 @@ from sessions_app.identifiers import new_request_id
 from sessions_app.mcp import reading, writing
 from sessions_app.mcp.caller import Caller, current_caller
 from sessions_app.mcp.threads import Threads, with_database
-from sessions_app.queries.projects import is_at_least
+from sessions_app.queries.settings.projects import is_at_least
 
 INSTRUCTIONS = (
     "mrpvm keeps conversations and records how every answer came about. Start with list_sessions or search_turns,"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from mrpvm.trace.graph import Execution, Frame, Graph
 from sessions_app.mcp.texts import line, milliseconds, moment
-from sessions_app.queries import turns
-from sessions_app.queries.outcomes import outcome
+from sessions_app.queries.turns import registry as turns
+from sessions_app.queries.turns.outcomes import outcome
 
 if TYPE_CHECKING:
     from sessions_app.models import ExplainabilityTurn, UnitEvent

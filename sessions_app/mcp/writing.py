@@ -7,11 +7,11 @@ from pydantic import Field
 
 from mrpvm.errors import Unavailable
 from sessions_app import shutdown
-from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.actions.sessions.session import Choices, create_session
 from sessions_app.call_rates import is_allowed, seconds_to_wait
 from sessions_app.mcp.caller import Caller
 from sessions_app.mcp.turn_text import outcome_words
-from sessions_app.queries.sessions import session_reference
+from sessions_app.queries.sessions.lookups import session_reference
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.running_turns import running_turns

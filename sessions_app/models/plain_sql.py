@@ -22,8 +22,8 @@ from django.db.models import DateTimeField, Field, JSONField, Model, TextChoices
 from django.db.models.expressions import Col
 
 from mrpvm.wire import json_bytes
-from sessions_app.models.compression import CompressedJSONField, compress
 from sessions_app.models.damage import damaged
+from sessions_app.models.turns.compression import CompressedJSONField, compress
 
 _PARAMETERS_A_STATEMENT = 200_000
 """Where the database has no limit of its own."""

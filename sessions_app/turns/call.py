@@ -6,13 +6,13 @@ from typing import Any, Self
 
 from django.conf import settings
 
-from mrpvm.conversation.commands import Orchestration
+from mrpvm.assistants.skills.choice import SkillChoice
+from mrpvm.commands import Orchestration
 from mrpvm.conversation.guardrails import denial
-from mrpvm.conversation.skills.choice import SkillChoice
 from mrpvm.errors import InvalidInput, TooLarge
 from mrpvm.llm.port import Sampling
 from mrpvm.values import HistoryMessage
-from sessions_app.actions.sessions import Choices, check_choices
+from sessions_app.actions.sessions.session import Choices, check_choices
 from sessions_app.models import KnowledgeBase
 
 GUIDED_SOLVER = "gs-llm-fast"

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from django.db import transaction
 from django.utils import timezone
 
-from mrpvm.conversation.commands.skill_envelope import skill_failure
+from mrpvm.commands.skill_envelope import skill_failure
 from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.trace.events import (
     ROOT_FRAME_ID,
@@ -22,11 +22,11 @@ from mrpvm.trace.graph import fold_graph
 from mrpvm.trace.head import trace_head
 from mrpvm.values import Selection
 from sessions_app import events
-from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.context_units import discard_pending
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.context_units import discard_pending
 from sessions_app.database import as_unavailable, give_up_dead_connections
 from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
-from sessions_app.queries.turns import events as stored_events
+from sessions_app.queries.turns.registry import events as stored_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.unclosed import TurnEnd, unclosed
 

@@ -8,24 +8,25 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from mrpvm.conversation.answers import preview, response_document
-from mrpvm.conversation.commands.skill_envelope import skill_answer, skill_failure
+from mrpvm.commands.skill_envelope import skill_answer, skill_failure
+from mrpvm.conversation.answers import response_document
 from mrpvm.conversation.context import ContextReport, MemoryReport
 from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import ResolvedTerm, after_turn
 from mrpvm.errors import TurnCancelled, TurnInterrupted
+from mrpvm.preview import preview
 from mrpvm.values import Answer, Selection, TurnOutcome
 from sessions_app import events
-from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.context_units import (
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.context_units import (
     Promotion,
     announce_promotion,
     promote_units,
 )
-from sessions_app.actions.conversation_points import mark_conversation
-from sessions_app.actions.memory import keep_memory
-from sessions_app.actions.sessions import set_preferences, trim_registry
-from sessions_app.actions.slots import relock_session
+from sessions_app.actions.sessions.conversation_points import mark_conversation
+from sessions_app.actions.sessions.memory import keep_memory
+from sessions_app.actions.sessions.session import set_preferences, trim_registry
+from sessions_app.actions.sessions.slots import relock_session
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import insert_rows, save_columns, update_rows
 from sessions_app.turns.call import TurnCall

@@ -7,23 +7,23 @@ from typing import Any
 
 from django.conf import settings
 
+from mrpvm.commands import is_command
+from mrpvm.commands.skill_envelope import skill_failure
 from mrpvm.conversation.answers import cut_answer
-from mrpvm.conversation.commands import is_command
-from mrpvm.conversation.commands.skill_envelope import skill_failure
 from mrpvm.conversation.context import ContextReport
 from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.llm.port import Sampling
 from mrpvm.trace.events import AnswerDelta, Event, PluginFinished, UnitsStaged, said
 from mrpvm.values import TurnOutcome
 from sessions_app import shutdown
-from sessions_app.actions.context_units import stage_units
-from sessions_app.actions.statistics_buffer import statistics_buffer
+from sessions_app.actions.sessions.context_units import stage_units
+from sessions_app.actions.settings.statistics_buffer import statistics_buffer
 from sessions_app.commands.answer import CommandTurn, answer_command
 from sessions_app.database import as_unavailable, give_up_dead_connections, outages_told
 from sessions_app.logs import logging_with
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.pacing import turn_running
-from sessions_app.queries.diagnostics import outbound_of, sent_requests
+from sessions_app.queries.sessions.diagnostics import outbound_of, sent_requests
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.cancel import Watch
 from sessions_app.turns.chains import as_sent, keep_chain

@@ -14,11 +14,11 @@ from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.chain import Chain
 from mrpvm.llm.port import ModelSource
 from mrpvm.values import TurnRequest
-from sessions_app.actions.artifacts import keep_artifacts
+from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.language_model import model_source
+from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.queries.flags import flags_of
-from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import chain_of
 from sessions_app.turns.close import undone

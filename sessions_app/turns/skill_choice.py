@@ -4,10 +4,7 @@ import logging
 from dataclasses import replace
 
 from mrpvm import registry
-from mrpvm.conversation.asking import PreparationModel
-from mrpvm.conversation.commands import Orchestration
-from mrpvm.conversation.flags import Flags
-from mrpvm.conversation.skills.choice import (
+from mrpvm.assistants.skills.choice import (
     INSTRUCTIONS,
     SkillChoice,
     not_chosen,
@@ -15,9 +12,12 @@ from mrpvm.conversation.skills.choice import (
     read_choice,
     request_for_choice,
 )
-from mrpvm.conversation.skills.snapshot import SkillEntry
+from mrpvm.assistants.skills.snapshot import SkillEntry
+from mrpvm.commands import Orchestration
+from mrpvm.conversation.asking import PreparationModel
+from mrpvm.conversation.flags import Flags
 from sessions_app.models import Session
-from sessions_app.queries.frozen_content import skills_of
+from sessions_app.queries.sessions.frozen_content import skills_of
 from sessions_app.turns.call import GUIDED_SOLVER, TurnCall
 
 logger = logging.getLogger(__name__)

@@ -11,13 +11,13 @@ from django.utils.text import Truncator
 
 from mrpvm.errors import Conflict
 from sessions_app import events, shutdown
-from sessions_app.actions import kb_mounts
-from sessions_app.actions.activity import ACTIVITY_FIELDS, touch
-from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.slots import lock_session, running_turn, turn_in_progress, waiting_for_slot
+from sessions_app.actions.knowledge import mounts as kb_mounts
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.slots import lock_session, running_turn, turn_in_progress, waiting_for_slot
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
 from sessions_app.models.plain_sql import delete_rows, insert_keyed_rows, save_columns
-from sessions_app.models.session import ForkReason
+from sessions_app.models.sessions.session import ForkReason
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned

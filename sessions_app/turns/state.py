@@ -14,10 +14,10 @@ from mrpvm.values import Selection, SessionState
 from sessions_app.language_model import grounding_of, is_configured
 from sessions_app.models import ExplainabilityTurn, Message, Session
 from sessions_app.models.plain_sql import select_rows
-from sessions_app.queries.frozen_content import active_persona_of, agents_of
-from sessions_app.queries.memory import stored_memory
-from sessions_app.queries.plugin_statistics import utilities_for
-from sessions_app.queries.remembered import remembered_texts
+from sessions_app.queries.sessions.frozen_content import active_persona_of, agents_of
+from sessions_app.queries.sessions.memory import stored_memory
+from sessions_app.queries.sessions.remembered import remembered_texts
+from sessions_app.queries.settings.plugin_statistics import utilities_for
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import turn_limits
 

@@ -11,11 +11,11 @@ from mrpvm.trace.events import AnswerDelta, Event, FrameClosed, PluginFinished, 
 from mrpvm.trace.graph import path_key
 from mrpvm.trace.order import in_frame_order
 from mrpvm.values import LedgerEntry
-from sessions_app.actions.payloads import Judged, batch, judged_step, payload
+from sessions_app.actions.turns.payloads import Judged, batch, judged_step, payload
 from sessions_app.events import announce_progress
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.models.payload_frames import Payload
 from sessions_app.models.plain_sql import insert_rows
+from sessions_app.models.turns.payload_frames import Payload
 
 
 class TraceWriter:

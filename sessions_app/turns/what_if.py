@@ -11,9 +11,9 @@ from mrpvm.conversation.preparation import prepare_turn
 from mrpvm.kernel.prediction import Prediction as Prediction
 from mrpvm.values import Selection
 from sessions_app import shutdown
+from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.queries.flags import flags_of
-from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.queries.sessions.flags import flags_of
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.machine import machine
 from sessions_app.turns.running_turns import running_turns

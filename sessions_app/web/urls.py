@@ -4,26 +4,24 @@ from django.contrib.auth.views import LogoutView
 from django.urls import path, re_path
 
 from sessions_app import addresses  # noqa: F401 (registers `id`)
-from sessions_app.web.form_addresses import form_of
-from sessions_app.web.views import (
-    api_keys,
-    knowledge,
-    login,
-    plugins,
-    ratings,
-    search,
-    session,
-    session_knowledge,
-    session_memory,
-    session_skills,
-    sessions,
-    settings,
-    slashes,
-    turn_choice,
-    turn_files,
-    turns,
-    units,
-)
+from sessions_app.web.knowledge import unit_views as units
+from sessions_app.web.knowledge import views as knowledge
+from sessions_app.web.search import views as search
+from sessions_app.web.sessions import knowledge_views as session_knowledge
+from sessions_app.web.sessions import list_views as sessions
+from sessions_app.web.sessions import memory_views as session_memory
+from sessions_app.web.sessions import skill_views as session_skills
+from sessions_app.web.sessions import views as session
+from sessions_app.web.settings import api_keys
+from sessions_app.web.settings import plugin_views as plugins
+from sessions_app.web.settings import views as settings
+from sessions_app.web.shell import login
+from sessions_app.web.shell import slash_addresses as slashes
+from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.turns import file_views as turn_files
+from sessions_app.web.turns import rating_views as ratings
+from sessions_app.web.turns import views as turns
+from sessions_app.web.turns import what_if_views as turn_choice
 
 _SESSION = "sessions/<id:session_id>"
 _TURN = f"{_SESSION}/turns/<id:request_id>"

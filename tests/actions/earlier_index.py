@@ -15,10 +15,14 @@ from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.indexing import index_entry
 from mrpvm.knowledge.text import terms
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import add_source
+from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.layers.index import index_units
+from sessions_app.layers.lifecycle import create_layer, drop_layer
+from sessions_app.layers.retrieval.chains import resolve_chain
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,
@@ -26,12 +30,8 @@ from sessions_app.models import (
     Posting,
     Session,
 )
-from sessions_app.search.chains import resolve_chain
-from sessions_app.search.index import index_units
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.search.layers import create_layer, drop_layer
 from tests.actions.knowledge_scene import stage, tell
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 WORDS = ("pumps", "valves", "sealing", "rotors", "motor", "of the pipes", "well-sealed", "Ann")
 ASKED = ("pumps", "valve", "sealed", "rotor", "motors", "ann", "the")

@@ -12,9 +12,11 @@ from django.test import TestCase
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Descriptor, LifecycleEvent, PlannerHints, Retrieval, RetrieveInput
 from mrpvm.knowledge.text import terms
-from sessions_app.actions.context_units import known_hashes, remove_from_layers
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.context_units import known_hashes, remove_from_layers
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.layers.index import index_units
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import (
     ContextUnit,
     KnowledgeBase,
@@ -24,9 +26,7 @@ from sessions_app.models import (
     Session,
     SessionEvent,
 )
-from sessions_app.search.index import index_units
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 
 @dataclass

@@ -12,15 +12,16 @@ from django.utils import timezone
 from mrpvm.errors import Conflict, NotFound
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import terms
-from sessions_app.actions import compaction
-from sessions_app.actions.artifacts import keep_artifacts, keep_source_artifacts
-from sessions_app.actions.compaction import compact_base, compact_long_chains
-from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source
-from sessions_app.actions.revisions import ask_for_compaction, restore_revision
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.staging import sweep_staged
+from sessions_app.actions.knowledge.artifacts import keep_artifacts, keep_source_artifacts
+from sessions_app.actions.knowledge.bases import add_source
+from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.upkeep import compaction
+from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
+from sessions_app.actions.upkeep.staging import sweep_staged
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import (
     KBMount,
     KBRevision,
@@ -30,8 +31,7 @@ from sessions_app.models import (
     Session,
     UnitArtifact,
 )
-from sessions_app.queries.knowledge import sources, text_byte_count
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
+from sessions_app.queries.knowledge.bases import sources, text_byte_count
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
     base,
@@ -43,7 +43,7 @@ from tests.actions.knowledge_scene import (
     stage,
     tell,
 )
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "listener", "project", "session"]
 WORDS = ("pump", "valve", "seal", "rotor", "motor", "pipe")

@@ -5,14 +5,14 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 
-from sessions_app.actions import compaction
-from sessions_app.actions.compaction import compact_base, compact_long_chains
-from sessions_app.actions.knowledge import add_source
-from sessions_app.actions.revisions import ask_for_compaction
-from sessions_app.actions.staging import sweep_staged
+from sessions_app.actions.knowledge.bases import add_source
+from sessions_app.actions.knowledge.revisions import ask_for_compaction
+from sessions_app.actions.upkeep import compaction
+from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
+from sessions_app.actions.upkeep.staging import sweep_staged
 from sessions_app.models import KnowledgeBase, KnowledgeLayer
 from tests.actions.knowledge_scene import base, held, project
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "project"]
 STAGED = KnowledgeLayer.Kind.STAGED

@@ -5,18 +5,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from sessions_app.actions import drafts, staging
-from sessions_app.actions.compaction import compact_base
-from sessions_app.actions.drafts import remove_source, stage_source
-from sessions_app.actions.forks import fork_base, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source
-from sessions_app.actions.revisions import restore_revision
-from sessions_app.actions.source_rows import NewSource
+from sessions_app.actions.knowledge import drafts
+from sessions_app.actions.knowledge.bases import add_source
+from sessions_app.actions.knowledge.drafts import remove_source, stage_source
+from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.knowledge.revisions import restore_revision
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.upkeep import staging
+from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.models import Derivation, HiddenUnit, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
-from sessions_app.queries.knowledge import sources, stale_source_keys, workspace_sources
+from sessions_app.queries.knowledge.bases import sources, stale_source_keys, workspace_sources
 from tests.actions.knowledge_scene import base, held, project, seen, session
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "project", "session"]
 

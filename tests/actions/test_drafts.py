@@ -8,16 +8,17 @@ from hypothesis import settings as runs
 from hypothesis import strategies as st
 
 from mrpvm.errors import Conflict, EngineTimeout, InvalidInput, NotFound, TooLarge
-from mrpvm.ingestion.source import Rejection
-from sessions_app.actions import drafts, staging
-from sessions_app.actions.compaction import compact_base
-from sessions_app.actions.context_loads import Material, add_context
-from sessions_app.actions.drafts import remove_source, stage_source
-from sessions_app.actions.forks import save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import create_session, delete_session, purge_deleted_sessions
-from sessions_app.actions.source_rows import NewSource
+from mrpvm.sources.source import Rejection
+from sessions_app.actions.knowledge import drafts
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.drafts import remove_source, stage_source
+from sessions_app.actions.knowledge.forks import save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions.context_loads import Material, add_context
+from sessions_app.actions.sessions.session import create_session, delete_session, purge_deleted_sessions
+from sessions_app.actions.upkeep import staging
+from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.models import (
     KnowledgeBase,
     KnowledgeLayer,
@@ -29,9 +30,9 @@ from sessions_app.models import (
     Session,
     UnitEvent,
 )
-from sessions_app.queries.knowledge import sources, unsaved, workspace_sources
+from sessions_app.queries.knowledge.bases import sources, unsaved, workspace_sources
 from tests.actions.knowledge_scene import base, event_kinds, held, last_payload, project, seen, session, tell
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "project", "session"]
 

@@ -10,8 +10,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, NotFound
-from sessions_app.actions.kb_mounts import layers_of, mount_base, release_layers
-from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.mounts import layers_of, mount_base, release_layers
 from sessions_app.models import (
     ExplainabilityTurn,
     HiddenUnit,
@@ -39,7 +39,7 @@ from tests.actions.knowledge_scene import (
     stage,
     tell,
 )
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "listener", "project", "session"]
 

@@ -8,9 +8,9 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from mrpvm.errors import InvalidInput, NotFound, TooLarge
-from sessions_app.actions import knowledge
+from sessions_app.actions.knowledge import bases as knowledge
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Project, Session
-from sessions_app.queries.knowledge import sources
+from sessions_app.queries.knowledge.bases import sources
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
     base,
@@ -21,7 +21,7 @@ from tests.actions.knowledge_scene import (
     seen,
     session,
 )
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "listener", "project", "session"]
 

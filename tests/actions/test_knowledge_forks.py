@@ -6,11 +6,11 @@ import pytest
 from django.contrib.auth.models import User
 
 from mrpvm.errors import Conflict, InvalidInput, NotFound
-from sessions_app.actions import forks
-from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source, create_base, ensure_default_base
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge import forks
+from sessions_app.actions.knowledge.bases import add_source, create_base, ensure_default_base
+from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
@@ -26,7 +26,7 @@ from tests.actions.knowledge_scene import (
     stage,
     tell,
 )
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "listener", "project", "session"]
 

@@ -8,14 +8,15 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from mrpvm.errors import Conflict, EngineTimeout
-from mrpvm.ingestion.source import Rejection
+from mrpvm.sources.source import Rejection
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions import context_loads, staging
-from sessions_app.actions.context_loads import ContextLoad, Material, add_context
-from sessions_app.actions.forks import fork_session_kb, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import delete_session, purge_deleted_sessions
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions import context_loads
+from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
+from sessions_app.actions.sessions.session import delete_session, purge_deleted_sessions
+from sessions_app.actions.upkeep import staging
 from sessions_app.models import (
     ContextUnit,
     KnowledgeBase,
@@ -30,8 +31,8 @@ from sessions_app.models import (
 )
 from tests.actions.knowledge_scene import base, held, project, seen, session, stage, tell
 from tests.actions.transactions import recorded
-from tests.search.test_index import lasting, waits_for_the_disk
-from tests.search.units import make_unit
+from tests.layers.test_index import lasting, waits_for_the_disk
+from tests.layers.units import make_unit
 
 __all__ = ["base", "lasting", "project", "session"]
 
@@ -182,7 +183,7 @@ def once(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> No
         monkeypatch.undo()
         meanwhile()
 
-    for module in ("knowledge", "context_loads"):
+    for module in ("knowledge.bases", "sessions.context_loads"):
         monkeypatch.setattr(f"sessions_app.actions.{module}.fill", filled)
 
 

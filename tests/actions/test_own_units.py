@@ -7,16 +7,22 @@ import pytest
 from mrpvm.errors import NotFound
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.text import terms
-from sessions_app.actions import context_loads, drafts, journals, kb_mounts
-from sessions_app.actions.compaction import compact_base, compact_long_chains
-from sessions_app.actions.context_loads import ContextLoad, Material, add_context
-from sessions_app.actions.drafts import remove_source, stage_source
-from sessions_app.actions.forks import fork_session_kb, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.revisions import restore_revision
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.source_rows import NewSource
+from sessions_app.actions.knowledge import drafts, journals
+from sessions_app.actions.knowledge import mounts as kb_mounts
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.drafts import remove_source, stage_source
+from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.knowledge.revisions import restore_revision
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions import context_loads
+from sessions_app.actions.sessions.context_loads import ContextLoad, Material, add_context
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.upkeep.compaction import compact_base, compact_long_chains
+from sessions_app.layers.index import index_units
+from sessions_app.layers.lifecycle import create_layer
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers.retrieval.words import asked_for, units_holding
 from sessions_app.models import (
     ExplainabilityTurn,
     KnowledgeBase,
@@ -25,15 +31,11 @@ from sessions_app.models import (
     Project,
     Session,
 )
-from sessions_app.queries.base_pages import saved_conversations, uses_of
-from sessions_app.search.index import index_units
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.search.layers import create_layer
-from sessions_app.search.words import asked_for, units_holding
+from sessions_app.queries.knowledge.pages import saved_conversations, uses_of
 from tests.actions.knowledge_scene import base, held, project, seen, session, stage, tell
 from tests.actions.transactions import recorded
+from tests.layers.units import make_unit
 from tests.payloads import judge
-from tests.search.units import make_unit
 
 __all__ = ["base", "project", "session"]
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from sessions_app.actions.compaction import compact_base
-from sessions_app.actions.drafts import remove_source, stage_source
-from sessions_app.actions.forks import save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
+from sessions_app.actions.knowledge.drafts import remove_source, stage_source
+from sessions_app.actions.knowledge.forks import save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, Session
 from tests.actions.knowledge_scene import base, held, project, seen, session, tell
 from tests.actions.test_own_units import any_size, fresh, load, now, other, source

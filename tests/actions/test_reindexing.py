@@ -15,11 +15,13 @@ from mrpvm.errors import Conflict
 from mrpvm.knowledge import indexing
 from mrpvm.knowledge.dialogue import UTTERANCE
 from mrpvm.knowledge.indexing import index_entry
-from sessions_app.actions import packing, reindexing
-from sessions_app.actions.compaction import compact_base
-from sessions_app.actions.exclusive import alone_at
-from sessions_app.actions.knowledge import add_source
-from sessions_app.actions.reindexing import is_anything_left, reindex
+from sessions_app.actions.knowledge.bases import add_source
+from sessions_app.actions.upkeep import packing, reindexing
+from sessions_app.actions.upkeep.compaction import compact_base
+from sessions_app.actions.upkeep.exclusive import alone_at
+from sessions_app.actions.upkeep.reindexing import is_anything_left, reindex
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
+from sessions_app.layers.retrieval.words import asked_for, units_holding
 from sessions_app.models import (
     ExplainabilityTurn,
     HiddenUnit,
@@ -29,10 +31,8 @@ from sessions_app.models import (
     Posting,
     Session,
 )
-from sessions_app.models.packed_layer import packing_version
-from sessions_app.queries.knowledge import outdated_layers
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
-from sessions_app.search.words import asked_for, units_holding
+from sessions_app.models.knowledge.packed_layer import packing_version
+from sessions_app.queries.knowledge.bases import outdated_layers
 from tests.actions.earlier_index import (
     OLD,
     WORDS,
@@ -46,7 +46,7 @@ from tests.actions.earlier_index import (
 )
 from tests.actions.knowledge_scene import base, project, session, tell
 from tests.actions.transactions import recorded
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "project", "session"]
 

@@ -7,20 +7,21 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from sessions_app.actions import session_forks, staging
-from sessions_app.actions.context_loads import Material, add_context
-from sessions_app.actions.forks import save_session_kb
-from sessions_app.actions.histories import append_messages, import_history
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.sessions import create_session, delete_session
+from sessions_app.actions.knowledge.forks import save_session_kb
+from sessions_app.actions.sessions import forks as session_forks
+from sessions_app.actions.sessions.context_loads import Material, add_context
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.histories import append_messages, import_history
+from sessions_app.actions.sessions.session import create_session, delete_session
+from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.actions.upkeep import staging
 from sessions_app.models import ConversationPoint, Session
-from sessions_app.models.session import ForkReason
-from sessions_app.queries.conversations import continuation, recognised_point
+from sessions_app.models.sessions.session import ForkReason
+from sessions_app.queries.sessions.conversations import continuation, recognised_point
 from tests.actions.knowledge_scene import held, seen
 from tests.actions.transactions import recorded
+from tests.layers.units import make_unit
 from tests.preparing import prepared_turn
-from tests.search.units import make_unit
 
 pytestmark = pytest.mark.django_db
 

@@ -13,10 +13,10 @@ from pytest_django import Settings
 from mrpvm.conversation.chain import chain_start
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
 from mrpvm.values import HistoryMessage
-from sessions_app.actions import histories, recognition
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import change_session, create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions import histories, recognition
+from sessions_app.actions.sessions.session import change_session, create_session
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import ConversationPoint, KBMount, Message, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn

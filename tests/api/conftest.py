@@ -12,9 +12,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
-from sessions_app.actions.api_keys import create_key
-from sessions_app.actions.knowledge import ensure_default_base
-from sessions_app.api.docs import openapi_document
+from sessions_app.actions.knowledge.bases import ensure_default_base
+from sessions_app.actions.settings.api_keys import create_key
+from sessions_app.api.shell.docs import openapi_document
 from sessions_app.models import Project, Session
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins
@@ -173,4 +173,4 @@ def _operation(method: str, path: str) -> dict[str, Any] | None:
 @pytest.fixture
 def known_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let API keys stay known for the whole test, however slow the machine is."""
-    monkeypatch.setattr("sessions_app.actions.api_keys.KNOWN_SECONDS", 3_600.0)
+    monkeypatch.setattr("sessions_app.actions.settings.api_keys.KNOWN_SECONDS", 3_600.0)

@@ -12,9 +12,9 @@ from django.urls import URLPattern
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app.actions import api_keys
-from sessions_app.actions.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
-from sessions_app.actions.projects import change_project
+from sessions_app.actions.settings import api_keys
+from sessions_app.actions.settings.api_keys import KNOWN_SECONDS, create_key, ensure_key, find_key, revoke_key
+from sessions_app.actions.settings.projects import change_project
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import ApiKey, KnowledgeSource, Membership, Project, Session
 from tests.api.conftest import Caller

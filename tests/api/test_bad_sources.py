@@ -21,8 +21,8 @@ from sessions_app.models import (
     UnitEvent,
 )
 from tests.api.conftest import Caller
-from tests.documents.pdfs import bomb, pdf
 from tests.live import LiveServer
+from tests.sources.pdfs import bomb, pdf
 
 MIB = 1024 * 1024
 DOORS = ("/api/kbs/default/sources", "/api/sessions/{}/workspace/sources", "/api/sessions/{}/context")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.api.body_limit import ASGIApplication, BodyLimit
+from sessions_app.api.shell.body_limit import ASGIApplication, BodyLimit
 
 LIMIT = 100
 UPLOAD_LIMIT = 400

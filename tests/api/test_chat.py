@@ -12,8 +12,8 @@ from pytest_django import Settings
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Solution, SolveInput
 from sessions_app import shutdown
-from sessions_app.actions.sessions import delete_session
-from sessions_app.api import chat_sessions
+from sessions_app.actions.sessions.session import delete_session
+from sessions_app.api.turns import chat_sessions
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from tests.api.conftest import Caller
 from tests.api.doubles import HeldSolver, RaisingDetector, WaitingSolver, descriptor, registered

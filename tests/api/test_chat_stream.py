@@ -15,8 +15,8 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from sessions_app import shutdown
-from sessions_app.actions.slots import waiting_for_slot
-from sessions_app.api import sse
+from sessions_app.actions.sessions.slots import waiting_for_slot
+from sessions_app.api.turns import sse
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns import pipeline
 from tests.api.conftest import Caller

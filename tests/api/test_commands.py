@@ -8,7 +8,7 @@ import pytest
 
 from sessions_app.models import Message, Project, Session
 from tests.api.conftest import Caller
-from tests.conversation.skill_files import front, write_skill
+from tests.assistants.skill_files import front, write_skill
 
 ADD = {"invocation_mode": "tool_dispatch", "command_tool": "add"}
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mrpvm.conversation.summary import MODEL_MESSAGES
-from sessions_app.actions.histories import append_messages, remove_message
+from sessions_app.actions.sessions.histories import append_messages, remove_message
 from sessions_app.models import ExplainabilityTurn, Project, Session
 from tests.api.conftest import Caller
 from tests.configured_model import acting, provider, unvalidated
@@ -103,7 +103,7 @@ def test_of_a_long_imported_conversation_a_model_gets_the_newest_messages_alone(
 
 def test_the_context_stays_as_large_from_the_8th_exchange_to_the_500th(project: Project) -> None:
     """[K40]: about 1,100 tokens; the conversation is made of rows, since 500 turns would prove nothing more."""
-    from sessions_app.actions.sessions import create_session
+    from sessions_app.actions.sessions.session import create_session
 
     sizes = []
     for exchanges in (8, 50, 500):

@@ -10,7 +10,7 @@ from sessions_app.actions.damage import checked_columns, damaged_rows, mend_note
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import DamagedValue, ExplainabilityTurn, KnowledgeLayer, Project, Session
 from sessions_app.models.damage import damaged_columns
-from sessions_app.queries import frozen_content
+from sessions_app.queries.sessions import frozen_content
 from tests.api.conftest import Caller
 from tests.web.page_scene import member_client
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from mrpvm import errors as machine_errors
 from mrpvm.errors import MRPError
-from sessions_app.api import errors
+from sessions_app.api.shell import errors
 from tests.api.conftest import Caller
 from tests.busy import database_kept
 
@@ -213,7 +213,7 @@ def test_a_defect_is_500_and_tells_nothing(
     def defect(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("/secret/path")
 
-    monkeypatch.setattr("sessions_app.api.sessions.filtered_sessions", defect)
+    monkeypatch.setattr("sessions_app.api.sessions.endpoints.filtered_sessions", defect)
     answer = editor.get("/api/sessions")
     error = shape(answer)
     assert (answer.status_code, error["code"], error["type"]) == (500, "SERVER_INTERNAL_ERROR", "server_error")

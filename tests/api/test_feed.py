@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.errors import Unavailable
-from sessions_app.api.sse import Feed, _frames, frame
-from sessions_app.api.stream_threads import StreamThreads
+from sessions_app.api.turns.sse import Feed, _frames, frame
+from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.turns.running_turns import RunningTurns
 
 LAST_WORDS: dict[str, Any] = {"error": {}}

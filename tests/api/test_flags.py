@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from sessions_app.actions.projects import change_project
+from sessions_app.actions.settings.projects import change_project
 from sessions_app.models import Project, Session
 from tests.api.conftest import Caller
 from tests.api.test_memory import PINS, manuals, turn_of

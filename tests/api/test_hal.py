@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from sessions_app.actions.projects import create_project
-from sessions_app.api import chat, turn_stream
+from sessions_app.actions.settings.projects import create_project
+from sessions_app.api.turns import chat, turn_stream
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.chains import forget_chains

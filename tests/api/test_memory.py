@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from sessions_app.actions.knowledge import add_source, ensure_default_base
-from sessions_app.actions.projects import change_project
+from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
+from sessions_app.actions.settings.projects import change_project
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import ExplainabilityTurn, Project, Session, SessionMemory
-from sessions_app.queries.turns import unit_events
+from sessions_app.queries.turns.registry import unit_events
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
 from tests.configured_model import acting, provider, unvalidated
+from tests.layers.units import make_unit
 from tests.llm.provider import Provider, refuse, say
-from tests.search.units import make_unit
 
 __all__ = ["provider", "unvalidated"]
 

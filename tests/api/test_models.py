@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeSource, Message, Project, Session, TurnEvents
 from tests.api.conftest import Caller

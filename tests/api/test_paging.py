@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from mrpvm.errors import InvalidInput
-from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.models import Project
-from sessions_app.queries.knowledge import knowledge_bases
+from sessions_app.queries.knowledge.bases import knowledge_bases
 from sessions_app.queries.paging import number, page, text, when
 
 KEYS = (("-is_default", number), ("name", text), ("id", number))

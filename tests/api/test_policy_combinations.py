@@ -10,7 +10,7 @@ import pytest
 
 from mrpvm.values import Recall
 from sessions_app.models import Project
-from sessions_app.queries.turns import unit_events
+from sessions_app.queries.turns.registry import unit_events
 from tests.api.conftest import Caller
 from tests.api.test_context import begun
 from tests.api.test_memory import PINS, manuals, turn_of

@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from mrpvm import registry
-from sessions_app.api import health
+from sessions_app.api.shell import health
 from sessions_app.background import readiness
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import KBRevision, KnowledgeBase, Project
@@ -115,11 +115,11 @@ def _nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_was_found_serves_all_who_ask_within_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    monkeypatch.setattr("sessions_app.api.health.checks", lambda: looks.append(1) or {"database": True})
-    monkeypatch.setattr("sessions_app.api.health.time.monotonic", lambda: 1_000.0)
+    monkeypatch.setattr("sessions_app.api.shell.health.checks", lambda: looks.append(1) or {"database": True})
+    monkeypatch.setattr("sessions_app.api.shell.health.time.monotonic", lambda: 1_000.0)
     assert [Caller().get("/api/ready").status_code for _ in range(3)] == [200] * 3
     assert len(looks) == 1
-    monkeypatch.setattr("sessions_app.api.health.time.monotonic", lambda: 1_002.0)
+    monkeypatch.setattr("sessions_app.api.shell.health.time.monotonic", lambda: 1_002.0)
     assert Caller().get("/api/ready").status_code == 200
     assert len(looks) == 2
 

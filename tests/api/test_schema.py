@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings, strategies
 from schemathesis import Case, GenerationMode, checks
 
 from mrpvm.conversation.flags import NAMES
-from sessions_app.api.docs import openapi_document
+from sessions_app.api.shell.docs import openapi_document
 from sessions_app.api.urls import urlpatterns
 from sessions_app.models import Session
 from tests.api.conftest import Caller

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.sessions import note_metadata
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.session import note_metadata
+from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ContextUnit, Message, Session
-from sessions_app.models.session import ForkReason
-from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.models.sessions.session import ForkReason
 from tests.api.conftest import Caller
 from tests.api.doubles import ModellessDetector, RaisingDetector, registered
 

@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from sessions_app.models import Session
 from tests.api.conftest import Caller
-from tests.conversation.skill_files import front, write_skill
+from tests.assistants.skill_files import front, write_skill
 
 
 def test_a_session_tells_what_it_has_frozen(editor: Caller, files: Path) -> None:

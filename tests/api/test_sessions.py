@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from sessions_app.actions import slots
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions import slots
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ContextUnit, ExplainabilityTurn, KBMount, Project, Session
 from tests.api.conftest import Caller
 

@@ -11,8 +11,8 @@ from pytest_django import Settings
 from mrpvm import registry
 from sessions_app.models import ExplainabilityTurn, Session
 from tests.api.conftest import Caller
+from tests.assistants.skill_files import front, write_skill
 from tests.configured_model import acting, provider, unvalidated
-from tests.conversation.skill_files import front, write_skill
 from tests.llm.provider import Asked, Behaviour, Provider, refuse, say
 from tests.web.page_scene import member_client
 

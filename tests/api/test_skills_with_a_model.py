@@ -12,7 +12,7 @@ from sessions_app import language_model
 from sessions_app.models import ExplainabilityTurn, Session
 from tests.api.conftest import Caller
 from tests.api.test_models import acting, provider
-from tests.conversation.skill_files import front, write_skill
+from tests.assistants.skill_files import front, write_skill
 from tests.llm.provider import Asked, Behaviour, Provider, hang, refuse, say
 
 __all__ = ["provider"]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sessions_app.actions import staging
-from sessions_app.api.stream_threads import StreamThreads
+from sessions_app.actions.upkeep import staging
+from sessions_app.api.turns.stream_threads import StreamThreads
 from sessions_app.ingest import load
 from sessions_app.models import KnowledgeSource, Project
 from tests.api.conftest import Caller
@@ -23,7 +23,7 @@ SOURCES = "/api/kbs/default/sources"
 @pytest.fixture(autouse=True)
 def in_small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 2)
-    monkeypatch.setattr("sessions_app.api.source_stream._TELL_SECONDS", 0)
+    monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
 
 
 def streamed(server: LiveServer, caller: Caller, path: str, body: dict[str, Any]) -> tuple[int, str]:
@@ -81,7 +81,7 @@ def test_more_streamed_sources_than_places_are_refused(
 ) -> None:
     threads, go_on = StreamThreads("full", 1), threading.Event()
     threads.start(go_on.wait)
-    monkeypatch.setattr("sessions_app.api.source_stream._threads", threads)
+    monkeypatch.setattr("sessions_app.api.knowledge.source_stream._threads", threads)
     status, text = streamed(live_asgi, editor, SOURCES, {"name": "decks.md", "content": TEXT})
     go_on.set()
     assert (status, json.loads(text)["error"]["code"]) == (503, "SERVER_BUSY")
@@ -93,6 +93,6 @@ def test_a_stream_ends_although_its_connections_cannot_be_closed(
     def fail() -> None:
         raise OSError("the database is gone")
 
-    monkeypatch.setattr("sessions_app.api.source_stream.connections", SimpleNamespace(close_all=fail))
+    monkeypatch.setattr("sessions_app.api.knowledge.source_stream.connections", SimpleNamespace(close_all=fail))
     status, text = streamed(live_asgi, editor, SOURCES, {"name": "a", "content": "Dogs.", "source_id": "../a"})
     assert (status, json.loads(text)["error"]["code"]) == (400, "INVALID_SOURCE_ID")

@@ -8,12 +8,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge import add_source
+from sessions_app.actions.knowledge.bases import add_source
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, QuarantinedChunk, Session
 from tests.api.conftest import Caller
 from tests.api.doubles import HalfReadingDetector, registered
-from tests.documents.pdfs import pdf
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
+from tests.sources.pdfs import pdf
 
 SOURCES, CONTEXT = "/api/kbs/default/sources", "/api/sessions/{}/context"
 DECKS = "# Dogs\n\nDogs travel on the upper deck.\n\n# Cats\n\nCats sleep in the cabin.\n"

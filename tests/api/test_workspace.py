@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from mrpvm.contracts import SourceReply, SourceText
-from sessions_app.actions import drafts
+from sessions_app.actions.knowledge import drafts
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
-from sessions_app.queries.turns import unit_events
+from sessions_app.queries.turns.registry import unit_events
 from tests.api.conftest import Caller
-from tests.documents.pdfs import pdf
+from tests.sources.pdfs import pdf
 
 PLANS = "# Dogs\n\nDogs travel on the upper deck.\n"
 

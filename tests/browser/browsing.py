@@ -16,8 +16,8 @@ from playwright.sync_api import Page, expect
 from mrpvm import registry
 from mrpvm.contracts import CallContext, Solution, SolveInput
 from mrpvm.errors import MRPError
-from sessions_app.actions.projects import create_login_link, ensure_default_project, ensure_first_admin
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import create_login_link, ensure_default_project, ensure_first_admin
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins

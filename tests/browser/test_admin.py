@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.models import ExplainabilityTurn, KnowledgeBase, Session
 from tests.actions.knowledge_scene import stage
 from tests.live import LiveServer

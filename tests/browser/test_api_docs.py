@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import ConsoleMessage, Page, expect
 
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.api.docs import openapi_document
+from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.api.shell.docs import openapi_document
 from sessions_app.models import Membership
 from tests.live import LiveServer
 

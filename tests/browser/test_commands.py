@@ -7,9 +7,9 @@ from playwright.sync_api import expect
 from pytest_django import Settings
 
 from sessions_app.models import Session
+from tests.assistants.skill_files import front, write_skill
 from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, answer, browser, new_session
-from tests.conversation.skill_files import front, write_skill
 
 __all__ = ["browser"]
 

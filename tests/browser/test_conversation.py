@@ -8,7 +8,7 @@ from django.contrib.sessions.models import Session as Login
 from django.utils import timezone
 from playwright.sync_api import WebSocketRoute, expect
 
-from sessions_app.actions.sessions import delete_session, rename_session
+from sessions_app.actions.sessions.session import delete_session, rename_session
 from sessions_app.models import Session
 from tests.browser.browsing import (
     Browser,

@@ -5,7 +5,7 @@ import json
 from playwright.sync_api import expect
 from pytest_django import Settings
 
-from sessions_app.actions.sessions import Choices
+from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.chains import forget_chains
 from tests.browser.barriers import problems

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from sessions_app.actions.sessions import rename_session
+from sessions_app.actions.sessions.session import rename_session
 from sessions_app.models import Session
 from tests.browser.browsing import Browser, answer, aside, browser, live, new_session, ready
 

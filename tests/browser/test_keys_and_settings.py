@@ -3,7 +3,7 @@
 import httpx2 as httpx
 from playwright.sync_api import expect
 
-from sessions_app.queries.model_roles import shared_config
+from sessions_app.queries.settings.model_roles import shared_config
 from tests.browser.browsing import Browser, aside, browser
 from tests.configured_model import provider
 from tests.llm.provider import Provider

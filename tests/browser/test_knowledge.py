@@ -5,13 +5,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from sessions_app.actions import staging
-from sessions_app.actions.forks import fork_base
-from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import fork_base
+from sessions_app.actions.upkeep import staging
 from sessions_app.models import KnowledgeBase
 from tests.actions.knowledge_scene import held
 from tests.browser.browsing import Browser, aside, browser, ready
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["browser"]
 
@@ -55,7 +55,7 @@ def test_dropped_files_tell_how_far_they_are_and_become_sources(
     opened: Page, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(staging, "UNITS_A_TRANSACTION", 10)
-    monkeypatch.setattr("sessions_app.api.source_stream._TELL_SECONDS", 0)
+    monkeypatch.setattr("sessions_app.api.knowledge.source_stream._TELL_SECONDS", 0)
     opened.evaluate(KEEP)
     assert opened.evaluate(DROP, [["pumps.md", MANUAL], ["more.txt", "Valve 1 leaks."]]) == [True, True, False]
     expect(opened.get_by_role("link", name="pumps.md")).to_be_visible()

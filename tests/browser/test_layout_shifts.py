@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from sessions_app.actions.sessions import Choices
+from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
 from tests.browser.browsing import SHIFTS, Browser, HeldSolver, answer, beside, browser, held, live, new_session

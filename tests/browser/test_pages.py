@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import expect
 
-from sessions_app.actions.api_keys import create_key
-from sessions_app.actions.forks import fork_base
+from sessions_app.actions.knowledge.forks import fork_base
+from sessions_app.actions.settings.api_keys import create_key
 from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, answer, browser, new_session, plain_browser, ready
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, expect
 
-from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
 from tests.browser.browsing import Browser, aside, browser, live, new_session, say

@@ -7,16 +7,16 @@ import pytest
 from playwright.sync_api import expect
 from pytest_django import Settings
 
-from sessions_app.actions import kb_mounts
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.model_roles import change_model_config
-from sessions_app.actions.sessions import Choices, rename_session
+from sessions_app.actions.knowledge import mounts as kb_mounts
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import Choices, rename_session
+from sessions_app.actions.settings.model_roles import change_model_config
 from sessions_app.ingest.load import Upload, load_context
 from sessions_app.models import RememberedText, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
+from tests.assistants.skill_files import front, write_skill
 from tests.browser.browsing import Browser, answer, aside, browser, live, new_session, say
-from tests.conversation.skill_files import front, write_skill
 
 __all__ = ["browser"]
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from bench.turn_page.storing import store_turn
 from bench.turn_page.turns import large_turn, stored_batches
-from sessions_app.actions.sessions import Choices
+from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
 from tests.browser.browsing import SHIFTS, Browser, HeldSolver, aside, beside, browser, held, ready

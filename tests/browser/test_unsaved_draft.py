@@ -4,15 +4,15 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Locator, Page, expect
 
-from sessions_app.actions.drafts import stage_source
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.source_rows import NewSource
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.source_rows import NewSource
 from sessions_app.models import KnowledgeBase, Session
 from tests.actions.knowledge_scene import held
 from tests.actions.knowledge_scene import tell as learn
 from tests.browser.barriers import problems
 from tests.browser.browsing import Browser, aside, browser, live, new_session, plain_browser, say
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["browser", "plain_browser"]
 

@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 from mrpvm.conversation.answers import (
     NO_CONTEXT_TEXT,
-    PREVIEW_CHARS,
     answer_text,
     cited_units,
     heading,
     no_context_text,
-    preview,
     response_document,
     response_markdown,
 )
+from mrpvm.preview import PREVIEW_CHARS, preview
 from mrpvm.testing import unit
 from mrpvm.values import Answer, AnswerGroup, EvidenceEntry
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mrpvm.conversation.memory import (
+from mrpvm.commands.remembered import (
     DOMAINS,
     EVIDENCE,
     PERSONA_CORE,

@@ -5,8 +5,8 @@ import pytest
 from bench.evaluation.session import EvaluatedSession
 from bench.evaluation.suites import DEVELOPMENT, Suite, load_suites
 from sessions_app import shutdown
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.ingest.load import Upload, load_context
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn

@@ -20,13 +20,13 @@ def main(fatal: int) -> None:
     """Look, make a chain, die while folding it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
-    from sessions_app.actions import compaction, staging
-    from sessions_app.actions.knowledge import add_source, ensure_default_base
-    from sessions_app.actions.projects import ensure_default_project
+    from sessions_app.actions.knowledge.bases import add_source, ensure_default_base
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.actions.upkeep import compaction, staging
     from sessions_app.models import KnowledgeBase
     from tests.faults.crashing_server import Edges, count_edges
     from tests.faults.reading import ranked
-    from tests.search.units import make_unit
+    from tests.layers.units import make_unit
 
     compaction.UNITS_A_TRANSACTION = 3
 

@@ -17,9 +17,10 @@ def main(fatal: int) -> None:
     """Look, load the old text, die while loading the new one."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
-    from sessions_app.actions import context_loads, staging
-    from sessions_app.actions.projects import ensure_default_project
-    from sessions_app.actions.sessions import create_session
+    from sessions_app.actions.sessions import context_loads
+    from sessions_app.actions.sessions.session import create_session
+    from sessions_app.actions.settings.projects import ensure_default_project
+    from sessions_app.actions.upkeep import staging
     from sessions_app.ingest.load import Upload, load_context, load_source
     from sessions_app.models import Session
     from tests.faults.crashing_server import Edges, count_edges

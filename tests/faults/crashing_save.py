@@ -19,12 +19,16 @@ def main(verb: str, fatal: int) -> None:
     """Look, make a session, die while changing it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mrpvm.settings")
     django.setup()
-    from sessions_app.actions import drafts, forks, knowledge, projects, sessions, staging
-    from sessions_app.actions.source_rows import NewSource
+    from sessions_app.actions.knowledge import bases as knowledge
+    from sessions_app.actions.knowledge import drafts, forks
+    from sessions_app.actions.knowledge.source_rows import NewSource
+    from sessions_app.actions.sessions import session as sessions
+    from sessions_app.actions.settings import projects
+    from sessions_app.actions.upkeep import staging
     from sessions_app.models import Session
     from tests.actions.knowledge_scene import held, seen, tell
     from tests.faults.crashing_server import Edges, count_edges
-    from tests.search.units import make_unit
+    from tests.layers.units import make_unit
 
     drafts.UNITS_AT_ONCE, staging.UNITS_A_TRANSACTION = 2, 2
 

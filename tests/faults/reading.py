@@ -3,8 +3,8 @@
 from typing import Any
 
 from mrpvm.knowledge.text import terms
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Session
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 
 _ABOUT = dict.fromkeys(terms("pump"), 1.0)
 

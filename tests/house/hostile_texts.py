@@ -4,16 +4,14 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import product
 
-from mrpvm.conversation import facts, memory
+from mrpvm.conversation import facts
+from mrpvm.conversation import remembered as memory
 from mrpvm.conversation.guardrails import denial
 from mrpvm.conversation.rewriting import rewrite
 from mrpvm.conversation.session_memory import after_turn
 from mrpvm.conversation.summary import Said, Summary, extend_by_rules
-from mrpvm.documents.html import read_html
 from mrpvm.english.voices import voiced
-from mrpvm.knowledge.chunking import chunk_source
 from mrpvm.knowledge.dialogue import quoted_utterance, speakers_of
-from mrpvm.knowledge.ingest import describe_source
 from mrpvm.knowledge.instructions import is_instruction, output_forms, without_form_phrases, without_reminder
 from mrpvm.knowledge.pragmatics import act_of, is_task_request, role_of
 from mrpvm.knowledge.small_talk import is_phatic
@@ -23,6 +21,9 @@ from mrpvm.plugins.goal_solvers.llm.reply import AnswerReader
 from mrpvm.plugins.response_validators.constraints.forms import broken_form
 from mrpvm.plugins.response_validators.constraints.grounding import readable, ungrounded_name, ungrounded_number
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import segment
+from mrpvm.sources.chunking import chunk_source
+from mrpvm.sources.documents.html import read_html
+from mrpvm.sources.units import describe_source
 from mrpvm.values import Answer, AnswerGroup, HistoryMessage
 
 MESSAGE_CHARS, SENTENCE_CHARS, SOURCE_CHARS = 8_000, 2_000, 5_000_000

@@ -21,8 +21,8 @@ from bench.table.rows import Row
 from bench.turn_page.turns import large_turn, stored_batches
 from mrpvm.trace.events import event_of
 from mrpvm.trace.graph import fold_graph
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.server import ROOT

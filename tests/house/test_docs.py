@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from mrpvm.trace.events import EVENT_TYPES
-from sessions_app.api.docs import openapi_document
-from sessions_app.api.errors import STATUS_BY_CODE
+from sessions_app.api.shell.docs import openapi_document
+from sessions_app.api.shell.errors import STATUS_BY_CODE
 from sessions_app.events import EVENT_KINDS
 from tests.house.pages import ROOT, bare, page, relative, rows, section
 
@@ -174,7 +174,7 @@ def test_the_endpoints_are_those_of_the_schema() -> None:
 
 
 def test_every_command_is_described_as_it_is_written() -> None:
-    from mrpvm.conversation.commands import BUILTINS
+    from mrpvm.commands import BUILTINS
 
     documented = [bare(row[0]).replace("\N{BROKEN BAR}", "|") for row in rows(COMMANDS_PAGE, "command", "does")]
     assert documented == [item.usage for item in BUILTINS.values()]
@@ -184,7 +184,7 @@ def findings() -> set[str]:
     """Return the codes of everything that the loader of skills says about folders."""
     found: set[str | None] = set()
     for name in ("skills/loader", "files"):
-        for call in calls(ROOT / f"mrpvm/conversation/{name}.py"):
+        for call in calls(ROOT / f"mrpvm/assistants/{name}.py"):
             named = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if named in {"diagnostic", "_Refused"} and call.args:
                 found.add(text_of(call.args[0]))
@@ -193,7 +193,7 @@ def findings() -> set[str]:
 
 
 def test_every_finding_is_described_with_what_it_does() -> None:
-    from mrpvm.conversation.skills.snapshot import INFORMATIONAL_CODES
+    from mrpvm.assistants.skills.snapshot import INFORMATIONAL_CODES
 
     documented = {bare(row[0]): row[1] for row in rows(COMMANDS_PAGE, "finding", "gives a skill")}
     assert set(documented) == findings()
@@ -206,7 +206,7 @@ def test_every_finding_is_described_with_what_it_does() -> None:
 def stream_events() -> set[str]:
     """Return the names of server-sent events that the API's code sends."""
     found: set[str | None] = set()
-    for path in (ROOT / "sessions_app/api").glob("*.py"):
+    for path in (path for path in (ROOT / "sessions_app/api").rglob("*.py") if "openai" not in path.parts):
         for call in calls(path):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
             if name in {"put", "frame"} and call.args:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.errors import TooLarge
-from mrpvm.knowledge.chunking import Chunk, chunk_source
-from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS, ChunkingLimits
+from mrpvm.sources.chunking import Chunk, chunk_source
+from mrpvm.sources.limits import NORMALISER_MAX_CHARS, ChunkingLimits
 
 CHUNK_TYPES = {
     "whole-source", "markdown-section", "markdown-body", "markdown-paragraph", "markdown-sentence-window",

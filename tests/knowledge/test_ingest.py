@@ -5,8 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.errors import TooLarge
-from mrpvm.knowledge.chunking import Chunk
-from mrpvm.knowledge.ingest import (
+from mrpvm.knowledge.units import content_hash
+from mrpvm.sources.chunking import Chunk
+from mrpvm.sources.limits import IngestLimits
+from mrpvm.sources.units import (
     SUMMARY_CHARS,
     SourceInfo,
     build_unit_tree,
@@ -15,8 +17,6 @@ from mrpvm.knowledge.ingest import (
     source_type_of,
     summary_of,
 )
-from mrpvm.knowledge.limits import IngestLimits
-from mrpvm.knowledge.units import content_hash
 from mrpvm.testing import unit
 from mrpvm.values import ROLES, KnowledgeUnit
 

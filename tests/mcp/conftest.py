@@ -11,8 +11,8 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult
 
-from sessions_app.actions.api_keys import create_key
-from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.actions.knowledge.bases import ensure_default_base
+from sessions_app.actions.settings.api_keys import create_key
 from sessions_app.models import Project
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins

@@ -7,10 +7,10 @@ import httpx2
 import pytest
 from pydantic import AnyUrl
 
-from sessions_app.actions.knowledge import ensure_default_base
+from sessions_app.actions.knowledge.bases import ensure_default_base
 from sessions_app.mcp import reading, texts
 from sessions_app.models import Project, Session
-from sessions_app.models.explainability_turn import ExplainabilityTurn
+from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 from tests.live import LiveServer
 from tests.mcp.conftest import Agent
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.conversation.skill_files import front, write_skill
+from tests.assistants.skill_files import front, write_skill
 from tests.server import ServerProcess
 from tests.services.test_two_processes import KEY, Node, kinds_until, nodes
 

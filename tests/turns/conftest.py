@@ -6,8 +6,8 @@ import pytest
 
 from mrpvm import registry
 from sessions_app import shutdown
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import Project, Session
 from sessions_app.plugin_threads import workers
 from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, retrieval, solution

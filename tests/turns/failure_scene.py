@@ -2,7 +2,7 @@
 
 import pytest
 
-from sessions_app.actions.sessions import Choices
+from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import ExplainabilityTurn
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn

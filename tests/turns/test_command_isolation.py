@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project, Session
-from sessions_app.queries import frozen_content
+from sessions_app.queries.sessions import frozen_content
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnResult, run_turn
-from tests.conversation.skill_files import front, write_skill
+from tests.assistants.skill_files import front, write_skill
 
 FROZEN = (
     "active_agent", "active_persona", "active_style", "skills_id", "snapshot_version", "personas_id", "agents_id",

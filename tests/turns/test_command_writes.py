@@ -11,8 +11,8 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from pytest_django import Settings
 
-from mrpvm.conversation.commands import BUILTINS
-from sessions_app.actions.sessions import create_session
+from mrpvm.commands import BUILTINS
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn

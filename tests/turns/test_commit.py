@@ -7,9 +7,9 @@ import pytest
 
 from mrpvm import registry
 from mrpvm.conversation.chain import chain_start
-from sessions_app.actions.sessions import Choices
+from sessions_app.actions.sessions.session import Choices
 from sessions_app.models import ConversationPoint, ExplainabilityTurn, LayerUnit, SessionEvent
-from sessions_app.queries.turns import unit_events
+from sessions_app.queries.turns.registry import unit_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from tests.kernel.scripted import detection, plugin, retrieval, solution

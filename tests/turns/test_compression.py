@@ -7,9 +7,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.models import compression, payload_frames
-from sessions_app.models.compression import compress, decompress
-from sessions_app.models.payload_frames import Payload, framed, payload_texts, places
+from sessions_app.models.turns import compression, payload_frames
+from sessions_app.models.turns.compression import compress, decompress
+from sessions_app.models.turns.payload_frames import Payload, framed, payload_texts, places
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

@@ -7,7 +7,7 @@ from django.db import OperationalError
 
 from mrpvm.trace.graph import fold_graph
 from sessions_app.models import ContextUnit, ExplainabilityTurn
-from sessions_app.queries.turns import events
+from sessions_app.queries.turns.registry import events
 from sessions_app.turns import pipeline, prepare
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError

@@ -8,9 +8,9 @@ import pytest
 from mrpvm.trace.events import record_of
 from mrpvm.wire import to_wire
 from sessions_app import identifiers
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Session
-from sessions_app.queries.turns import all_details, all_events, graph, traces, unit_events
+from sessions_app.queries.turns.registry import all_details, all_events, graph, traces, unit_events
 from sessions_app.turns import machine
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn

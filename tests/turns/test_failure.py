@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired, InvalidInput, MRPError, NotFound, TooLarge
 from mrpvm.values import Selection
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import Choices, delete_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import Choices, delete_session
 from sessions_app.models import ExplainabilityTurn, Session, UnitEvent
-from sessions_app.queries.turns import graph
+from sessions_app.queries.turns.registry import graph
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel

@@ -8,15 +8,16 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrpvm.conversation.skills import SkillRootError, SkillSnapshot
-from sessions_app.actions import frozen_content, sessions
-from sessions_app.actions.frozen_content import UNUSED_PERIOD, reload_skills, remove_unused_content
-from sessions_app.actions.sessions import create_session
+from mrpvm.assistants.skills import SkillRootError, SkillSnapshot
+from sessions_app.actions.sessions import frozen_content
+from sessions_app.actions.sessions import session as sessions
+from sessions_app.actions.sessions.frozen_content import UNUSED_PERIOD, reload_skills, remove_unused_content
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import FrozenContent, Project, Session
-from sessions_app.models.frozen_content import content_key
-from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
-from tests.conversation.skill_files import front, names, write_skill
+from sessions_app.models.sessions.frozen_content import content_key
+from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
+from tests.assistants.skill_files import front, names, write_skill
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ from pytest_django import Settings
 from mrpvm import registry
 from mrpvm.contracts import ChunkInput, Normalisation
 from mrpvm.errors import EngineTimeout, InvalidInput, TurnInterrupted
-from mrpvm.ingestion.process import ReadingProcess
-from mrpvm.ingestion.source import IngestedSource, SourceFile
+from mrpvm.sources.process import ReadingProcess
+from mrpvm.sources.source import IngestedSource, SourceFile
 from sessions_app import events, shutdown
-from sessions_app.actions.knowledge import create_base
+from sessions_app.actions.knowledge.bases import create_base
 from sessions_app.ingest import load, process_slots
 from sessions_app.ingest.load import Upload, load_context, load_source
 from sessions_app.models import KnowledgeLayer, LayerUnit, Project, Session

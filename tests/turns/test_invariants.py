@@ -10,14 +10,14 @@ from mrpvm import registry
 from mrpvm.errors import MRPError
 from mrpvm.knowledge.units import content_hash
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions import context_loads
-from sessions_app.actions.context_loads import Material, add_context
-from sessions_app.actions.context_units import stage_units
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions import context_loads
+from sessions_app.actions.sessions.context_loads import Material, add_context
+from sessions_app.actions.sessions.context_units import stage_units
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import ensure_default_project
+from sessions_app.layers.lifecycle import own_layers
 from sessions_app.models import LayerUnit
-from sessions_app.queries.turns import graph
-from sessions_app.search.layers import own_layers
+from sessions_app.queries.turns.registry import graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.recovery import recover_all_running

@@ -8,16 +8,16 @@ from django.utils import timezone
 
 from mrpvm.errors import Conflict, Expired
 from sessions_app import events
-from sessions_app.actions.forks import fork_session_kb, save_session_kb
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import Choices, create_session, rename_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
+from sessions_app.actions.sessions.session import Choices, create_session, rename_session
 from sessions_app.background.sweeper import sweep
 from sessions_app.ingest.load import Upload, load_context
+from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
-from sessions_app.queries.sessions import filtered_sessions, status_of
 from sessions_app.queries.sessions import session as visible
-from sessions_app.queries.turns import graph
-from sessions_app.search.knowledge import SessionKnowledge
+from sessions_app.queries.sessions.lookups import filtered_sessions, status_of
+from sessions_app.queries.turns.registry import graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
 from sessions_app.turns.slots import start_turn

@@ -8,10 +8,10 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from mrpvm.conversation.memory import recalled
-from sessions_app.actions.session_forks import fork_session
+from mrpvm.commands.remembered import recalled
+from sessions_app.actions.sessions.forks import fork_session
 from sessions_app.models import Message, RememberedText, Session
-from sessions_app.queries.remembered import remembered_texts
+from sessions_app.queries.sessions.remembered import remembered_texts
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 

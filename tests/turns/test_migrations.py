@@ -13,8 +13,8 @@ from django.db.models import Model
 
 from mrpvm.llm.roles import ModelConfig
 from sessions_app.models import ExplainabilityTurn, KnowledgeLayer, KnowledgeSource, Posting, Session
-from sessions_app.queries.frozen_content import agents_of, personas_of, skills_of
-from sessions_app.queries.turns import details, unit_events
+from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.turns.registry import details, unit_events
 
 FIRST = [("sessions_app", "0001_initial")]
 

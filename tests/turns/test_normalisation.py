@@ -4,8 +4,8 @@ import pytest
 
 from mrpvm import registry
 from mrpvm.errors import ModelTimeout
-from mrpvm.ingestion.source import SourceFile, read_source
 from mrpvm.llm.absent import AbsentModel
+from mrpvm.sources.source import SourceFile, read_source
 from sessions_app.ingest.normalise import Normaliser, normalise_chunks
 from sessions_app.plugin_threads import workers
 from sessions_app.turns.machine import install_plugins

@@ -18,13 +18,13 @@ from mrpvm.contracts import LifecycleEvent, PluginError
 from mrpvm.plugins.kb_retrievers.balanced.plugin import BalancedKBRetriever
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from mrpvm.plugins.kb_retrievers.thinkingdb.plugin import ThinkingDBKBRetriever
-from sessions_app.actions import plugin_failures
-from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base, unmount_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.revisions import restore_revision
-from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base, unmount_base
+from sessions_app.actions.knowledge.revisions import restore_revision
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings import plugin_failures
 from sessions_app.ingest.load import Upload, load_context, load_source, stage_file
 from sessions_app.models import KBMount, KnowledgeBase, PluginFailure, Project, Session
 from sessions_app.plugin_threads import workers
@@ -33,7 +33,7 @@ from sessions_app.turns.cancel import request_cancel
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import Scripted, detection, plugin, retrieval
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.turns.failure_scene import fail
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -6,8 +6,8 @@ import pytest
 from django.db import OperationalError, connection
 
 from mrpvm.trace.events import PluginStarted
+from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.search.knowledge import SessionKnowledge
 from sessions_app.turns import close, pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.close import TurnError

@@ -7,17 +7,17 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions import reindexing
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.reindexing import reindex
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.upkeep import reindexing
+from sessions_app.actions.upkeep.reindexing import reindex
 from sessions_app.management.commands.serve import Command
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.web.words import why
+from sessions_app.web.shell.words import why
 from tests.actions.knowledge_scene import tell
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.web.admin_scene import operator, operators
 from tests.web.page_scene import check_html, member_client
 

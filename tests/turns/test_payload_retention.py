@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from sessions_app.actions.payloads import remove_old_payloads
+from sessions_app.actions.turns.payloads import remove_old_payloads
 from sessions_app.models import ExplainabilityTurn
-from sessions_app.queries.turns import details, graph
+from sessions_app.queries.turns.registry import details, graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.slots import start_turn

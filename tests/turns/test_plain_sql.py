@@ -11,6 +11,8 @@ from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 
 from mrpvm.values import KnowledgeUnit
+from sessions_app.layers.index import index_units
+from sessions_app.layers.lifecycle import create_layer
 from sessions_app.models import (
     ContextUnit,
     KnowledgeLayer,
@@ -34,11 +36,9 @@ from sessions_app.models.plain_sql import (
     select_rows,
     update_rows,
 )
-from sessions_app.search.index import index_units
-from sessions_app.search.layers import create_layer
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.slots import start_turn
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 EXPLAIN = {"sqlite": "EXPLAIN QUERY PLAN", "postgresql": "EXPLAIN"}
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 123456, tzinfo=UTC)

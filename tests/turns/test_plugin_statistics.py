@@ -9,13 +9,13 @@ from django.test.utils import CaptureQueriesContext
 from mrpvm import registry
 from mrpvm.learning import untried, utility
 from mrpvm.values import StageRecord
-from sessions_app.actions import statistics_buffer as buffer_module
-from sessions_app.actions.plugin_statistics import record_turns
-from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.statistics_buffer import statistics_buffer
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings import statistics_buffer as buffer_module
+from sessions_app.actions.settings.plugin_statistics import record_turns
+from sessions_app.actions.settings.statistics_buffer import statistics_buffer
 from sessions_app.models import PluginStatistics, Project
-from sessions_app.queries.plugin_statistics import utilities
+from sessions_app.queries.settings.plugin_statistics import utilities
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel

@@ -13,16 +13,16 @@ from mrpvm import registry
 from mrpvm.contracts import Descriptor
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
 from mrpvm.values import KnowledgeUnit
-from sessions_app.actions.forks import fork_base
-from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import fork_base
 from sessions_app.background import precompute
 from sessions_app.background.precompute import derive_ahead
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, Project, Session, UnitArtifact
 from sessions_app.plugin_threads import workers
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.turns.machine import install_plugins
 from tests.actions.knowledge_scene import base, project, session, tell
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 __all__ = ["base", "project", "session"]
 

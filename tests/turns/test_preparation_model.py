@@ -12,7 +12,7 @@ from mrpvm.contracts import CallContext
 from mrpvm.conversation import summary
 from mrpvm.errors import TurnCancelled
 from sessions_app import shutdown
-from sessions_app.actions.histories import import_history
+from sessions_app.actions.sessions.histories import import_history
 from sessions_app.models import ExplainabilityTurn, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.cancel import request_cancel

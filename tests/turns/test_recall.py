@@ -6,8 +6,8 @@ import pytest
 
 from mrpvm.contracts import CallContext, Retrieval, RetrieveInput
 from mrpvm.plugins.kb_retrievers.fast import FastKBRetriever
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import Choices, create_session
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import Project
 from sessions_app.turns.call import TurnCall

@@ -8,10 +8,10 @@ from django.utils import timezone
 
 from mrpvm.errors import Unavailable
 from sessions_app import shutdown
-from sessions_app.actions.context_units import stage_units
+from sessions_app.actions.sessions.context_units import stage_units
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import ContextUnit, ExplainabilityTurn
-from sessions_app.queries.turns import graph
+from sessions_app.queries.turns.registry import graph
 from sessions_app.turns import pipeline
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn

@@ -8,11 +8,11 @@ from django.db import connections, transaction
 from django.utils import timezone
 
 from mrpvm.errors import Conflict, InvalidInput, Unavailable
-from sessions_app.actions.histories import begin_session, import_history
-from sessions_app.actions.kb_mounts import mounted_facts
-from sessions_app.actions.recognition import resume_session
-from sessions_app.actions.session_forks import fork_session
-from sessions_app.actions.sessions import (
+from sessions_app.actions.knowledge.mounts import mounted_facts
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.histories import begin_session, import_history
+from sessions_app.actions.sessions.recognition import resume_session
+from sessions_app.actions.sessions.session import (
     UNDO_PERIOD,
     Choices,
     create_session,
@@ -24,10 +24,10 @@ from sessions_app.actions.sessions import (
 )
 from sessions_app.background.sweeper import sweep
 from sessions_app.ingest.load import Upload, load_context
+from sessions_app.layers.index import index_units
+from sessions_app.layers.lifecycle import create_layer
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeLayer, Session
-from sessions_app.models.session import ForkReason
-from sessions_app.search.index import index_units
-from sessions_app.search.layers import create_layer
+from sessions_app.models.sessions.session import ForkReason
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
 from sessions_app.turns.slots import start_turn

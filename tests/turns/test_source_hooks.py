@@ -12,13 +12,13 @@ from pytest_django import Settings
 from mrpvm import registry
 from mrpvm.contracts import Descriptor, SourceReply, SourceText
 from mrpvm.plugins.kb_retrievers.fast.plugin import FastKBRetriever
-from sessions_app.actions.compaction import compact_base
-from sessions_app.actions.forks import fork_base
-from sessions_app.actions.knowledge import add_source
+from sessions_app.actions.knowledge.bases import add_source
+from sessions_app.actions.knowledge.forks import fork_base
+from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.ingest.load import Upload, load_context, load_source
+from sessions_app.layers.retrieval.port import EffectiveView, SessionKnowledge
 from sessions_app.models import KnowledgeBase, KnowledgeSource, LayerUnit, PluginFailure, Session, SourceArtifact
 from sessions_app.plugin_threads import workers
-from sessions_app.search.knowledge import EffectiveView, SessionKnowledge
 from sessions_app.turns.machine import install_plugins
 from tests.actions.knowledge_scene import base, project, session
 

@@ -4,10 +4,10 @@ import pytest
 
 from mrpvm.errors import Unavailable
 from mrpvm.trace.events import PluginStarted, said
-from sessions_app.actions.forks import save_session_kb
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.forks import save_session_kb
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.running_turns import running_turns

@@ -12,7 +12,7 @@ from mrpvm.conversation.helping import HelperOutput
 from mrpvm.wire import to_wire
 from sessions_app.models import ExplainabilityTurn, PluginStatistics, Session
 from sessions_app.plugin_threads import workers
-from sessions_app.queries.turns import graph
+from sessions_app.queries.turns.registry import graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import install_plugins
 from sessions_app.turns.pipeline import run_turn

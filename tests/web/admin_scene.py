@@ -8,8 +8,9 @@ from django.test import Client
 from django.utils import timezone
 
 from mrpvm.learning import Experience
-from sessions_app.actions.payloads import batch, payload
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.turns.payloads import batch, payload
+from sessions_app.layers.index import index_units
 from sessions_app.models import (
     ApiKey,
     ContextUnit,
@@ -42,8 +43,7 @@ from sessions_app.models import (
     UnitArtifact,
     UnitEvent,
 )
-from sessions_app.search.index import index_units
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 HOSTILE = "<script>alert(1)</script>"
 _numbers = count(1)

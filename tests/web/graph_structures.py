@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mrpvm.trace.graph import Graph
 from mrpvm.wire import from_wire
-from sessions_app.web.graph import GraphStructure, ShownGraph, read_structure, show_structure
+from sessions_app.web.turns.graph import GraphStructure, ShownGraph, read_structure, show_structure
 
 Json = dict[str, Any]
 

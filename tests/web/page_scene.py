@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from mrpvm import registry
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import (
     ContextUnit,
     ExplainabilityTurn,
@@ -27,7 +27,7 @@ from sessions_app.models import (
     UnitEvent,
 )
 from tests.kernel.scripted import ACCEPT, Scripted, detection, plan, plugin, retrieval, run, solution
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7|add:7 }}"
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}

@@ -6,9 +6,9 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.background.sweeper import sweep
 from sessions_app.models import KBMount, KBRevision, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
@@ -20,7 +20,7 @@ from tests.actions.knowledge_scene import (
     session,
     stage,
 )
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.web.admin_scene import operator, operators
 
 __all__ = ["base", "listener", "operator", "operators", "project", "session"]

@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.admin import cells
-from sessions_app.admin.read_only import ReadOnlyAdmin
+from sessions_app.admin.shell import cells
+from sessions_app.admin.shell.read_only import ReadOnlyAdmin
 from sessions_app.models import (
     ApiKey,
     ContextUnit,

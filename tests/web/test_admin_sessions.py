@@ -10,10 +10,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.actions import journals, kb_mounts, staging
-from sessions_app.actions.forks import save_session_kb
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import UNDO_PERIOD, create_session, delete_session
+from sessions_app.actions.knowledge import journals
+from sessions_app.actions.knowledge import mounts as kb_mounts
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import save_session_kb
+from sessions_app.actions.sessions.session import UNDO_PERIOD, create_session, delete_session
+from sessions_app.actions.upkeep import staging
 from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import (
     ListeningRetriever,
@@ -29,7 +31,7 @@ from tests.actions.knowledge_scene import (
     tell,
 )
 from tests.actions.transactions import recorded
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.web.admin_scene import operator, operators
 
 __all__ = ["base", "listener", "operator", "operators", "project", "session"]

@@ -8,7 +8,7 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from sessions_app.models import Project
-from sessions_app.web.views import sessions
+from sessions_app.web.sessions import list_views as sessions
 from tests.busy import wait_in_vain
 from tests.web.page_scene import member_client, project
 

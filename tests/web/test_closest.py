@@ -7,14 +7,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.drafts import stage_source
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.source_rows import NewSource
+from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session
-from sessions_app.queries.outcomes import NOTHING_ASKED, outcome
-from sessions_app.queries.turns import unanswered_evidence
-from sessions_app.web.fragments.closest import CLOSEST_SHOWN
-from tests.search.units import make_unit
+from sessions_app.queries.turns.outcomes import NOTHING_ASKED, outcome
+from sessions_app.queries.turns.registry import unanswered_evidence
+from sessions_app.web.sessions.closest import CLOSEST_SHOWN
+from tests.layers.units import make_unit
 from tests.web.page_scene import check_html, counted_queries, live_project, member_client
 
 __all__ = ["live_project"]

@@ -13,14 +13,14 @@ from django.test import Client
 from pytest_django import Settings
 
 from sessions_app import events
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.projects import ensure_default_project
-from sessions_app.actions.sessions import create_session, delete_session, rename_session
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.session import create_session, delete_session, rename_session
+from sessions_app.actions.settings.projects import ensure_default_project
 from sessions_app.models import KnowledgeBase, Membership, Project, Role, Session
 from sessions_app.web import consumers
 from sessions_app.web.consumers import shared
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 
 PATIENCE_SECONDS = 30
 """How long a test waits for what must come; a busy machine needs some of it, a lost message all of it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sessions_app.web.graph.status import Tone, tone_of
+from sessions_app.web.turns.graph.status import Tone, tone_of
 
 ROOT = Path(__file__).parents[2]
 TOKENS = (ROOT / "static/css/tokens.css").read_text()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sessions_app.web.excerpts import excerpt
+from sessions_app.web.shell.excerpts import excerpt
 
 
 def shown(text: str, words: Sequence[str], chars: int = 60) -> str:

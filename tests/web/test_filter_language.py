@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.queries.filter_language import FILTER_CHARS, KEYS, Term, parse
+from sessions_app.queries.search.filter_language import FILTER_CHARS, KEYS, Term, parse
 
 
 def read(text: str) -> list[tuple[str, str, object]]:

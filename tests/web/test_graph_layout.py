@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.trace.graph import fold_graph
-from sessions_app.web.graph.layout import HEADER_HEIGHT, GraphLayout, layout_graph
-from sessions_app.web.graph.shapes import Box
-from sessions_app.web.graph.structure import GraphStructure, collapse, frames_to_collapse, read_structure
+from sessions_app.web.turns.graph.layout import HEADER_HEIGHT, GraphLayout, layout_graph
+from sessions_app.web.turns.graph.shapes import Box
+from sessions_app.web.turns.graph.structure import GraphStructure, collapse, frames_to_collapse, read_structure
 from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, mark, structure_of
 
 _EPSILON = 0.01

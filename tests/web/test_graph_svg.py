@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.graph import render_shown
-from sessions_app.web.graph.labels import clean, fit, text_width
-from sessions_app.web.graph.status import Tone, duration_badge, tone_of
+from sessions_app.web.turns.graph import render_shown
+from sessions_app.web.turns.graph.labels import clean, fit, text_width
+from sessions_app.web.turns.graph.status import Tone, duration_badge, tone_of
 from tests.web.graph_structures import (
     chain,
     edge,

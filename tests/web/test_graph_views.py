@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.graph import render_outline, render_shown, render_timeline
-from sessions_app.web.graph.error_path import error_path
-from sessions_app.web.graph.standalone import standalone
-from sessions_app.web.graph.structure import Edge
+from sessions_app.web.turns.graph import render_outline, render_shown, render_timeline
+from sessions_app.web.turns.graph.error_path import error_path
+from sessions_app.web.turns.graph.standalone import standalone
+from sessions_app.web.turns.graph.structure import Edge
 from tests.web.graph_structures import chain, edge, execution, fan_out, frame, graph, graphs, shown_of, structure_of
 
 ATTACK = "<script>alert(1)</script>"

@@ -4,14 +4,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.forks import fork_base, fork_session_kb, save_session_kb
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import fork_base, fork_session_kb, save_session_kb
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KBRevision, KnowledgeBase, Project
-from sessions_app.queries.base_pages import family_of
-from sessions_app.web.fragments.lineage import Dot, LineagePicture, lineage_picture
+from sessions_app.queries.knowledge.pages import family_of
+from sessions_app.web.knowledge.lineage import Dot, LineagePicture, lineage_picture
 from tests.actions.knowledge_scene import tell
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.web.page_scene import check_html, member_client, project
 
 __all__ = ["project"]

@@ -10,8 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import delete_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import delete_session
 from sessions_app.models import Membership, Project
 from sessions_app.web.urls import urlpatterns
 from tests.web.page_scene import add_turns, check_html, member_client, new_session, project
@@ -185,8 +185,8 @@ def test_no_view_refuses_to_be_opened_without_naming_its_page() -> None:
     tested = {"logout", "api-key-revoke", "session-skills-reload", "turn-cancel", "turn-rate", "session-take-models"}
     tested |= {*WRITES, "session-memory-clear", "knowledge-upload", "knowledge-restore", "knowledge-compact"}
     assert listed == tested
-    views = Path("sessions_app/web/views")
-    assert not [path for path in views.glob("*.py") if "require_POST" in path.read_text()]
+    views = Path("sessions_app/web")
+    assert not [path for path in views.rglob("*.py") if "require_POST" in path.read_text()]
 
 
 def test_after_a_login_one_stands_on_the_page_of_the_form(project: Project, client: Client) -> None:

@@ -8,13 +8,13 @@ from django.test import Client
 from django.urls import reverse
 from django.utils.html import escape
 
-from sessions_app.actions.api_keys import create_key
-from sessions_app.actions.forks import fork_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.payloads import payload
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import fork_base
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.api_keys import create_key
+from sessions_app.actions.turns.payloads import payload
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
-from sessions_app.models.payload_frames import framed, places
+from sessions_app.models.turns.payload_frames import framed, places
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
 from tests.kernel.scripted import plugin

@@ -9,10 +9,10 @@ from django.contrib.sessions.models import Session as DjangoSession
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.api_keys import create_key, find_key
-from sessions_app.actions.forks import fork_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.forks import fork_base
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.api_keys import create_key, find_key
 from sessions_app.models import ApiKey, Project
 from tests.web.page_scene import check_html, counted_queries, member_client, project
 
@@ -51,7 +51,7 @@ def test_a_key_is_shown_at_once_where_it_cannot_be_kept(admin: Client, monkeypat
     def away(*_: object) -> None:
         raise ConnectionError("away")
 
-    monkeypatch.setattr("sessions_app.web.views.api_keys.cache.set", away)
+    monkeypatch.setattr("sessions_app.web.settings.api_keys.cache.set", away)
     response = admin.post(reverse("api-keys"), {"name": "For the bot", "role": "editor"})
     assert response.status_code == 200
     assert re.search(r"mrp_[\w-]{32,}", response.content.decode())

@@ -7,14 +7,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from mrpvm.ingestion.source import Rejection
-from sessions_app.actions.compaction import compact_base
-from sessions_app.actions.drafts import stage_source
-from sessions_app.actions.forks import fork_base, save_session_kb
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.source_rows import NewSource
+from mrpvm.sources.source import Rejection
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.forks import fork_base, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.upkeep.compaction import compact_base
 from sessions_app.models import (
     ExplainabilityTurn,
     KBRevision,
@@ -22,12 +22,13 @@ from sessions_app.models import (
     Project,
     Session,
 )
-from sessions_app.queries import base_pages, knowledge
-from sessions_app.web.fragments import knowledge as knowledge_list
-from sessions_app.web.fragments import knowledge_base
+from sessions_app.queries.knowledge import bases as knowledge
+from sessions_app.queries.knowledge import pages as base_pages
+from sessions_app.web.knowledge import base as knowledge_base
+from sessions_app.web.knowledge import listing as knowledge_list
 from tests.actions.knowledge_scene import tell
+from tests.layers.units import make_unit
 from tests.payloads import judge
-from tests.search.units import make_unit
 from tests.web.page_scene import admin_of_another_project, check_html, member_client, project
 
 __all__ = ["project"]

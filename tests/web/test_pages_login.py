@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
-from sessions_app.actions.projects import create_login_link
+from sessions_app.actions.settings.projects import create_login_link
 from sessions_app.models import LoginLink, Project
 from tests.web.page_scene import check_html, member_client, project
 
@@ -125,7 +125,7 @@ def test_a_defect_shows_a_page_without_details(user: User, client: Client, monke
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("sessions_app.web.views.plugins.page", broken)
+    monkeypatch.setattr("sessions_app.web.settings.plugin_views.page", broken)
     client.force_login(user)
     client.raise_request_exception = False
     response = client.get("/plugins")

@@ -11,10 +11,10 @@ from pytest_django import Settings
 
 from mrpvm import registry
 from mrpvm.llm.roles import MODEL_ROLES, ModelConfig
-from sessions_app.actions.model_roles import set_model_roles
+from sessions_app.actions.settings.model_roles import set_model_roles
 from sessions_app.language_model import NO_MODEL
 from sessions_app.models import ModelRoles, PluginStatistics, Project
-from sessions_app.queries.model_roles import shared_config
+from sessions_app.queries.settings.model_roles import shared_config
 from sessions_app.turns.machine import install_plugins
 from tests.configured_model import provider
 from tests.llm.provider import KEY, Provider

@@ -8,12 +8,12 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.ratings import rate_turn
-from sessions_app.actions.sessions import delete_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import delete_session
+from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import ExplainabilityTurn, Message, Project, Session
 from sessions_app.turns.machine import install_plugins
-from sessions_app.web.fragments.search import SHOWN
+from sessions_app.web.search.results import SHOWN
 from tests.web.page_scene import HOSTILE, add_turns, check_html, counted_queries, member_client, new_session, project
 
 __all__ = ["project"]

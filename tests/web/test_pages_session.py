@@ -7,18 +7,18 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.actions.drafts import stage_source
-from sessions_app.actions.histories import append_messages
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.ratings import rate_turn
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.source_rows import NewSource
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions.histories import append_messages
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.turns.ratings import rate_turn
 from sessions_app.models import Message, Project
-from sessions_app.queries.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
+from sessions_app.queries.sessions.pages import EXCHANGES_SHOWN, TURNS_SHOWN, UNITS_SHOWN
 from tests.configured_model import provider
 from tests.kernel.scripted import plugin
+from tests.layers.units import make_unit
 from tests.llm.provider import Provider
-from tests.search.units import make_unit
 from tests.web.page_scene import (
     Install,
     add_turns,

@@ -4,14 +4,14 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.drafts import stage_source
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.source_rows import NewSource
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.drafts import stage_source
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import KnowledgeBase, Project, Session
 from tests.actions.knowledge_scene import forget, held
 from tests.actions.knowledge_scene import tell as learn
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.web.page_scene import check_html, counted_queries, member_client, project
 
 __all__ = ["project"]

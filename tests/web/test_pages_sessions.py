@@ -8,10 +8,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import UNDO_PERIOD
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.sessions.session import UNDO_PERIOD
 from sessions_app.models import Project, Session
-from sessions_app.queries.pages import SESSIONS_SHOWN
+from sessions_app.queries.sessions.pages import SESSIONS_SHOWN
 from tests.web.page_scene import add_turns, check_html, counted_queries, member_client, new_session, project
 
 __all__ = ["project"]

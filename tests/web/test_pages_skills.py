@@ -7,13 +7,13 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from sessions_app.actions.model_roles import set_model_roles
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.settings.model_roles import set_model_roles
 from sessions_app.events import EVENT_KINDS
 from sessions_app.models import Project, Session
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from tests.conversation.skill_files import front, write_skill
+from tests.assistants.skill_files import front, write_skill
 from tests.web.page_scene import HOSTILE, check_html, counted_queries, live_project, member_client, project
 
 __all__ = ["live_project", "project"]

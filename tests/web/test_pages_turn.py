@@ -13,12 +13,12 @@ from pytest_django import Settings
 from bench.turn_page.storing import store_turn
 from bench.turn_page.turns import large_turn, stored_batches
 from mrpvm.errors import MRPError
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
-from sessions_app.queries import turns
+from sessions_app.queries.turns import registry as turns
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.web.graph.outline import ROWS_AT_FIRST
+from sessions_app.web.turns.graph.outline import ROWS_AT_FIRST
 from tests.kernel.scripted import REJECT, detection, plugin
 from tests.payloads import stored_executions
 from tests.retention import age_payloads

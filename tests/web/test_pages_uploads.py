@@ -5,11 +5,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from sessions_app.actions.knowledge import add_source, create_base
+from sessions_app.actions.knowledge.bases import add_source, create_base
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Project
-from sessions_app.queries import knowledge
+from sessions_app.queries.knowledge import bases as knowledge
 from tests.actions.knowledge_scene import held
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.web.page_scene import check_html, member_client, project
 
 __all__ = ["project"]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.web.json_tree import NODES_MAX, shown_json, shown_text
-from sessions_app.web.prose import plain, prose
-from sessions_app.web.words import bytes_in_words, why
+from sessions_app.web.shell.json_tree import NODES_MAX, shown_json, shown_text
+from sessions_app.web.shell.prose import plain, prose
+from sessions_app.web.shell.words import bytes_in_words, why
 from tests.web.page_scene import HOSTILE, Reader
 
 values = st.recursive(

@@ -13,14 +13,14 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from sessions_app.actions.payloads import batch, payload
-from sessions_app.actions.recognition import EXPIRED
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.recognition import EXPIRED
+from sessions_app.actions.sessions.session import create_session
+from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import Message, Project, Session
-from sessions_app.queries.diagnostics import sent_requests
-from sessions_app.queries.turns import events
+from sessions_app.queries.sessions.diagnostics import sent_requests
+from sessions_app.queries.turns.registry import events
 from sessions_app.turns.chains import forget_chains
-from sessions_app.web.words import why
+from sessions_app.web.shell.words import why
 from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import KEY, Asked, Provider, refuse, say
 from tests.web.page_scene import (
@@ -223,7 +223,7 @@ CODE = re.compile("[a-z]+(_[a-z]+)+")
 
 def warning_codes() -> set[str]:
     """Return the codes whose constants stand in statements about warnings."""
-    paths = [*(ROOT / "sessions_app").rglob("*.py"), *(ROOT / "mrpvm" / "conversation").rglob("*.py")]
+    paths = [*(ROOT / "sessions_app").rglob("*.py"), *(ROOT / "mrpvm").rglob("*.py")]
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
     constants: dict[str, set[str]] = {}
     for node in (statement for tree in trees for statement in tree.body if isinstance(statement, ast.Assign)):

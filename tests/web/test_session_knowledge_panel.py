@@ -2,12 +2,12 @@
 
 import pytest
 
-from sessions_app.actions.drafts import remove_source, stage_source
-from sessions_app.actions.knowledge import add_source, create_base
-from sessions_app.actions.sessions import create_session
-from sessions_app.actions.source_rows import NewSource
+from sessions_app.actions.knowledge.bases import add_source, create_base
+from sessions_app.actions.knowledge.drafts import remove_source, stage_source
+from sessions_app.actions.knowledge.source_rows import NewSource
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import Project
-from tests.search.units import make_unit
+from tests.layers.units import make_unit
 from tests.web.page_scene import member_client, project, session_html
 
 __all__ = ["project"]

@@ -11,9 +11,9 @@ from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Message, Project
-from sessions_app.web.fragments.turn_budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
+from sessions_app.web.turns.budget import BAR_WIDTH, LEAST_WIDTH, budget_parts
 from tests.configured_model import acting, provider, unvalidated
 from tests.llm.provider import Provider, refuse
 from tests.web.page_scene import HOSTILE, add_turns, live_project, member_client, new_session, project

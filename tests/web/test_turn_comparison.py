@@ -7,11 +7,12 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.models import ExplainabilityTurn, Project
-from sessions_app.web.fragments import turn_comparison, turn_runs
+from sessions_app.web.turns import comparison as turn_comparison
+from sessions_app.web.turns import runs as turn_runs
 from tests.retention import age_payloads
 from tests.web.page_scene import HOSTILE, add_turns, counted_queries, live_project, member_client, new_session, project
 from tests.web.test_turn_panels import get, state_rows, talk, text_of

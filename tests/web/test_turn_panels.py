@@ -13,10 +13,10 @@ from pytest_django import Settings
 
 from mrpvm.errors import MRPError
 from mrpvm.learning import untried, utility
-from sessions_app.actions.kb_mounts import mount_base
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.payloads import batch, payload
-from sessions_app.actions.sessions import Choices, create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.actions.sessions.session import Choices, create_session
+from sessions_app.actions.turns.payloads import batch, payload
 from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn

@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mrpvm.errors import MRPError
-from sessions_app.actions.knowledge import create_base
-from sessions_app.actions.revisions import restore_revision
-from sessions_app.actions.sessions import create_session
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.revisions import restore_revision
+from sessions_app.actions.sessions.session import create_session
 from sessions_app.ingest.load import Upload, load_source
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Project, Session
-from sessions_app.queries.turns import unit_events
+from sessions_app.queries.turns.registry import unit_events
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import run_turn
-from sessions_app.web.fragments.place import AROUND_CHARS, find_place
+from sessions_app.web.knowledge.place import AROUND_CHARS, find_place
 from tests.kernel.scripted import REJECT, plugin
 from tests.web.page_scene import (
     HOSTILE,

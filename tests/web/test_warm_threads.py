@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.test import override_settings
 from django.urls import path
 
-from sessions_app.web.warm_threads import ThreadHandler, WarmThreads
+from sessions_app.web.shell.warm_threads import ThreadHandler, WarmThreads
 
 SECONDS = 5
 

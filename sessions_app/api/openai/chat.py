@@ -10,18 +10,18 @@ from rest_framework.response import Response
 
 from mrpvm.trace.events import AnswerDelta
 from mrpvm.wire import json_bytes
-from sessions_app.api.chat_sessions import SESSION_HEADER
-from sessions_app.api.completion import unsent
-from sessions_app.api.live_answer import voided
 from sessions_app.api.openai.errors import openai_error
 from sessions_app.api.openai.messages import said_in
 from sessions_app.api.openai.parameters import flag_of
 from sessions_app.api.openai.sessions import Asked, asked_in, found_session, settle
 from sessions_app.api.openai.usage import usage_of_turn
 from sessions_app.api.openai.views import OpenAIView
-from sessions_app.api.sse import Feed, StreamEvent
-from sessions_app.api.throttling import ChatThrottle
-from sessions_app.api.turn_stream import TurnStream
+from sessions_app.api.shell.throttling import ChatThrottle
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER
+from sessions_app.api.turns.completion import unsent
+from sessions_app.api.turns.live_answer import voided
+from sessions_app.api.turns.sse import Feed, StreamEvent
+from sessions_app.api.turns.turn_stream import TurnStream
 from sessions_app.turns.pipeline import TurnResult, run_turn
 
 if TYPE_CHECKING:

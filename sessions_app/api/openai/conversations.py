@@ -7,15 +7,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
-from sessions_app.actions.histories import append_messages, begin_session, remove_message
-from sessions_app.actions.sessions import delete_session, note_metadata
+from sessions_app.actions.sessions.histories import append_messages, begin_session, remove_message
+from sessions_app.actions.sessions.session import delete_session, note_metadata
 from sessions_app.api.openai.errors import invalid, missing
 from sessions_app.api.openai.messages import items_in
 from sessions_app.api.openai.parameters import metadata_of
 from sessions_app.api.openai.response_object import conversation_id, item_of, session_id_of
 from sessions_app.api.openai.views import OpenAIView, PageAsked, list_of, unknown_after
-from sessions_app.queries.conversations import items, items_behind
-from sessions_app.queries.sessions import session
+from sessions_app.queries.sessions.conversations import items, items_behind
+from sessions_app.queries.sessions.lookups import session
 
 if TYPE_CHECKING:
     from sessions_app.models import Message, Session

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
 from mrpvm.errors import InvalidInput, NotFound
-from sessions_app.api.errors import body_of, error_response, status_of
+from sessions_app.api.shell.errors import body_of, error_response, status_of
 
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _CODES = {"UNAUTHENTICATED": "invalid_api_key", "RATE_LIMITED": "rate_limit_exceeded"}

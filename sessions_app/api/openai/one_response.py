@@ -6,11 +6,11 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from sessions_app.actions.client_requests import forget_response
+from sessions_app.actions.sessions.client_requests import forget_response
 from sessions_app.api.openai.response_object import item_of
 from sessions_app.api.openai.responses import current_response, known_turn, stored_response
 from sessions_app.api.openai.views import OpenAIView, PageAsked, unknown_after
-from sessions_app.queries.conversations import asked_messages
+from sessions_app.queries.sessions.conversations import asked_messages
 from sessions_app.turns.cancel import request_cancel
 
 _CANCEL_SECONDS = 2.0

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mrpvm.trace.events import AnswerDelta
-from sessions_app.api.completion import unsent
-from sessions_app.api.live_answer import voided
 from sessions_app.api.openai.response_object import output_item, output_text, response_of
-from sessions_app.api.sse import Feed, StreamEvent
-from sessions_app.queries.conversations import turn_of_request
+from sessions_app.api.turns.completion import unsent
+from sessions_app.api.turns.live_answer import voided
+from sessions_app.api.turns.sse import Feed, StreamEvent
+from sessions_app.queries.sessions.conversations import turn_of_request
 from sessions_app.turns.pipeline import TurnResult
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sessions_app.api.openai.usage import response_usage, usage_of_turn
-from sessions_app.api.response_ids import response_id
+from sessions_app.api.turns.response_ids import response_id
 
 if TYPE_CHECKING:
     from mrpvm.trace.events import Event

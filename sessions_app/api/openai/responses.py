@@ -9,8 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mrpvm.errors import NotFound
-from sessions_app.actions.recognition import Found, continue_after, resume_session
-from sessions_app.api.chat_sessions import SESSION_HEADER
+from sessions_app.actions.sessions.recognition import Found, continue_after, resume_session
 from sessions_app.api.openai.errors import invalid, missing, unsupported
 from sessions_app.api.openai.messages import said_as_input
 from sessions_app.api.openai.parameters import flag_of
@@ -18,12 +17,13 @@ from sessions_app.api.openai.response_events import ResponseEvents
 from sessions_app.api.openai.response_object import response_of, session_id_of
 from sessions_app.api.openai.sessions import Asked, asked_in, found_session, session_under, settle
 from sessions_app.api.openai.views import OpenAIView
-from sessions_app.api.response_ids import request_id_of
-from sessions_app.api.sse import Feed
-from sessions_app.api.throttling import ChatThrottle
-from sessions_app.api.turn_stream import TurnStream
-from sessions_app.queries.conversations import response_turn, turn_of_request
-from sessions_app.queries.turns import answer_of, events
+from sessions_app.api.shell.throttling import ChatThrottle
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER
+from sessions_app.api.turns.response_ids import request_id_of
+from sessions_app.api.turns.sse import Feed
+from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.queries.sessions.conversations import response_turn, turn_of_request
+from sessions_app.queries.turns.registry import answer_of, events
 from sessions_app.turns.pipeline import run_turn
 
 if TYPE_CHECKING:

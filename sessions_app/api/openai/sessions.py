@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from mrpvm.conversation.chain import chain_start, extend_chain
 from mrpvm.conversation.flags import flags_in
 from sessions_app import shutdown
-from sessions_app.actions.recognition import Found, recognise_session, resume_session
-from sessions_app.api.authentication import Access
-from sessions_app.api.chat_sessions import SESSION_HEADER, chat_session, usable_id
+from sessions_app.actions.sessions.recognition import Found, recognise_session, resume_session
 from sessions_app.api.openai.messages import Said
 from sessions_app.api.openai.parameters import NATIVE, metadata_of, model_of, sampling_of, user_of, warnings_of
-from sessions_app.api.requests import ChatRequest, choices_of
-from sessions_app.api.views import ApiView
-from sessions_app.queries.knowledge import knowledge_base
+from sessions_app.api.shell.authentication import Access
+from sessions_app.api.shell.requests import ChatRequest, choices_of
+from sessions_app.api.shell.views import ApiView
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER, chat_session, usable_id
+from sessions_app.queries.knowledge.bases import knowledge_base
 from sessions_app.turns.call import TurnCall, check_call
 from sessions_app.turns.running_turns import running_turns
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from mrpvm.llm.recorder import estimated_tokens
 from mrpvm.trace.events import Event
-from sessions_app.api.completion import usage_of
+from sessions_app.api.turns.completion import usage_of
 
 
 def usage_of_turn(events: Sequence[Event], message: str, answer: str) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from rest_framework.request import Request
 
 from mrpvm.errors import InvalidInput
 from sessions_app.api.openai.errors import exception_handler
-from sessions_app.api.views import ApiView, UnknownPath
-from sessions_app.queries.row_numbers import whole_number
+from sessions_app.api.shell.views import ApiView, UnknownPath
+from sessions_app.queries.search.row_numbers import whole_number
 
 PAGE_LIMIT = 20
 PAGE_LIMIT_MAX = 100

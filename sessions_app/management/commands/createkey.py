@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from mrpvm.errors import MRPError
-from sessions_app.actions.api_keys import create_key
-from sessions_app.queries.projects import ROLES, project_named
+from sessions_app.actions.settings.api_keys import create_key
+from sessions_app.queries.settings.projects import ROLES, project_named
 
 
 class Command(BaseCommand):

@@ -24,7 +24,7 @@ from sessions_app.management.server import (
     unusable_database,
 )
 from sessions_app.management.versions import check_version
-from sessions_app.queries.knowledge import outdated_layers
+from sessions_app.queries.knowledge.bases import outdated_layers
 
 
 class Command(BaseCommand):

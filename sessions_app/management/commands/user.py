@@ -7,8 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from mrpvm.errors import MRPError
-from sessions_app.actions.projects import add_member, create_login_link
-from sessions_app.queries.projects import ROLES, project_named
+from sessions_app.actions.settings.projects import add_member, create_login_link
+from sessions_app.queries.settings.projects import ROLES, project_named
 
 
 class Command(BaseCommand):

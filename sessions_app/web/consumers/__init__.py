@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 
 from sessions_app import events
-from sessions_app.queries.sessions import SeenSession, SessionReader
+from sessions_app.queries.sessions.lookups import SeenSession, SessionReader
 from sessions_app.web.consumers.shared import Answer, Bell, Ear, Question, SharedReads, Told
 
 logger = logging.getLogger(__name__)

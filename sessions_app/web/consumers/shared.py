@@ -15,7 +15,7 @@ from channels.db import database_sync_to_async
 from channels.layers import get_channel_layer
 
 from sessions_app import events
-from sessions_app.queries.sessions import SeenSession, SessionReader, events_since, visible_sessions
+from sessions_app.queries.sessions.lookups import SeenSession, SessionReader, events_since, visible_sessions
 
 if TYPE_CHECKING:
     from sessions_app.models import SessionEvent

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from sessions_app.actions.histories import append_messages
-from sessions_app.actions.session_forks import fork_session
+from sessions_app.actions.sessions.forks import fork_session
+from sessions_app.actions.sessions.histories import append_messages
 from sessions_app.models import Session
-from sessions_app.models.session import ForkReason
+from sessions_app.models.sessions.session import ForkReason
 from tests.api.conftest import Caller
 from tests.web.page_scene import counted_queries
 

@@ -10,7 +10,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from openai import OpenAI
 
-from sessions_app.actions.sessions import delete_session
+from sessions_app.actions.sessions.session import delete_session
 from sessions_app.models import ApiKey, ContextUnit, ConversationPoint, ExplainabilityTurn, Session
 from tests.api.conftest import Caller
 from tests.api.openai.conftest import key_of

@@ -16,11 +16,11 @@ from mrpvm.contracts import (
 )
 from mrpvm.conversation.context import message_to_read
 from mrpvm.errors import MRPError
-from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS
 from mrpvm.knowledge.payload import masked
 from mrpvm.llm.prompts import load_prompt
 from mrpvm.plugins.dialogue import Dialogue, failure
 from mrpvm.plugins.seed_detectors.llm.sections import Refused, Sections, read_sections
+from mrpvm.sources.limits import NORMALISER_MAX_CHARS
 from mrpvm.values import ACTS, PHASE_SCOPES, RELATIONS, ROLES, HistoryMessage
 
 INGEST_ROLE = "kb-ingest"

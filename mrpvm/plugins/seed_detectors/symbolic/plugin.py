@@ -12,7 +12,6 @@ from mrpvm.contracts import (
     PlannerHints,
     PluginError,
 )
-from mrpvm.knowledge.limits import NORMALISER_MAX_CHARS
 from mrpvm.plugins.seed_detectors.symbolic.antecedents import context_before, topic_before
 from mrpvm.plugins.seed_detectors.symbolic.documents import (
     acknowledgement_document,
@@ -23,6 +22,7 @@ from mrpvm.plugins.seed_detectors.symbolic.documents import (
 from mrpvm.plugins.seed_detectors.symbolic.grouping import group_statements
 from mrpvm.plugins.seed_detectors.symbolic.segmentation import segment
 from mrpvm.plugins.seed_detectors.symbolic.source_text import statements_of
+from mrpvm.sources.limits import NORMALISER_MAX_CHARS
 
 ABOUT = """\
 @k1 ku atomic "plugin::sd-symbolic::unit-000"

@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from mrpvm.knowledge.chunking import without_closing_marks
 from mrpvm.knowledge.dialogue import Utterance, speakers_of, utterance_of
 from mrpvm.knowledge.instructions import (
     form_phrases,
@@ -19,6 +18,7 @@ from mrpvm.knowledge.lexicon import DETERMINERS, REFERRING_PRONOUNS, word_class
 from mrpvm.knowledge.pragmatics import is_task_request, strip_lead
 from mrpvm.knowledge.small_talk import is_phatic
 from mrpvm.knowledge.text import QUESTION_MARKS, collapse, sentences, unique_terms, words
+from mrpvm.sources.chunking import without_closing_marks
 
 _ITEM = re.compile(r"^\s*(?:[-*\u2022\u2013]|\(?\d{1,2}[.)]|[a-z]\)|Q\d{1,2}\s*[:.)])\s+(?P<text>\S.*)$")
 _HEADING = re.compile(r"^\s{0,3}(?P<marks>#{1,6})\s+(?P<title>.*)$")

@@ -1,0 +1,1 @@
+"""Skills, personas, agents and tools, as a session keeps them."""

@@ -1,0 +1,20 @@
+"""Skills: folders with a SKILL.md, resolved once into a snapshot that a session keeps [L-30 to L-60].
+
+document (one SKILL.md) -> loader (roots, precedence, checks) -> snapshot (what the session holds) -> difference
+"""
+
+from mrpvm.assistants.skills.difference import SnapshotDifference, difference
+from mrpvm.assistants.skills.loader import LoaderEnvironment, SkillRoot, SkillRootError, load_snapshot
+from mrpvm.assistants.skills.snapshot import Diagnostic, SkillEntry, SkillSnapshot
+
+__all__ = [
+    "Diagnostic",
+    "LoaderEnvironment",
+    "SkillEntry",
+    "SkillRoot",
+    "SkillRootError",
+    "SkillSnapshot",
+    "SnapshotDifference",
+    "difference",
+    "load_snapshot",
+]

@@ -1,0 +1,27 @@
+"""Deterministic commands: what begins with `/` is answered from the session's own state, never by a model [L-70].
+
+grammar (text -> command) -> dispatch (command -> built-in, skill or refusal) -> result (the envelope)
+"""
+
+from mrpvm.commands.dispatch import BUILTINS, RESERVED, Orchestration, Resolved, answer, resolve
+from mrpvm.commands.facts import MemoryQuery, MemoryRecord, MemoryStore, Ports, SessionFacts
+from mrpvm.commands.grammar import is_command
+from mrpvm.commands.result import CommandResult, Outcome, ToolCall
+
+__all__ = [
+    "BUILTINS",
+    "RESERVED",
+    "CommandResult",
+    "MemoryQuery",
+    "MemoryRecord",
+    "MemoryStore",
+    "Orchestration",
+    "Outcome",
+    "Ports",
+    "Resolved",
+    "SessionFacts",
+    "ToolCall",
+    "answer",
+    "is_command",
+    "resolve",
+]

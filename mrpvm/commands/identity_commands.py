@@ -1,0 +1,169 @@
+"""`/agent`, `/persona`, `/reload_persona` and `/style`: who acts, how it talks; each leaves the others alone [L-83]."""
+
+import math
+
+import yaml
+
+from mrpvm.assistants.identifiers import clean_id
+from mrpvm.assistants.personas import STYLES, resolve_style
+from mrpvm.commands.facts import Ports, SessionFacts
+from mrpvm.commands.result import Outcome, error, invalid_args, ok
+
+_STYLE_CHOICES = "|".join(STYLES)
+
+
+def agent(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+    """List, switch or show agents; any other single word is the agent to switch to [L-81]."""
+    match args:
+        case ():
+            return invalid_args("/agent requires one subcommand: list|use|show.", "agent")
+        case ("list",):
+            return _agent_list(facts)
+        case ("show",):
+            return _agent_show(facts)
+        case ("list" | "show" as subcommand, *_):
+            return invalid_args(f"/agent {subcommand} does not accept arguments.", "agent", subcommand)
+        case ("use", name):
+            return _agent_use(facts, name)
+        case ("use", *_):
+            return invalid_args("/agent use requires exactly one agent name.", "agent", "use")
+        case (name,):
+            return _agent_use(facts, name)
+    return invalid_args(f"unsupported /agent subcommand '{args[0]}'.", "agent", args[0])
+
+
+def _agent_list(facts: SessionFacts) -> Outcome:
+    found = [(item.id, item.summary) for item in facts.agents.agents]
+    data = {"count": len(found), "active_agent": facts.active_agent}
+    return ok("agent_listed", _listed(found, facts.active_agent) or "No agents available.", data)
+
+
+def _agent_show(facts: SessionFacts) -> Outcome:
+    found = facts.agents.get(facts.active_agent)
+    if found is None:
+        return error(
+            "agent_not_found", f"active agent '{facts.active_agent}' is missing.", {"agent": facts.active_agent}
+        )
+    return ok("agent_shown", f"Agent: {found.id}\nSummary: {found.summary or '(none)'}", {"agent": found.id})
+
+
+def _agent_use(facts: SessionFacts, name: str) -> Outcome:
+    agent_id = clean_id(name)
+    if facts.agents.get(agent_id) is None:
+        return error("agent_not_found", f"agent '{agent_id}' was not found.", {"agent": agent_id})
+    return ok("agent_set", f"Active agent set to '{agent_id}'.", {"agent": agent_id}, active_agent=agent_id)
+
+
+def _listed(found: list[tuple[str, str]], active: str) -> str:
+    marked = (f"{'*' if item_id == active else ' '} {item_id}{f' - {summary}' if summary else ''}"
+              for item_id, summary in found)  # fmt: skip
+    return "\n".join(marked)
+
+
+def persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+    """List, switch, show or export personas."""
+    match args:
+        case ():
+            return invalid_args("/persona requires one subcommand: list|use|show|export|import.", "persona")
+        case ("list",):
+            return _persona_list(facts)
+        case ("show",):
+            return _persona_show(facts)
+        case ("list" | "show" as subcommand, *_):
+            return invalid_args(f"/persona {subcommand} does not accept arguments.", "persona", subcommand)
+        case ("use", name):
+            return _persona_use(facts, name)
+        case ("use", *_):
+            return invalid_args("/persona use requires exactly one persona name.", "persona", "use")
+        case ("export", *rest):
+            return _persona_export(facts, tuple(rest))
+        case ("import", _):
+            reason = "this server reads persona files from its own folders alone; put it there and /reload_persona."
+            return error("persona_import_failed", f"persona import failed: {reason}", {"path": args[1]})
+        case ("import", *_):
+            return invalid_args("/persona import requires exactly one path.", "persona", "import")
+    return invalid_args(f"unsupported /persona subcommand '{args[0]}'.", "persona", args[0])
+
+
+def _persona_list(facts: SessionFacts) -> Outcome:
+    found = [(item.id, item.summary) for item in facts.personas.personas]
+    if not found:
+        return error("persona_not_found", "no persona profiles are available.")
+    data = {"count": len(found), "active_persona": facts.active_persona}
+    return ok("persona_listed", _listed(found, facts.active_persona), data)
+
+
+def _persona_show(facts: SessionFacts) -> Outcome:
+    found = facts.personas.get(facts.active_persona)
+    if found is None:
+        return error(
+            "persona_not_found",
+            f"active persona '{facts.active_persona}' is missing from persona catalog.",
+            {"persona": facts.active_persona},
+        )
+    effective = resolve_style(facts.active_style, found.default_style).style
+    lines = (
+        f"Persona: {found.id}",
+        f"Summary: {found.summary or '(none)'}",
+        f"Default style: {found.default_style}",
+        f"Effective style: {effective}",
+        "Instructions:",
+        found.instructions,
+    )
+    data = {"persona": found.id, "default_style": found.default_style, "effective_style": effective}
+    return ok("persona_shown", "\n".join(lines), data)
+
+
+def _persona_use(facts: SessionFacts, name: str) -> Outcome:
+    persona_id = clean_id(name)
+    found = facts.personas.get(persona_id)
+    if found is None:
+        return _persona_not_found(persona_id)
+    message = f"Active persona set to '{persona_id}' (default style: {found.default_style})."
+    data = {"persona": persona_id, "default_style": found.default_style}
+    return ok("persona_set", message, data, active_persona=persona_id, active_style=None)
+
+
+def _persona_not_found(persona_id: str) -> Outcome:
+    return error("persona_not_found", f"persona '{persona_id}' was not found.", {"persona": persona_id})
+
+
+def _persona_export(facts: SessionFacts, args: tuple[str, ...]) -> Outcome:
+    """Return a persona as the text of its file; a client's path is never written to [X-11]."""
+    if not args or len(args) > 2:
+        return invalid_args("/persona export requires a persona name and at most one path.", "persona", "export")
+    persona_id = clean_id(args[0])
+    found = facts.personas.get(persona_id)
+    if found is None:
+        return _persona_not_found(persona_id)
+    if len(args) == 2:
+        reason = "this server writes no file of a client's choosing; leave the path out."
+        return error("persona_export_failed", f"persona export failed: {reason}", {"persona": persona_id})
+    summary = yaml.safe_dump(found.summary, default_style="'", allow_unicode=True, width=math.inf).strip()
+    head = f"---\nid: {found.id}\nsummary: {summary}\ndefault_style: {found.default_style}\n---\n"
+    return ok("persona_exported", f"{head}{found.instructions}", {"persona": persona_id})
+
+
+def reload_persona(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+    """Replace the session's personas by what the files say now; a vanished one gives way to the first [L-84]."""
+    if args:
+        return invalid_args("/reload_persona does not accept arguments.", "reload_persona")
+    loaded = ports.load_personas()
+    if not loaded.personas:
+        return error("persona_reload_failed", "no persona profiles are available after reload.")
+    switched = loaded.get(facts.active_persona) is None
+    active = loaded.personas[0].id if switched else facts.active_persona
+    count = len(loaded.personas)
+    message = f"Reloaded personas. active={active} count={count} switched={str(switched).lower()}"
+    changes = {"personas": loaded} | ({"active_persona": active, "active_style": None} if switched else {})
+    return ok("persona_reloaded", message, {"active_persona": active, "count": count, "switched": switched}, **changes)
+
+
+def style(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+    """Set the session's style, which wins over the message's and the persona's [L-106]."""
+    if len(args) != 1:
+        return invalid_args(f"/style requires exactly one value: {_STYLE_CHOICES}.", "style")
+    value = clean_id(args[0])
+    if value not in STYLES:
+        return error("style_invalid", f"invalid style '{value}'. Use {_STYLE_CHOICES}.", {"style": value})
+    return ok("style_set", f"Session style set to '{value}'.", {"style": value}, active_style=value)

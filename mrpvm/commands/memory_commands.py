@@ -1,0 +1,227 @@
+"""`/remember`, `/forget` and `/memory` [L-130 to L-139]."""
+
+import re
+from dataclasses import dataclass, replace
+
+from mrpvm.commands.evidence_commands import evidence
+from mrpvm.commands.facts import MemoryQuery, MemoryRecord, Ports, SessionFacts
+from mrpvm.commands.remembered import (
+    CONSOLIDATED_MESSAGES,
+    DOMAINS,
+    TASK,
+    USER_PROFILE,
+    facts_in,
+    names_secret,
+)
+from mrpvm.commands.result import Outcome, error, invalid_args, ok
+
+SHOWN_COUNT = 10
+"""How many records are listed, the newest; the message says when there are more [L-131]."""
+PERSONALITY = tuple(sorted(domain for domain in DOMAINS if domain != TASK))
+_SWITCHES = ("--include-archived", "--include-expired", "--include-conflicted", "--dry-run")
+_VALUED = ("--domain", "--namespace", "--hours")
+_HOURS = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,3})?")
+_MOST_HOURS = 87_600
+
+
+class _BadFlags(Exception):
+    """The flags do not fit; carries the message."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arguments:
+    """What a subcommand was given; flags may stand anywhere among its words [L-138]."""
+
+    words: tuple[str, ...]
+    switches: frozenset[str]
+    domain: str | None
+    namespace: str | None
+    hours: str | None
+
+
+def remember(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+    """Keep a text; one that speaks of credentials is refused [L-117]."""
+    content = " ".join(args)
+    if not content:
+        return invalid_args("/remember requires memory content.", "remember")
+    if names_secret(content):
+        return error("memory_policy_denied", "memory content that names credentials is not kept.")
+    record = ports.memory.remember(content)
+    return ok("memory_saved", f"Remembered ({record.id}): {record.content}", {"id": record.id})
+
+
+def forget(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+    """Drop one record."""
+    if len(args) != 1:
+        return invalid_args("/forget requires exactly one memory id.", "forget")
+    if not ports.memory.forget(args[0]):
+        return _not_found(args[0])
+    return ok("memory_deleted", f"Forgot memory record '{args[0]}'.", {"id": args[0]})
+
+
+def memory(facts: SessionFacts, args: tuple[str, ...], ports: Ports) -> Outcome:
+    """Show, verify, put away and consolidate what is remembered; what does not exist here says so."""
+    match args:
+        case ():
+            return invalid_args("/memory requires a subcommand.", "memory")
+        case ("show", *query):
+            return _shown(MemoryQuery(text=_wanted(query), domains=(USER_PROFILE,)), ports)
+        case ("short", "show" | "checkpoints"):
+            message = f"Short-term memory is checkpoint-managed for thread '{facts.session_id}'."
+            return ok("memory_short_shown", message, {"session_id": facts.session_id})
+        case ("long", *rest):
+            return _long(tuple(rest), ports)
+        case ("evidence", *rest):
+            return evidence(tuple(rest), ports)
+    return invalid_args(f"unsupported /memory subcommand '{args[0]}'.", "memory", args[0])
+
+
+def _long(args: tuple[str, ...], ports: Ports) -> Outcome:
+    try:
+        match args:
+            case ("show", *rest):
+                return _long_show(_arguments(rest), ports)
+            case ("task", "show", *rest):
+                return _task_show(_arguments(rest), ports)
+            case ("verify", *rest):
+                return _verify(_arguments(rest), ports)
+            case ("archive", *rest):
+                return _archive(_arguments(rest), ports)
+            case ("expire", *rest):
+                return _expire(_arguments(rest), ports)
+            case ("consolidate", *rest):
+                return _consolidate(_arguments(rest), ports)
+            case ("tool", *_):
+                return error("memory_tooling_disabled", "memory tooling is disabled.")
+    except _BadFlags as problem:
+        return invalid_args(str(problem), "memory", "long")
+    return invalid_args(f"unsupported /memory subcommand '{' '.join(('long', *args[:1]))}'.", "memory", "long")
+
+
+def _long_show(given: _Arguments, ports: Ports) -> Outcome:
+    domains = (given.domain,) if given.domain else PERSONALITY
+    return _shown(_with_hidden(MemoryQuery(text=_wanted(given.words), domains=domains), given), ports)
+
+
+def _task_show(given: _Arguments, ports: Ports) -> Outcome:
+    if given.namespace is None:
+        raise _BadFlags("--namespace is required.")
+    query = MemoryQuery(text=_wanted(given.words), domains=(TASK,), namespace=given.namespace)
+    return _shown(_with_hidden(query, given), ports)
+
+
+def _verify(given: _Arguments, ports: Ports) -> Outcome:
+    record_id = _one_id(given, "verify")
+    if not ports.memory.verify(record_id, given.domain):
+        return _not_found(record_id)
+    return ok("memory_verified", f"Verified memory record '{record_id}'.", {"id": record_id})
+
+
+def _archive(given: _Arguments, ports: Ports) -> Outcome:
+    record_id = _one_id(given, "archive")
+    if not ports.memory.archive(record_id, given.domain):
+        return _not_found(record_id)
+    return ok("memory_archived", f"Archived memory record '{record_id}'.", {"id": record_id})
+
+
+def _expire(given: _Arguments, ports: Ports) -> Outcome:
+    record_id = _one_id(given, "expire")
+    if given.hours is None:
+        raise _BadFlags("--hours is required.")
+    if not _HOURS.fullmatch(given.hours) or not 0 < float(given.hours) <= _MOST_HOURS:
+        raise _BadFlags(f"--hours must be a number above 0 and at most {_MOST_HOURS}.")
+    if not ports.memory.expire(record_id, given.domain, float(given.hours)):
+        return _not_found(record_id)
+    message = f"Memory record '{record_id}' expires in {given.hours} hours."
+    return ok("memory_expiry_set", message, {"id": record_id, "hours": float(given.hours)})
+
+
+def _one_id(given: _Arguments, subcommand: str) -> str:
+    if len(given.words) != 1:
+        raise _BadFlags(f"/memory long {subcommand} requires exactly one memory id.")
+    return given.words[0]
+
+
+def _consolidate(given: _Arguments, ports: Ports) -> Outcome:
+    """Keep what the user's newest messages state by rule; nothing does that unasked [L-135]."""
+    if given.words:
+        raise _BadFlags("/memory long consolidate does not accept arguments.")
+    facts = facts_in(ports.said_by_user(CONSOLIDATED_MESSAGES))
+    if "--dry-run" in given.switches:
+        lines = [f"- {fact.content} [{fact.namespace or fact.domain}]" for fact in facts]
+        data = {"found": len(facts), "saved": 0, "conflicted": 0, "dry_run": True}
+        return ok("memory_consolidation_shown", "\n".join((f"Would keep {_count(len(facts))}.", *lines)), data)
+    kept = [ports.memory.keep(fact) for fact in facts]
+    new = [record for record, is_new, _ in kept if is_new]
+    conflicted_count = sum(count for _, _, count in kept)
+    message = f"Kept {_count(len(new))}; {len(kept) - len(new)} known, {conflicted_count} marked as conflicted."
+    data = {"found": len(facts), "saved": len(new), "conflicted": conflicted_count, "dry_run": False}
+    return ok("memory_consolidated", "\n".join((message, *map(_line, new))), data)
+
+
+def _shown(query: MemoryQuery, ports: Ports) -> Outcome:
+    found = ports.memory.records(query, SHOWN_COUNT + 1)
+    if not found:
+        return ok("memory_empty", "No memory records found.", {"count": 0})
+    lines = [_line(record) for record in found[:SHOWN_COUNT]]
+    if len(found) > SHOWN_COUNT:
+        lines.append(f"Older records are left out; {SHOWN_COUNT} are shown.")
+    return ok("memory_listed", "\n".join(lines), {"count": min(len(found), SHOWN_COUNT)})
+
+
+def _line(record: MemoryRecord) -> str:
+    standing = [record.status] if record.status != "active" else []
+    standing += ["expired"] if record.is_expired else []
+    return f"- {record.id}: {record.content}{f' [{", ".join(standing)}]' if standing else ''}"
+
+
+def _wanted(words: tuple[str, ...] | list[str]) -> str:
+    text = " ".join(words)
+    return "" if text == "*" else text
+
+
+def _with_hidden(query: MemoryQuery, given: _Arguments) -> MemoryQuery:
+    """Return the query for those hidden records too that are wanted all the same [L-131]."""
+    return replace(
+        query,
+        with_conflicted="--include-conflicted" in given.switches,
+        with_archived="--include-archived" in given.switches,
+        with_expired="--include-expired" in given.switches,
+    )
+
+
+def _count(number: int) -> str:
+    return f"{number} record{'' if number == 1 else 's'}"
+
+
+def _not_found(record_id: str) -> Outcome:
+    return error("memory_not_found", f"memory record '{record_id}' was not found.", {"id": record_id})
+
+
+def _arguments(args: list[str]) -> _Arguments:
+    """Return words and flags.
+
+    Raises:
+        _BadFlags: an unknown flag, one without its value, or no domain of the personality store [L-138].
+    """
+    words, switches, values = list[str](), set[str](), dict[str, str]()
+    remaining = iter(args)
+    for word in remaining:
+        if word in _SWITCHES:
+            switches.add(word)
+        elif word in _VALUED:
+            value = next(remaining, "--")
+            if value.startswith("--"):
+                raise _BadFlags(f"{word} requires a value.")
+            values[word] = value
+        elif word.startswith("--"):
+            raise _BadFlags(f"unsupported flag '{word}'.")
+        else:
+            words.append(word)
+    domain = values.get("--domain")
+    if domain is not None and domain not in PERSONALITY:
+        raise _BadFlags(f"--domain must be one of {'|'.join(PERSONALITY)}.")
+    return _Arguments(
+        words=tuple(words), switches=frozenset(switches), domain=domain, namespace=values.get("--namespace"),
+        hours=values.get("--hours"),
+    )  # fmt: skip

@@ -1,0 +1,55 @@
+"""What a turn says about its skill: a line of its trace, and the envelope of what came of it [L-90]."""
+
+from typing import Any
+
+from mrpvm.commands.dispatch import Orchestration
+from mrpvm.commands.result import CommandResult
+
+
+def skill_use(chosen: Orchestration | None) -> dict[str, str] | None:
+    """Return what the turn's trace says about its skill."""
+    if chosen is None:
+        return None
+    skill = chosen.skill
+    return {
+        "name": skill.skill_name,
+        "source": skill.source,
+        "mode": skill.invocation_mode,
+        "reason": chosen.reason,
+    }
+
+
+def skill_answer(chosen: Orchestration | None, text: str) -> dict[str, Any] | None:
+    """Return the envelope of a skill's answer, None for a turn without one."""
+    if chosen is None:
+        return None
+    return _envelope("ok", "llm_ok", text, chosen, None).as_record()
+
+
+_FAILURES = {
+    "LLM_NOT_AVAILABLE": ("llm_backend_unavailable", "Error: LLM backend is unavailable."),
+    "LLM_PROVIDER_ERROR": ("llm_backend_unavailable", "Error: LLM backend is unavailable."),
+    "LLM_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
+    "ENGINE_TIMEOUT": ("llm_backend_timeout", "Error: LLM backend timed out."),
+    "ANSWER_DENIED": ("llm_backend_policy_blocked", "Error: response blocked by LLM policy."),
+}
+_OTHER_FAILURE = ("llm_backend_invalid_response", "Error: LLM backend returned invalid response.")
+
+
+def skill_failure(chosen: Orchestration | None, code: str) -> dict[str, Any] | None:
+    """Return the envelope of a skill whose turn ended with an error of this code, None for a turn without a skill."""
+    if chosen is None:
+        return None
+    own_code, message = _FAILURES.get(code, _OTHER_FAILURE)
+    return _envelope("error", own_code, message, chosen, code).as_record()
+
+
+def unavailable(chosen: Orchestration) -> CommandResult:
+    """Return the refusal of a skill that needs a model where none is configured."""
+    code, message = _FAILURES["LLM_NOT_AVAILABLE"]
+    return _envelope("error", code, message, chosen, "LLM_NOT_AVAILABLE")
+
+
+def _envelope(status: Any, code: str, message: str, chosen: Orchestration, backend_code: str | None) -> CommandResult:
+    data = {"skill": chosen.skill.skill_name, "backend_code": backend_code}
+    return CommandResult(status=status, code=code, message=message, data=data)

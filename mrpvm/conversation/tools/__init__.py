@@ -1,6 +1,0 @@
-"""Tools that a command may run without any model: typed, bounded, known by name [L-91 to L-93]."""
-
-from mrpvm.conversation.tools.builtin import BUILTIN_TOOLS
-from mrpvm.conversation.tools.tool import Tool, ToolInputInvalid, Tools
-
-__all__ = ["BUILTIN_TOOLS", "Tool", "ToolInputInvalid", "Tools"]

@@ -1,1 +1,0 @@
-"""From a file to a source's units: read, cut into chunks, normalised, built into a tree [IN-1]."""

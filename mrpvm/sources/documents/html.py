@@ -1,0 +1,91 @@
+"""HTML as Markdown text: what a reader sees of the page, its headings kept as headings."""
+
+import re
+from collections.abc import Iterator
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from mrpvm.errors import Unreadable
+from mrpvm.sources.documents.document import Document
+from mrpvm.sources.documents.plain import charset_in, decoded
+
+_NAME = re.compile(r"\w+")
+_UNSEEN = _NAME.findall("script style noscript template svg math iframe object nav select textarea")
+_BLOCKS = frozenset(
+    _NAME.findall(
+        "address article aside blockquote body caption dd details dialog div dl dt fieldset figcaption figure footer "
+        "form h1 h2 h3 h4 h5 h6 header hr main ol p section summary table tbody tfoot thead ul"
+    )
+)
+_HEADINGS = {"h1": "# ", "h2": "## ", "h3": "### "}
+_SPACE, _TRAILING, _LEADING = re.compile(r"\s+"), re.compile(r"(?<![ \t])[ \t]+\n"), re.compile(r"\n (?=\S)")
+_GAP = re.compile(r"\n{3,}")
+_META_CHARS = 1_024
+_NESTED = 1_000
+"""Elements inside each other; deeper ones are no text that anybody wrote."""
+
+
+def read_html(data: bytes, declared: str | None = None) -> Document:
+    """Return the page's text [IN-15]: blocks apart by blank lines, list items and table rows on lines of their own.
+
+    Raises:
+        Unreadable: the bytes are not in the charset that the page or the declaration names.
+    """
+    head = data[:_META_CHARS].decode("latin-1")
+    charset = charset_in(declared or "") or charset_in(head)
+    tree = LexborHTMLParser(decoded(data, f"charset={charset}" if charset else None))
+    title, author = tree.css_first("title"), tree.css_first('meta[name="author" i]')
+    tree.strip_tags(_UNSEEN, recursive=True)
+    text = _text_of(tree.body) if tree.body is not None else ""
+    if title is not None and not re.search(r"^# ", text, re.MULTILINE):
+        text = f"# {_line(title.text())}\n\n{text}"
+    named = _line(str(author.attributes.get("content") or "")) if author is not None else ""
+    return Document(text=text, is_markdown=True, author=named[:200] or None)
+
+
+def _text_of(body: LexborNode) -> str:
+    parts: list[str] = []
+    fence_depth = 0
+    for node, is_end in _walk(body):
+        tag = str(node.tag)
+        if tag == "-text":
+            said = node.text(deep=False)
+            parts.append(said if fence_depth else _SPACE.sub(" ", said))
+        elif tag == "pre":
+            fence_depth += -1 if is_end else 1
+            parts.append("\n```\n\n" if is_end else "\n\n```\n")
+        else:
+            parts.append(_mark(tag, is_end))
+    text = _TRAILING.sub("\n", "".join(parts))
+    return _GAP.sub("\n\n", _LEADING.sub("\n", text)).strip()
+
+
+def _mark(tag: str, is_end: bool) -> str:
+    """Return what stands for an element's begin or end in the text."""
+    if tag in ("br", "li", "tr", "td", "th"):
+        return "" if is_end else {"br": "\n", "li": "\n- ", "tr": "\n"}.get(tag, " ")
+    if tag in _BLOCKS:
+        return "\n\n" if is_end else f"\n\n{_HEADINGS.get(tag, '')}"
+    return ""
+
+
+def _walk(body: LexborNode) -> Iterator[tuple[LexborNode, bool]]:
+    """Return every node when it begins and, except for text, when it ends; the depth of a page is no recursion here."""
+    open_nodes: list[tuple[LexborNode, Iterator[LexborNode]]] = [(body, body.iter(include_text=True))]
+    while open_nodes:
+        node, children = open_nodes[-1]
+        child = next(children, None)
+        if child is None:
+            open_nodes.pop()
+            yield node, True
+        elif child.tag == "-text":
+            yield child, False
+        else:
+            if len(open_nodes) == _NESTED:
+                raise Unreadable(f"The page nests more than {_NESTED} elements.", details={"limit": _NESTED})
+            yield child, False
+            open_nodes.append((child, child.iter(include_text=True)))
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""Writes to knowledge bases, drafts and mounts."""

@@ -1,0 +1,249 @@
+"""Making and filling knowledge bases [KB-1, KB-2, KB-3]."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from mrpvm.errors import InvalidInput, NotFound
+from mrpvm.knowledge.indexing import IndexEntry
+from mrpvm.sources.source import Rejection
+from mrpvm.values import KnowledgeUnit
+from sessions_app import events
+from sessions_app.actions.knowledge.lifecycle import kb_saved
+from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.actions.knowledge.source_rows import (
+    NewSource,
+    check_limit,
+    check_source,
+    earlier_sources,
+    insert_source,
+    is_listed,
+    refuse_taken,
+)
+from sessions_app.actions.upkeep.staging import Watch, fill, hide_in_batches, staged_on, staging, unwatched
+from sessions_app.layers.index import UNKNOWN, hide_units
+from sessions_app.layers.lifecycle import create_layer, seal_layer
+from sessions_app.models import KBRevision, KnowledgeBase, KnowledgeLayer, KnowledgeSource, LayerUnit, Project
+from sessions_app.models.plain_sql import get_row, read_related
+from sessions_app.queries.knowledge.bases import text_byte_count
+
+DEFAULT_BASE_NAME = "Default KB"
+MAX_NAME_CHARS = 200
+
+
+@transaction.atomic
+def create_base(project: Project, name: str, *, is_default: bool = False) -> KnowledgeBase:
+    """Return a new, empty base.
+
+    Raises:
+        InvalidInput: KB_VALIDATION_MISSING_NAME, or INVALID_INPUT for a name over 200 characters.
+
+    Effects: the base and its sealed, empty root layer.
+    """
+    checked = base_name(name)
+    root = create_layer(KnowledgeLayer.Kind.BASE, None)
+    seal_layer(root)
+    base = KnowledgeBase.objects.create(project=project, name=checked, head=root, is_default=is_default)
+    note_revision(base, "create")
+    return base
+
+
+def ensure_default_base(project: Project) -> KnowledgeBase:
+    """Return the project's default base, making it if there is none yet; safe against another process's doing so."""
+    base = get_row(KnowledgeBase, project_id=project.pk, is_default=True)
+    if base is not None:
+        read_related(base, "head")
+        base.project = project
+        return base
+    try:
+        return create_base(project, DEFAULT_BASE_NAME, is_default=True)
+    except IntegrityError:
+        return KnowledgeBase.objects.get(project=project, is_default=True)
+
+
+@transaction.atomic
+def rename_base(base: KnowledgeBase, name: str) -> KnowledgeBase:
+    """Return the base under its new name; content and revision stay.
+
+    Raises:
+        InvalidInput: as for `create_base`.
+    """
+    locked = lock_base(base)
+    locked.name = base_name(name)
+    locked.updated_at = timezone.now()
+    locked.save(update_fields=["name", "updated_at"])
+    return locked
+
+
+def add_source(
+    base: KnowledgeBase,
+    name: str,
+    content: str,
+    units: Sequence[KnowledgeUnit],
+    *,
+    source_id: str | None = None,
+    kind: str = KnowledgeSource.Kind.LISTED,
+    chunk_count: int = 0,
+    replaces: bool = True,
+    rejections: Sequence[Rejection] = (),
+    entries: Mapping[str, IndexEntry] = UNKNOWN,
+    watch: Watch = unwatched,
+) -> KnowledgeSource:
+    """Add a source and its admitted units to a base; the same `source_id` again replaces that source [API-12].
+
+    Readers see the base with the old source until the last of several short transactions, and with the new one after
+    it [T-40]; sessions that have the base mounted go on seeing the head they mounted.
+
+    Args:
+        replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
+        rejections: chunks whose control text was refused; kept beside the source [KB-19].
+        entries: what the units are found by, as for `indexed`.
+        watch: called between transactions; what it raises ends the ingest, and nothing is stored.
+
+    Raises:
+        InvalidInput: INVALID_INPUT without a name, INVALID_SOURCE_ID.
+        TooLarge: a KB_VALIDATION_* limit of [IN-4, O-33]; nothing is stored.
+        Conflict: the id is taken by now; SOURCE_EXISTS, the base shows a source with this text.
+
+    Effects: one sealed layer on top of the head, the base's head and revision; `kb-saved` after the commit.
+    """
+    head = KnowledgeLayer.objects.filter(headed_bases=base).first()
+    if head is None:
+        raise _no_such_base()
+    new = NewSource(
+        name=name, source_id=free_source_id(head, name) if source_id is None else source_id, content=content,
+        units=units, chunk_count=chunk_count, kind=kind, rejections=rejections,
+    )  # fmt: skip
+    check_source(new)
+    earlier = earlier_sources(head, new.source_id)
+    refuse_taken(head, new, earlier, replaces=replaces)
+    with staging(head) as layer:
+        source = insert_source(layer, new, earlier)
+        hide_in_batches(layer, earlier, watch)
+        fill(layer, units, source, watch, entries)
+        return _publish(base, layer.pk, source, replaces=replaces)
+
+
+@transaction.atomic
+def _publish(base: KnowledgeBase, layer_pk: int, source: KnowledgeSource, *, replaces: bool) -> KnowledgeSource:
+    """Make a staged source part of the base: its layer is sealed and becomes the head."""
+    locked = lock_base(base)
+    layer = staged_on(layer_pk, locked.head)
+    earlier = earlier_sources(locked.head, source.source_id)
+    refuse_taken(locked.head, source, earlier, replaces=replaces)
+    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
+    layer.own_source_count = 1
+    layer.source_count = locked.head.source_count + (0 if is_listed(earlier) else 1)
+    layer.save(update_fields=["own_source_count", "source_count"])
+    check_base_size(layer)
+    seal_layer(layer)
+    move_head(locked, layer, reason="source-add")
+    notify_on_commit(kb_saved(locked, session=None, reason="source-add"))
+    source.layer = layer
+    return source
+
+
+def base_name(name: str) -> str:
+    """Return the trimmed name of a base.
+
+    Raises:
+        InvalidInput: KB_VALIDATION_MISSING_NAME, or INVALID_INPUT for more than 200 characters.
+    """
+    name = name.strip()
+    if not name:
+        raise InvalidInput("A knowledge base needs a name.", code="KB_VALIDATION_MISSING_NAME")
+    if len(name) > MAX_NAME_CHARS:
+        raise InvalidInput(
+            f"The name of a knowledge base has at most {MAX_NAME_CHARS} characters; this one has {len(name)}.",
+            details={"limit": MAX_NAME_CHARS, "length": len(name)},
+        )
+    return name
+
+
+def lock_base(base: KnowledgeBase, *, project_id: int | None = None) -> KnowledgeBase:
+    """Return the base as it is now, with its row locked until the end of the running transaction.
+
+    Raises:
+        NotFound: KB_NOT_FOUND, also for a base of another project than `project_id`.
+    """
+    found = KnowledgeBase.objects.filter(pk=base.pk)
+    found = found if project_id is None else found.filter(project_id=project_id)
+    # Locked by itself: who waits would look for the row joined to the head that it had before, and find none.
+    if not found.select_for_update().values_list("pk").first():
+        raise _no_such_base()
+    return found.select_related("head", "parent").get()
+
+
+def _no_such_base() -> NotFound:
+    return NotFound("There is no such knowledge base.", code="KB_NOT_FOUND")
+
+
+def move_head(
+    base: KnowledgeBase,
+    layer: KnowledgeLayer,
+    *,
+    reason: str,
+    actor: User | None = None,
+    origin: tuple[int, int] | None = None,
+) -> None:
+    """Point the locked base at its next head; from here on readers see what `layer` shows [KB-13].
+
+    Args:
+        origin: the key of another base that the content comes from, and the revision of it.
+
+    Effects: head, source count, name, time and revision, which grows by one; a row that keeps the revision;
+    `kb.revised` for the open pages of sessions that have the base mounted.
+    """
+    base.head, base.source_count = layer, layer.source_count
+    base.revision += 1
+    base.updated_at = timezone.now()
+    base.save(update_fields=["name", "head", "source_count", "revision", "updated_at"])
+    note_revision(base, reason, actor, origin)
+    events.announce_revision(base.pk, base.kb_id, base.revision)
+
+
+def note_revision(
+    base: KnowledgeBase, reason: str, actor: User | None = None, origin: tuple[int, int] | None = None
+) -> None:
+    """Keep the base's present revision so that it can be restored, with its origin as for `move_head`; one row."""
+    origin_base, origin_revision = origin or (None, None)
+    KBRevision.objects.create(
+        knowledge_base=base,
+        revision=base.revision,
+        layer_id=base.head_id,
+        reason=reason,
+        created_by=actor,
+        origin_base_id=origin_base,
+        origin_revision=origin_revision,
+    )
+
+
+def free_source_id(layer: KnowledgeLayer, name: str) -> str:
+    """Return `src-` and 12 hex digits of the name's SHA-256; `-1`, `-2` and so on if the chain has it already
+    [KB-3].
+    """
+    stem = f"src-{hashlib.sha256(name.strip().encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    present = KnowledgeSource.objects.filter(layer_id__in=layer.chain, source_id__startswith=stem)
+    taken = set(present.values_list("source_id", flat=True))
+    return next(name for name in _candidates(stem) if name not in taken)
+
+
+def check_base_size(layer: KnowledgeLayer) -> None:
+    """Refuse a head that shows more than a base may have; its counts are there already, one query [IN-4, O-33].
+
+    Raises:
+        TooLarge: KB_VALIDATION_MAX_TOTAL_UNITS, KB_VALIDATION_MAX_SOURCES, KB_VALIDATION_TOO_LARGE.
+    """
+    check_limit("The base", "units", layer.unit_count, "MRPVM_MAX_BASE_UNITS", "KB_VALIDATION_MAX_TOTAL_UNITS")
+    check_limit("The base", "sources", layer.source_count, "MRPVM_MAX_BASE_SOURCES", "KB_VALIDATION_MAX_SOURCES")
+    text_bytes, subject = text_byte_count(layer), "The control text of the base"
+    check_limit(subject, "bytes", text_bytes, "MRPVM_MAX_BASE_TEXT_BYTES", "KB_VALIDATION_TOO_LARGE")
+
+
+def _candidates(stem: str) -> Iterator[str]:
+    yield stem
+    yield from (f"{stem}-{number}" for number in count(1))

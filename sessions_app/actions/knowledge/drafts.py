@@ -1,0 +1,176 @@
+"""Sources that a session stages in its draft: nothing of them reaches a base before a save or a fork [KB-5, KB-6].
+
+What is small is changed in the draft itself. What is large is written in short transactions into a staged layer, which
+then becomes the draft's topmost layer.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from django.db import transaction
+
+from mrpvm.errors import NotFound
+from sessions_app import events
+from sessions_app.actions.knowledge.bases import check_base_size
+from sessions_app.actions.knowledge.journals import keep_many_own, keep_own
+from sessions_app.actions.knowledge.mounts import draft_facts
+from sessions_app.actions.knowledge.source_rows import (
+    NewSource,
+    check_source,
+    earlier_sources,
+    insert_source,
+    is_listed,
+    refuse_taken,
+)
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.upkeep.staging import (
+    UNITS_AT_ONCE,
+    Watch,
+    abandon,
+    fill,
+    hide_in_batches,
+    staged_on,
+    staging,
+    unwatched,
+)
+from sessions_app.layers.index import hide_units, index_units, remove_units
+from sessions_app.layers.lifecycle import own_layers, relink_layer, restack_layer
+from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+
+Kind = KnowledgeLayer.Kind
+
+
+def stage_source(
+    session: Session, source: NewSource, *, replaces: bool = True, watch: Watch = unwatched, wait_ms: int = 0
+) -> tuple[Session, KnowledgeSource]:
+    """Put a source into the session's draft; give the session as it now is, and the source's row.
+
+    The same `source_id` again replaces that source, also one of the mounted base, for this session alone [KB-7].
+
+    Args:
+        replaces: False if `source_id` was free when it was chosen: then neither it nor the text may be there.
+        watch: called between transactions; what it raises ends the work, and nothing is stored.
+        wait_ms: how long to wait for a running turn [O-19].
+
+    Raises:
+        InvalidInput, TooLarge: as for `check_source` and `check_base_size`; nothing is stored.
+        Conflict: TURN_IN_PROGRESS, or the id is taken by now; SOURCE_EXISTS, the draft shows a source with this text.
+        NotFound, Expired: the session is over.
+
+    Effects: rows, index, `draft.changed`, activity; what the session knows of it is in the session's own layers.
+    """
+    check_source(source)
+    return _change(session, source, replaces=replaces, watch=watch, wait_ms=wait_ms)
+
+
+def remove_source(session: Session, source_id: str, *, watch: Watch = unwatched, wait_ms: int = 0) -> Session:
+    """Take a source out of the session's draft, also one of the mounted base [KB-5]; give the session as it now is.
+
+    Raises:
+        NotFound: SOURCE_NOT_FOUND, the draft shows no such source; SESSION_NOT_FOUND.
+        Conflict, Expired: as for `stage_source`.
+
+    Effects: as for `stage_source`.
+    """
+    nothing = NewSource(name=source_id, source_id=source_id, kind=KnowledgeSource.Kind.REMOVED)
+    return _change(session, nothing, replaces=True, watch=watch, wait_ms=wait_ms)[0]
+
+
+def _change(
+    session: Session, source: NewSource, *, replaces: bool, watch: Watch, wait_ms: int
+) -> tuple[Session, KnowledgeSource]:
+    draft = Session.objects.select_related("draft").get(pk=session.pk).draft
+    earlier = earlier_sources(draft, source.source_id)
+    _check_there(source, earlier)
+    refuse_taken(draft, source, earlier, replaces=replaces)
+    changed_count = len(source.units) + LayerUnit.objects.filter(origin__in=earlier).count()
+    if changed_count <= UNITS_AT_ONCE:
+        return waiting_for_slot(wait_ms, lambda: _change_at_once(session, source, replaces=replaces))
+    keep_many_own(session, [unit.hash for unit in source.units], watch, wait_ms)
+    with staging(draft) as layer:
+        row = insert_source(layer, source, earlier)
+        hide_in_batches(layer, earlier, watch)
+        fill(layer, source.units, row, watch, source.entries)
+        return waiting_for_slot(wait_ms, lambda: _publish(session, layer.pk, row, replaces=replaces))
+
+
+def _check_there(source: NewSource, earlier: Sequence[KnowledgeSource]) -> None:
+    if source.kind == KnowledgeSource.Kind.REMOVED and not is_listed(earlier):
+        raise NotFound(f"The draft shows no source '{source.source_id}'.", code="SOURCE_NOT_FOUND")
+
+
+@transaction.atomic
+def _change_at_once(session: Session, source: NewSource, *, replaces: bool) -> tuple[Session, KnowledgeSource]:
+    locked = lock_idle_session(session.pk)
+    draft = locked.draft
+    earlier = earlier_sources(draft, source.source_id)
+    _check_there(source, earlier)
+    was_listed = is_listed(earlier)
+    below = [row for row in earlier if row.layer_id != draft.pk]
+    own_count = draft.own_source_count - (len(earlier) - len(below))
+    refuse_taken(draft, source, earlier, replaces=replaces)
+    keep_own(locked, [unit.hash for unit in source.units])
+    _remove_own(draft, earlier)
+    row = insert_source(draft, source, earlier)
+    hide_units(draft, LayerUnit.objects.filter(origin__in=below), own_too=True)
+    index_units(draft, source.units, origin=row)
+    if source.kind == KnowledgeSource.Kind.REMOVED and not below:  # nothing is left that it would have to hide
+        row.delete()
+        own_count -= 1
+    _count_sources(draft, own_count + 1, draft.source_count, source, was_listed=was_listed)
+    return _finished(locked), row
+
+
+def _remove_own(draft: KnowledgeLayer, earlier: Sequence[KnowledgeSource]) -> None:
+    for row in earlier:
+        if row.layer_id == draft.pk:
+            remove_units(draft, row.units.values_list("unit_id", flat=True))
+            row.delete()
+
+
+@transaction.atomic
+def _publish(
+    session: Session, layer_pk: int, row: KnowledgeSource, *, replaces: bool
+) -> tuple[Session, KnowledgeSource]:
+    """Make a staged layer the topmost one of the session's draft."""
+    locked = lock_idle_session(session.pk)
+    draft, stack = locked.draft, own_layers(locked)
+    layer = staged_on(layer_pk, draft)
+    earlier = earlier_sources(draft, row.source_id)
+    refuse_taken(draft, row, earlier, replaces=replaces)
+    keep_own(locked, list(row.units.values_list("hash", flat=True)))  # what it knows since `keep_many_own`
+    hide_units(layer, LayerUnit.objects.filter(origin__in=earlier))  # what came in since it was staged
+    if draft.is_empty and draft.parent is not None:
+        relink_layer(layer, draft.parent)
+    _count_sources(layer, 1, draft.source_count, row, was_listed=is_listed(earlier))
+    layer.kind = Kind.DRAFT
+    layer.save(update_fields=["kind"])
+    locked.draft = layer
+    for below, above in pairwise([layer, *stack]):
+        restack_layer(above, below)
+    done = _finished(locked)
+    if draft.is_empty:
+        abandon(KnowledgeLayer.objects.filter(pk=draft.pk))
+    return done, row
+
+
+def _count_sources(
+    layer: KnowledgeLayer, own: int, below: int, source: NewSource | KnowledgeSource, *, was_listed: bool
+) -> None:
+    """Store how many sources the layer changes and shows, `below` being how many there were.
+
+    Raises:
+        TooLarge: as for `check_base_size`.
+    """
+    layer.own_source_count = own
+    layer.source_count = below + (source.kind != KnowledgeSource.Kind.REMOVED) - was_listed
+    layer.save(update_fields=["own_source_count", "source_count"])
+    check_base_size(layer)
+
+
+def _finished(session: Session) -> Session:
+    touch(session)
+    session.save(update_fields=["draft", *ACTIVITY_FIELDS])
+    events.append(session, ("draft.changed", draft_facts(session)))
+    return session

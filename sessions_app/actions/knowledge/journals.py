@@ -1,0 +1,183 @@
+"""What a session knows of its own, wherever it lies: in its layers, or saved into the base that it has mounted.
+
+The session's committed units are the truth. Its layers and, in a base, the units of its journal source are what these
+are found by; a mount makes the two agree again [KB-9, KB-11]. What is staged in the draft hides what is saved below
+it, so what the session knows of that comes into its journal first [KB-7].
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import batched
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from mrpvm.knowledge.units import text_byte_count
+from mrpvm.values import KnowledgeUnit
+from sessions_app.actions.sessions.slots import lock_idle_session, lock_session, waiting_for_slot
+from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch
+from sessions_app.layers.index import hide_units, index_units, not_removed, remove_units
+from sessions_app.layers.lifecycle import own_layers, seal_layer
+from sessions_app.layers.retrieval.chains import resolve_chain
+from sessions_app.layers.retrieval.words import note_words
+from sessions_app.models import ContextUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Session
+from sessions_app.models.plain_sql import get_rows, select_rows
+
+_UNITS_A_QUERY = 5_000
+_HASHES_A_QUERY = 500
+
+
+def journal_source(session: Session, layer: KnowledgeLayer) -> KnowledgeSource:
+    """Return the row of the session's journal source in one of its layers, making it if there is none [KB-11].
+
+    Whoever calls it holds the session's lock, or the layer alone.
+    """
+    found = layer.sources.filter(source_id=session.journal_source_id).first()
+    return found or KnowledgeSource.objects.create(
+        layer=layer,
+        source_id=session.journal_source_id,
+        name=f"session-{session.session_id}-journal",
+        kind=KnowledgeSource.Kind.JOURNAL,
+        chunk_count=1,
+    )
+
+
+def saved_units(session: Session, below: KnowledgeLayer | None = None) -> QuerySet[LayerUnit]:
+    """Return what the chain of `below`, the session's draft when None, holds of the units that the session saved."""
+    chain = (below or session.draft).chain
+    rows = KnowledgeSource.objects.filter(source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL)
+    return LayerUnit.objects.filter(layer_id__in=chain, origin__in=rows.filter(layer_id__in=chain)).order_by()
+
+
+def prepare_journal(session: Session) -> None:
+    """Make the many units of a large journal ready to be sealed, in short transactions.
+
+    Each gets its source and the words that pages find it by; neither is on a turn's path.
+
+    Raises:
+        NotFound, Expired: as for `lock_session`.
+    """
+    is_ready = Session.objects.filter(pk=session.pk, journal__own_unit_count__lte=UNITS_AT_ONCE).exists()
+    while not is_ready:
+        with transaction.atomic():
+            locked = lock_session(session.pk)
+            source = journal_source(locked, locked.journal)
+            is_ready = not _enter(locked.journal, source, UNITS_AT_ONCE)
+            source.save(update_fields=["text_byte_count"])
+
+
+def seal_journal(session: Session, layer: KnowledgeLayer) -> None:
+    """Make one of the session's own layers part of a base; costs by what came since `prepare_journal`.
+
+    The units keep their ids: the ledger and plugins know them by these [KU-7].
+    """
+    source = journal_source(session, layer)
+    source.unit_count = session.unit_count
+    _enter(layer, source)
+    source.save(update_fields=["unit_count", "text_byte_count"])
+    seal_layer(layer)
+
+
+def _enter(layer: KnowledgeLayer, source: KnowledgeSource, limit: int | None = None) -> bool:
+    """Enter units that have no source yet, and what they say in the unsaved source; tells whether there were any."""
+    units = list(layer.units.filter(origin=None).order_by("pk")[:limit])
+    LayerUnit.objects.filter(pk__in=[unit.pk for unit in units]).update(origin=source)
+    source.text_byte_count += sum(map(text_byte_count, units))
+    note_words(units)
+    return bool(units)
+
+
+def missing_units(session: Session, below: KnowledgeLayer) -> list[KnowledgeUnit]:
+    """Return those of the session's units that neither its layers hold nor `below` shows as what it saved."""
+    own = own_layers(session)
+    if _held_count(own) == session.unit_count:
+        return []
+    held = LayerUnit.objects.filter(layer__in=own).order_by().values_list("hash", flat=True)
+    there = {*held, *_saved(session, below).values()}
+    return [row.to_value() for row in _committed(session).order_by("pk") if row.hash not in there]
+
+
+def agree_with_units(session: Session) -> None:
+    """Make what the locked session finds as its own the units that it has: its draft may lie on another base now.
+
+    What the base has of its earlier units is hidden from it, also what something else is shown for now: a draft may
+    take that away. What the base does not show comes into its journal.
+    Effects: rows of the session's layers; none where the two agree.
+    """
+    own, saved = own_layers(session), dict(saved_units(session).values_list("pk", "hash"))
+    if not saved and _held_count(own) == session.unit_count:
+        return
+    known = set(_committed(session).values_list("hash", flat=True))
+    for layer in own[:-1]:
+        held = layer.units.order_by().values_list("unit_id", "hash")
+        remove_units(layer, [unit_id for unit_id, digest in held if digest not in known])
+    session.journal.refresh_from_db()
+    forgotten = [pk for pk, digest in saved.items() if digest not in known]
+    for batch in batched(forgotten, _UNITS_A_QUERY, strict=False):
+        hide_units(session.journal, not_removed(session.journal, LayerUnit.objects.filter(pk__in=batch)))
+    index_units(session.journal, missing_units(session, session.draft))
+
+
+def keep_own(session: Session, hashes: Sequence[str]) -> None:
+    """Put what the locked session knows under these hashes above its draft, which is to hold units like them [KB-7].
+
+    It stays there when the draft loses them again. Costs by the hashes. Effects: rows of the session's journal.
+    """
+    index_units(session.journal, _unheld(session, hashes))
+
+
+def keep_many_own(session: Session, hashes: Sequence[str], watch: Watch, wait_ms: int) -> None:
+    """Do most of what `keep_own` would, if that is much, in short transactions.
+
+    What is found does not change by it: it is the session's where it is saved, and in its journal too.
+
+    Args:
+        watch: called between transactions; what it raises ends the work.
+        wait_ms: how long each of them waits for a running turn [O-19].
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS; a turn would find the two side by side.
+        NotFound, Expired: as for `lock_session`.
+    """
+    unheld = _unheld(Session.objects.select_related("journal").get(pk=session.pk), hashes)
+    if len(unheld) > UNITS_AT_ONCE:
+        for batch in batched((unit.hash for unit in unheld), UNITS_AT_ONCE, strict=False):
+            watch(0)
+            waiting_for_slot(wait_ms, partial(_keep_batch, session.pk, batch))
+
+
+@transaction.atomic
+def _keep_batch(session_pk: int, hashes: Sequence[str]) -> None:
+    keep_own(lock_idle_session(session_pk), hashes)
+
+
+def _unheld(session: Session, hashes: Sequence[str]) -> list[KnowledgeUnit]:
+    """Return those of the session's units with one of these hashes that its own layers do not hold: they are saved."""
+    layers = [layer.pk for layer in own_layers(session)]
+    found: list[ContextUnit] = []
+    for batch in batched(dict.fromkeys(hashes), _HASHES_A_QUERY, strict=False):
+        known = {
+            row.hash: row
+            for row in get_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.COMMITTED, hash=batch)
+        }
+        for (held,) in select_rows(LayerUnit, ["hash"], layer_id=layers, hash=known):
+            known.pop(held, None)
+        found += known.values()
+    return [row.to_value() for row in sorted(found, key=lambda row: row.pk)]
+
+
+def _saved(session: Session, below: KnowledgeLayer) -> dict[int, str]:
+    """Return the hashes of what a chain shows of the units that the session saved, by their keys."""
+    found = dict(saved_units(session, below).values_list("pk", "hash"))
+    if not found:
+        return {}
+    hidden = resolve_chain(below.chain).hidden
+    return {pk: digest for pk, digest in found.items() if pk not in hidden}
+
+
+def _held_count(layers: Sequence[KnowledgeLayer]) -> int:
+    return sum(layer.own_unit_count for layer in layers)
+
+
+def _committed(session: Session) -> QuerySet[ContextUnit]:
+    return session.context_units.filter(state=ContextUnit.State.COMMITTED)

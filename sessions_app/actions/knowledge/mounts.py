@@ -1,0 +1,245 @@
+"""Mounting a knowledge base in a session: pointing at its head, with a fresh draft on top [KB-5, KB-8, O-2]."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from itertools import pairwise
+from typing import Protocol
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.errors import Conflict
+from mrpvm.values import KnowledgeUnit
+from sessions_app import events
+from sessions_app.actions.knowledge.bases import ensure_default_base, lock_base
+from sessions_app.actions.knowledge.journals import agree_with_units, journal_source, missing_units
+from sessions_app.actions.knowledge.lifecycle import kb_loaded
+from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.actions.knowledge.source_rows import earlier_sources
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
+from sessions_app.layers.index import hide_units
+from sessions_app.layers.lifecycle import create_layer, draft_layers, drop_layer, own_layers, place_draft, restack_layer
+from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
+from sessions_app.plugin_threads import Patience, unhurried
+
+Kind = KnowledgeLayer.Kind
+
+
+class Mount(Protocol):
+    """What `mounting` gives."""
+
+    def __call__(
+        self,
+        reason: str,
+        actor: User | None = None,
+        *,
+        discard_draft: bool = False,
+        patience: Patience = unhurried,
+    ) -> KBMount:
+        """Mount the base."""
+
+
+def initial_layers(base: KnowledgeBase) -> tuple[KnowledgeLayer, KnowledgeLayer]:
+    """Return an empty draft on the base's head and an empty journal on the draft, in this order; two rows [KB-5]."""
+    draft = create_layer(Kind.DRAFT, base.head)
+    return draft, create_layer(Kind.JOURNAL, draft)
+
+
+def layers_of(session: Session) -> list[int]:
+    """Return the ids of the session's own layers, the higher first, for `release_layers`."""
+    return [layer.pk for layer in reversed([*draft_layers(session), *own_layers(session)])]
+
+
+def release_layers(layer_ids: Sequence[int]) -> None:
+    """Delete a purged session's journal and lowest draft layer, never a base [KB-16]; the sweeper removes the others.
+
+    Must run in the transaction that deleted the session's row, after that: the row points at them.
+    """
+    journal_id, *others = layer_ids
+    drop_layer(journal_id)
+    abandon(KnowledgeLayer.objects.filter(parent_id__in=others))
+    drop_layer(others[-1])
+
+
+def mount_base(
+    session: Session,
+    base: KnowledgeBase,
+    *,
+    reason: str,
+    actor: User | None = None,
+    discard_draft: bool = False,
+    wait_ms: int = 0,
+) -> KBMount:
+    """Mount the head of `base` in the session and give the mount; `mount.session` is the session as it now is.
+
+    Units, messages and preferences of the session stay [KB-9]: what it saved into the base that it leaves is written
+    once more for the other one, much of it in short transactions. Costs the same for every size of base.
+
+    Args:
+        reason: why, in the words of [PL-43]: `load-api`, `mount-api`, `mount-page`, `chat`, `mount-admin`,
+            `unmount-admin`.
+        discard_draft: throw unsaved sources away; without it a dirty draft refuses the mount [KB-8].
+        wait_ms: how long to wait for a running turn [O-19].
+
+    Raises:
+        Conflict: WORKSPACE_DIRTY, TURN_IN_PROGRESS.
+        NotFound: SESSION_NOT_FOUND, KB_NOT_FOUND also for another project's base.
+        Expired: SESSION_EXPIRED.
+
+    Effects: the session's pointers and layers, one mount row, `kb.mounted`, activity; afterwards `kb-loaded`.
+    """
+    with mounting(session, base) as mount:
+        return waiting_for_slot(wait_ms, lambda: mount(reason, actor, discard_draft=discard_draft))
+
+
+@contextmanager
+def mounting(session: Session, base: KnowledgeBase) -> Iterator["Mount"]:
+    """Return what mounts the base in one short transaction, or in the caller's; what takes long is done before.
+
+    It takes a reason, who did it, `discard_draft`, and `patience`: how long KB plugins may take to hear of it, which
+    must not raise. It raises what `mount_base` does.
+    """
+    with _brought_along(session, base) as brought:
+        yield partial(_mount, session.pk, base, brought)
+
+
+@contextmanager
+def _brought_along(session: Session, base: KnowledgeBase) -> Iterator[int | None]:
+    """Return a staged layer of the many units that the session would miss on `base`; None where they are few."""
+    found = Session.objects.select_related("journal").filter(pk=session.pk).first()
+    missing: list[KnowledgeUnit] = []
+    if found is not None and found.unit_count - found.journal.own_unit_count > UNITS_AT_ONCE:
+        head = KnowledgeLayer.objects.filter(headed_bases=base).first()
+        missing = missing_units(found, head) if head else []
+    if len(missing) <= UNITS_AT_ONCE:
+        yield None
+        return
+    with staging(head) as layer:
+        fill(layer, missing, journal_source(session, layer))
+        yield layer.pk
+
+
+def unmount_base(
+    session: Session, *, reason: str, actor: User | None = None, discard_draft: bool = False, wait_ms: int = 0
+) -> KBMount:
+    """Mount the project's default base in place of the present one: a session always has one [KB-2].
+
+    Raises and effects: as for `mount_base`.
+    """
+    default = ensure_default_base(session.project)
+    return mount_base(session, default, reason=reason, actor=actor, discard_draft=discard_draft, wait_ms=wait_ms)
+
+
+@transaction.atomic
+def _mount(
+    session_pk: int,
+    base: KnowledgeBase,
+    brought: int | None,
+    reason: str,
+    actor: User | None = None,
+    *,
+    discard_draft: bool = False,
+    patience: Patience = unhurried,
+) -> KBMount:
+    session = lock_idle_session(session_pk)
+    target = lock_base(base, project_id=session.project_id)
+    if session.is_dirty and not discard_draft:
+        raise Conflict(
+            f"The draft of '{session.mounted_kb.name}' has unsaved changes. Save or fork them, or discard "
+            "them with the mount (discard_draft).",
+            code="WORKSPACE_DIRTY",
+            details=draft_facts(session),
+        )
+    previous, was_dirty, stack = session.mounted_kb, session.is_dirty, own_layers(session)
+    if was_dirty:
+        discarded = draft_layers(session)
+        session.draft = create_layer(Kind.DRAFT, target.head)
+    else:
+        place_draft(session.draft, target.head)
+    if brought is not None:
+        layer = locked_staged(brought)
+        layer.kind = Kind.CONTEXT
+        layer.save(update_fields=["kind"])
+        stack.insert(0, layer)
+    for below, layer in pairwise([session.draft, *stack]):
+        restack_layer(layer, below)
+    agree_with_units(session)
+    mount = point_at(session, target, reason=reason, actor=actor)
+    news: list[events.News] = [("kb.mounted", mounted_facts(mount))]
+    if was_dirty:
+        abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in discarded]))
+        news.append(("draft.changed", draft_facts(session)))
+    events.append_all(session, news)
+    loaded = kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id)
+    notify_on_commit(loaded, patience)
+    return mount
+
+
+def follow_fold(session: Session, base: KnowledgeBase) -> None:
+    """Put what the locked session has above its mounted head on the present one, if that is the same folded [KB-13].
+
+    Else a save would put the base back on the long chain. Costs by the session's own units and by what they replace.
+    """
+    if session.mounted_layer_id == base.head_id:
+        return
+    if not session.mounts.filter(until=None, knowledge_base=base, revision=base.revision).exists():
+        return
+    drafts, stack, below = draft_layers(session), own_layers(session), base.head
+    for layer in drafts:
+        _restack_draft(layer, below)
+        below = layer
+    session.draft = below
+    for below, layer in pairwise([session.draft, *stack]):
+        restack_layer(layer, below)
+    session.mounted_layer = base.head
+    agree_with_units(session)
+
+
+def _restack_draft(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
+    """Put a draft layer on another head that shows the same; what it replaces is other rows there."""
+    source_count = layer.source_count
+    restack_layer(layer, parent)
+    layer.source_count = source_count
+    layer.save(update_fields=["source_count"])
+    for source_id in layer.sources.values_list("source_id", flat=True):
+        hide_units(layer, LayerUnit.objects.filter(origin__in=earlier_sources(parent, source_id)))
+
+
+def point_at(session: Session, base: KnowledgeBase, *, reason: str, actor: User | None) -> KBMount:
+    """Point the locked session at the head of `base`, close its open mount and open the next [V-23].
+
+    The caller has already put the session's draft on that head. Effects: the session's row with activity, two mount
+    rows.
+    """
+    session.mounted_kb, session.mounted_layer = base, base.head
+    touch(session)
+    session.save(
+        update_fields=["mounted_kb", "mounted_layer", "draft", "journal", *ACTIVITY_FIELDS],
+    )
+    now = timezone.now()
+    session.mounts.filter(until=None).update(until=now)
+    return KBMount.objects.create(
+        session=session,
+        knowledge_base=base,
+        layer=base.head,
+        revision=base.revision,
+        reason=reason,
+        mounted_at=now,
+        mounted_by=actor,
+    )
+
+
+def mounted_facts(mount: KBMount) -> events.BaseMounted:
+    """Return the payload of `kb.mounted`."""
+    base = mount.knowledge_base
+    return events.BaseMounted(kb_id=base.kb_id, kb_name=base.name, revision=mount.revision, reason=mount.reason)
+
+
+def draft_facts(session: Session) -> events.DraftChanged:
+    """Return the payload of `draft.changed`."""
+    draft = session.draft
+    return events.DraftChanged(dirty=session.is_dirty, source_count=draft.source_count, unit_count=draft.unit_count)

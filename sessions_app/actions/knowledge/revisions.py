@@ -1,0 +1,58 @@
+"""Bringing an earlier revision of a knowledge base back [KB-13, O-2]."""
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.errors import Conflict, NotFound
+from sessions_app.actions.knowledge.bases import lock_base, move_head
+from sessions_app.actions.knowledge.lifecycle import kb_saved
+from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.models import KBRevision, KnowledgeBase
+
+
+@transaction.atomic
+def restore_revision(
+    base: KnowledgeBase, revision: int, *, actor: User | None = None, expected: int | None = None
+) -> KnowledgeBase:
+    """Return the base with a new revision that shows what an earlier one showed; costs the same for every size.
+
+    Nothing is lost: what it showed until now is a revision like any other. Sessions go on seeing what they mounted.
+
+    Args:
+        expected: the revision that the caller took for the present one; None to restore whatever came meanwhile.
+
+    Raises:
+        NotFound: KB_NOT_FOUND, KB_REVISION_NOT_FOUND.
+        Conflict: KB_REVISION_CONFLICT, the base has another revision than `expected`, or is at `revision` already.
+
+    Effects: the base's head and revision, a revision row; `kb-saved` after the commit.
+    """
+    locked = lock_base(base)
+    if revision == locked.revision or expected not in (None, locked.revision):
+        raise Conflict(
+            f"'{locked.name}' is at revision {locked.revision} now; nothing was restored.",
+            code="KB_REVISION_CONFLICT",
+            details={"kb_id": locked.kb_id, "revision": locked.revision},
+        )
+    kept = KBRevision.objects.select_related("layer").filter(knowledge_base=locked, revision=revision).first()
+    if kept is None:
+        raise NotFound(
+            f"'{locked.name}' has no revision {revision} that could be restored.", code="KB_REVISION_NOT_FOUND"
+        )
+    move_head(locked, kept.layer, reason=f"restore-{revision}", actor=actor)
+    notify_on_commit(kb_saved(locked, session=None, reason="restore"))
+    return locked
+
+
+@transaction.atomic
+def ask_for_compaction(base: KnowledgeBase) -> KnowledgeBase:
+    """Have the base's chain of layers shortened in the background, however short it is; what it shows stays.
+
+    Raises:
+        NotFound: KB_NOT_FOUND.
+    """
+    locked = lock_base(base)
+    locked.compaction_asked_at = timezone.now()
+    locked.save(update_fields=["compaction_asked_at"])
+    return locked

@@ -1,0 +1,1 @@
+"""Writes to sessions and to what they hold."""

@@ -1,0 +1,212 @@
+"""Material brought straight into a session's memory, without messages and without dirtying the draft [S-33, S-35]."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.conf import settings
+from django.db import connection, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from mrpvm.knowledge.indexing import IndexEntry
+from mrpvm.sources.source import Rejection
+from mrpvm.values import KnowledgeUnit
+from sessions_app import events
+from sessions_app.actions.knowledge.journals import journal_source
+from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.actions.knowledge.quarantine import replace_rejections
+from sessions_app.actions.knowledge.source_rows import check_source_name
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
+from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
+from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch, abandon, fill, staged_on, staging, unwatched
+from sessions_app.layers.index import index_units, remove_units
+from sessions_app.layers.lifecycle import own_layers, restack_above, restack_layer
+from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
+from sessions_app.models.knowledge.copies import insert_copies
+from sessions_app.models.knowledge.unit_fields import UnitFields
+
+State = ContextUnit.State
+Step = UnitEvent.Step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextLoad:
+    """What a context load did [S-33, S-35]; `added` are the units that were stored."""
+
+    session: Session
+    added: tuple[KnowledgeUnit, ...]
+    unit_count: int
+    dropped_count: int
+
+    @property
+    def added_count(self) -> int:
+        """Return how many were stored."""
+        return len(self.added)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What is to be loaded: a source's units, and the chunks that are missing from them [KB-19]; `entries` as there.
+
+    With `replaces`, what an earlier load brought in under the source id goes first [API-12].
+    """
+
+    units: Sequence[KnowledgeUnit]
+    name: str
+    source_id: str
+    replaces: bool = True
+    entries: Mapping[str, IndexEntry] = field(default_factory=dict)
+    rejections: Sequence[Rejection] = ()
+
+
+def add_context(session: Session, material: Material, *, watch: Watch = unwatched, wait_ms: int = 0) -> ContextLoad:
+    """Commit units straight into the session; all of them are there at once, or none is.
+
+    What exceeds the cap is refused and counted [S-35]. A large load becomes a layer of its own below the journal.
+
+    Args:
+        watch: called between transactions; what it raises ends the load, and nothing is stored.
+        wait_ms: how long to wait for a running turn before the last of them [O-19].
+
+    Raises:
+        InvalidInput: as for `check_source_name`.
+        Conflict, Expired, NotFound: the session is busy or over; nothing is stored.
+
+    Effects: rows, index, ledger, `context.loaded`, activity; afterwards one notification.
+    """
+    check_source_name(material.name)
+    by_hash: dict[str, KnowledgeUnit] = {}
+    for unit in material.units:
+        by_hash.setdefault(unit.hash, unit)
+    fresh = list(by_hash.values())
+    if len(fresh) <= UNITS_AT_ONCE:
+        return waiting_for_slot(wait_ms, lambda: _add_at_once(session, material, fresh))
+    top = KnowledgeLayer.objects.get(children=session.journal_id)
+    with staging(top) as layer:
+        kept = fresh[: settings.MRPVM_MAX_SESSION_UNITS]
+        fill(layer, kept, journal_source(session, layer), watch, material.entries)
+        return waiting_for_slot(wait_ms, lambda: _publish(session, material, layer.pk, len(fresh)))
+
+
+@transaction.atomic
+def _add_at_once(session: Session, material: Material, fresh: Sequence[KnowledgeUnit]) -> ContextLoad:
+    locked = _prepared(session, material)
+    known = known_hashes(locked, fresh)
+    unknown = [unit for unit in fresh if unit.hash not in known]
+    kept = unknown[: _room(locked)]
+    now = timezone.now()
+    ContextUnit.objects.bulk_create(
+        ContextUnit.from_value(unit, session=locked, state=State.COMMITTED, committed_at=now) for unit in kept
+    )
+    index_units(locked.journal, kept)
+    _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
+    return _finished(locked, material, kept, len(unknown) - len(kept))
+
+
+@transaction.atomic
+def _publish(session: Session, material: Material, layer_pk: int, fresh_count: int) -> ContextLoad:
+    """Put a staged layer under the session's journal, and make its units the session's."""
+    locked = _prepared(session, material)
+    below = locked.journal.parent
+    assert below is not None  # noqa: S101  (a journal lies on its draft)
+    layer = staged_on(layer_pk, below)
+    known = locked.context_units.filter(state=State.COMMITTED, hash__in=layer.units.values("hash"))
+    staged = LayerUnit.objects.filter(layer=layer).order_by("pk")
+    known_count = remove_units(layer, _ids(staged.filter(hash__in=known.values("hash"))))
+    remove_units(layer, _ids(staged)[_room(locked) :])
+    _copy_units(locked, layer)
+    layer.kind = KnowledgeLayer.Kind.CONTEXT
+    layer.save(update_fields=["kind"])
+    restack_layer(locked.journal, layer)
+    kept_ids = set(_ids(LayerUnit.objects.filter(layer=layer)))
+    _record(locked, Step.COMMITTED.value, _loaded(locked, material.source_id), material.name)
+    kept = [unit for unit in material.units if unit.id in kept_ids]
+    return _finished(locked, material, kept, fresh_count - known_count - len(kept))
+
+
+def _prepared(session: Session, material: Material) -> Session:
+    """Return the locked session without what this load replaces."""
+    locked = lock_idle_session(session.pk)
+    if material.replaces:
+        _remove_loaded(locked, material.source_id)
+    return locked
+
+
+def _finished(locked: Session, material: Material, kept: Sequence[KnowledgeUnit], dropped_count: int) -> ContextLoad:
+    replace_rejections(material.rejections, locked, material.source_id, material.name)
+    locked.unit_count += len(kept)
+    touch(locked)
+    locked.save(update_fields=["unit_count", *ACTIVITY_FIELDS])
+    events.append(locked, ("context.loaded", events.ContextLoaded(source_name=material.name, unit_count=len(kept))))
+    if kept:
+        notify_on_commit(added_event(locked, kept, "committed-session", "session-context-api"))
+    return ContextLoad(session=locked, added=tuple(kept), unit_count=len(material.units), dropped_count=dropped_count)
+
+
+def _room(session: Session) -> int:
+    return max(0, settings.MRPVM_MAX_SESSION_UNITS - session.unit_count)
+
+
+def _remove_loaded(session: Session, source_id: str) -> None:
+    """Take out what a context load brought in under this source id; the session's row is saved by the caller.
+
+    A large load's layer is taken out of the stack as it is and left to the sweeper. One that a mount or a fork wrote
+    holds what else the session knows, too.
+    """
+    loaded = _loaded(session, source_id)
+    unit_ids = _ids(loaded)
+    if not unit_ids:
+        return
+    for layer in own_layers(session)[:-1]:
+        if set(layer.units.order_by().values_list("source_id", flat=True).distinct()) == {source_id}:
+            _cut(layer)
+    session.journal.refresh_from_db()
+    remove_from_layers(session, unit_ids)
+    _record(session, Step.REMOVED.value, loaded, "loaded again")
+    loaded.delete()
+    session.unit_count -= len(unit_ids)
+
+
+def _loaded(session: Session, source_id: str) -> QuerySet[ContextUnit]:
+    """Return what context loads brought into the session under this source id."""
+    return ContextUnit.objects.filter(session=session, state=State.COMMITTED, turn__isnull=True, source_id=source_id)
+
+
+def _cut(layer: KnowledgeLayer) -> None:
+    assert layer.parent is not None  # noqa: S101  (a context layer lies on a draft)
+    for above in layer.children.filter(sealed_at=None):
+        restack_layer(above, layer.parent)
+        restack_above(above)
+    abandon(KnowledgeLayer.objects.filter(pk=layer.pk))
+
+
+def _ids(units: QuerySet[Any]) -> list[str]:
+    return list(units.values_list("unit_id", flat=True))
+
+
+def _copy_units(session: Session, layer: KnowledgeLayer) -> None:
+    """Make the layer's units the session's."""
+    columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
+    now = _now()
+    own = {"session_id": session.pk, "state": State.COMMITTED.value, "created_at": now, "committed_at": now}
+    insert_copies(ContextUnit, LayerUnit.objects.filter(layer=layer).order_by("pk"), columns, own)
+
+
+def _record(session: Session, step: str, units: QuerySet[ContextUnit], reason: str) -> None:
+    """Write a ledger row for each unit."""
+    own = {
+        "session_id": session.pk,
+        "step": step,
+        "store": "session",
+        "execution_id": "",
+        "reason": reason,
+        "text": "",
+        "created_at": _now(),
+    }
+    insert_copies(UnitEvent, units.order_by("pk"), ["unit_id"], own)
+
+
+def _now() -> Any:
+    return connection.ops.adapt_datetimefield_value(timezone.now())

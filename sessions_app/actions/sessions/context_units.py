@@ -1,0 +1,195 @@
+"""The session's units: staged by a running turn, kept or dropped when it ends."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.contracts import LifecycleEvent
+from mrpvm.knowledge.units import promotable
+from mrpvm.values import KnowledgeUnit
+from sessions_app import events
+from sessions_app.actions.knowledge.journals import saved_units
+from sessions_app.actions.knowledge.notifications import notify, notify_on_commit
+from sessions_app.layers.index import hide_units, index_units, remove_units
+from sessions_app.layers.lifecycle import own_layers
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Session, UnitEvent
+from sessions_app.models.plain_sql import delete_rows, insert_rows, select_rows, update_rows
+from sessions_app.plugin_threads import Patience, unhurried
+
+Step = UnitEvent.Step
+State = ContextUnit.State
+_UNITS_A_QUERY = 5_000
+
+
+def stage_units(
+    turn: ExplainabilityTurn, units: Sequence[KnowledgeUnit], execution_id: str, patience: Patience = unhurried
+) -> None:
+    """Add `units` to the session's pending ones, then tell the KB plugins [T-10, T-12].
+
+    Only this turn's are pending: it took its slot with the leftovers of others gone [T-4].
+
+    Effects: pending rows and a ledger row each, `units.pending`, in one transaction of their own, so that an open
+    page sees them while the turn runs; afterwards `session-kus-added` with scope current-turn, within the turn's time.
+    """
+    with transaction.atomic():
+        session = turn.session
+        insert_rows([ContextUnit.from_value(unit, session=session, turn=turn) for unit in units])
+        insert_rows(_steps(turn, Step.STAGED, units, execution_id=execution_id))
+        events.append(session, ("units.pending", events.UnitCount(request_id=turn.request_id, count=len(units))))
+    notify(added_event(session, units, "current-turn", "seed-detection"), patience)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """What a commit did with a turn's units [T-21 to T-24, S-35], and the ledger's rows of that, still to be stored."""
+
+    ledger: tuple[UnitEvent, ...] = ()
+    added: tuple[KnowledgeUnit, ...] = ()
+    deduplicated: tuple[str, ...] = ()
+    discarded: tuple[str, ...] = ()
+    evicted: tuple[str, ...] = ()
+
+    def as_record(self) -> dict[str, list[str]]:
+        """Return the change as the explainability entry keeps it."""
+        return {
+            "added": [unit.id for unit in self.added],
+            "deduplicated": list(self.deduplicated),
+            "discarded": list(self.discarded),
+            "evicted": list(self.evicted),
+        }
+
+
+def promote_units(
+    turn: ExplainabilityTurn, session: Session, staged: Sequence[KnowledgeUnit], message: str
+) -> Promotion:
+    """Commit the units that the turn staged; must run inside the commit's transaction.
+
+    Equal hashes are not added again, turn-local guidance is dropped unless all is to be kept [O-49], the oldest chat
+    units make room at the cap.
+    Effects: unit rows, journal index, `unit_count` on the unsaved session; the ledger's rows are left to the caller.
+    """
+    kept, dropped = promotable(
+        staged,
+        message,
+        known_hashes=known_hashes(session, staged),
+        keep_all_guidance=settings.MRPVM_GUIDANCE_PROMOTION == "all",
+    )
+    duplicates = [item.unit for item in dropped if item.reason == "duplicate"]
+    others = [item.unit for item in dropped if item.reason != "duplicate"]
+    evicted = _make_room(session, len(kept))
+    pending: dict[str, Any] = {"turn_id": turn.pk, "state": State.PENDING}
+    if dropped:
+        delete_rows(ContextUnit, **pending, unit_id=[item.unit.id for item in dropped])
+    if kept:
+        update_rows(ContextUnit, {"state": State.COMMITTED.value, "committed_at": timezone.now()}, **pending)
+        index_units(session.journal, kept)
+    session.unit_count += len(kept)
+    return Promotion(
+        ledger=(
+            *_steps(turn, Step.COMMITTED, kept),
+            *_steps(turn, Step.DEDUPLICATED, duplicates, reason="the session knows it already"),
+            *_steps(turn, Step.DISCARDED, others, reason="guidance for this turn only"),
+        ),
+        added=tuple(kept),
+        deduplicated=tuple(unit.id for unit in duplicates),
+        discarded=tuple(unit.id for unit in others),
+        evicted=evicted,
+    )
+
+
+def announce_promotion(session: Session, promotion: Promotion) -> None:
+    """Tell KB plugins about committed units once the running transaction is over [T-27]."""
+    if promotion.added:
+        notify_on_commit(added_event(session, promotion.added, "committed-session", "turn-commit"))
+
+
+def discard_pending(turn: ExplainabilityTurn, session: Session, reason: str) -> list[str]:
+    """Drop the turn's pending units, keeping their ledger rows; must run inside a transaction [T-28]."""
+    pending = session.context_units.filter(state=State.PENDING)
+    unit_ids = list(pending.order_by("id").values_list("unit_id", flat=True))
+    if unit_ids:
+        UnitEvent.objects.bulk_create(
+            UnitEvent(session=session, turn=turn, unit_id=unit_id, step=Step.DISCARDED, reason=reason)
+            for unit_id in unit_ids
+        )
+        pending.delete()
+    return unit_ids
+
+
+def remove_from_layers(session: Session, unit_ids: Sequence[str]) -> None:
+    """Take units out of the session's own layers, and hide those that are saved [API-12].
+
+    Must run inside a transaction, while the session still has the units.
+    """
+    layers = own_layers(session)
+    for layer in layers:
+        remove_units(layer, unit_ids)
+    if len(layers) > 1:
+        session.journal.refresh_from_db()
+    for batch in batched(unit_ids, _UNITS_A_QUERY, strict=False):
+        hashes = session.context_units.filter(unit_id__in=batch).values("hash")
+        hide_units(session.journal, saved_units(session).filter(hash__in=hashes))
+
+
+def known_hashes(session: Session, units: Sequence[KnowledgeUnit]) -> set[str]:
+    """Return those hashes of the units that the session has committed."""
+    return {
+        known
+        for batch in batched((unit.hash for unit in units), 500, strict=False)
+        for (known,) in select_rows(ContextUnit, ["hash"], session_id=session.pk, state=State.COMMITTED, hash=batch)
+    }
+
+
+def _make_room(session: Session, wanted: int) -> tuple[str, ...]:
+    """Evict the oldest chat units, then the oldest others, so that `wanted` fit under the cap [S-35]."""
+    surplus = session.unit_count + wanted - settings.MRPVM_MAX_SESSION_UNITS
+    if surplus <= 0:
+        return ()
+    committed = session.context_units.filter(state=State.COMMITTED)
+    chosen = list(committed.filter(turn__isnull=False).order_by("id")[:surplus])
+    if len(chosen) < surplus:
+        chosen += committed.filter(turn__isnull=True).order_by("id")[: surplus - len(chosen)]
+    unit_ids = tuple(row.unit_id for row in chosen)
+    UnitEvent.objects.bulk_create(
+        UnitEvent(session=session, turn=None, unit_id=unit_id, step=Step.REMOVED, reason="the session is full")
+        for unit_id in unit_ids
+    )
+    remove_from_layers(session, unit_ids)
+    committed.filter(pk__in=[row.pk for row in chosen]).delete()
+    session.unit_count -= len(unit_ids)
+    return unit_ids
+
+
+def _steps(
+    turn: ExplainabilityTurn, step: str, units: Sequence[KnowledgeUnit], *, execution_id: str = "", reason: str = ""
+) -> list[UnitEvent]:
+    return [
+        UnitEvent(
+            session=turn.session,
+            turn=turn,
+            unit_id=unit.id,
+            step=step,
+            execution_id=execution_id,
+            reason=reason,
+            text=unit.text if step == Step.STAGED else "",
+        )
+        for unit in units
+    ]
+
+
+def added_event(session: Session, units: Sequence[KnowledgeUnit], scope: str, reason: str) -> LifecycleEvent:
+    """Return the notification that units came into the session [PL-43]."""
+    return LifecycleEvent(
+        event_type="session-kus-added",
+        session_id=session.session_id,
+        kb_id=session.mounted_kb.kb_id,
+        kb_name=session.mounted_kb.name,
+        units=tuple(units),
+        scope=scope,  # type: ignore[arg-type]
+        reason=reason,
+    )

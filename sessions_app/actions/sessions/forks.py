@@ -1,0 +1,180 @@
+"""A session that goes on from a moment of another: what was said and known up to there, and nothing after it."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from functools import partial
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from mrpvm.conversation.summary import summary_of
+from sessions_app import events
+from sessions_app.actions.knowledge.journals import agree_with_units, journal_source
+from sessions_app.actions.knowledge.lifecycle import kb_loaded, session_created
+from sessions_app.actions.knowledge.mounts import mounted_facts
+from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.actions.sessions.activity import touch
+from sessions_app.actions.sessions.limit import take_place
+from sessions_app.actions.sessions.session import TITLE_CHARS
+from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, fill, staged_on, staging
+from sessions_app.identifiers import new_session_id
+from sessions_app.layers.index import index_units
+from sessions_app.layers.lifecycle import create_layer
+from sessions_app.models import ContextUnit, KBMount, KnowledgeLayer, Message, RememberedText, Session
+from sessions_app.models.knowledge.copies import insert_copies
+from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.models.sessions.remembered_text import copy_of
+from sessions_app.models.sessions.session import ForkReason
+
+_ROWS_A_QUERY = 500
+_NUMBER = re.compile(r" \(\d{1,9}\)$")
+_FRESH = {
+    "pk": None, "is_client_named": False, "expired_at": None, "deleted_at": None, "turn_sequence": 0,
+    "event_sequence": 0, "message_sequence": 0, "unit_count": 0, "failed_turn_count": 0,
+    "remembered_count": 0, "removed_message_count": 0,
+}  # fmt: skip
+"""Fields a fork resets; layers are handled separately, all else is copied."""
+
+
+def fork_session(source: Session, sequence: int, reason: str) -> Session:
+    """Return a new session that begins with the messages of `source` up to `sequence`.
+
+    It knows what the session had learnt by then and still knows, has its choices, prompt and mount, its summary
+    unless that tells more, and an empty draft: unsaved sources stay where they are. `source` may have expired: it is
+    read alone.
+
+    Args:
+        reason: a `ForkReason`.
+
+    Raises:
+        Unavailable: SESSION_LIMIT, also for what goes on after an expiry: that has given its place to another [S-10].
+
+    Effects: the session with its mount, layers, messages and units; `session.created`, `kb.mounted`; afterwards
+    `session-created` and `kb-loaded`.
+    """
+    with forking(source, sequence) as fork:
+        return fork(reason)
+
+
+@contextmanager
+def forking(source: Session, sequence: int) -> Iterator[Callable[[str], Session]]:
+    """Return what makes the fork in one transaction, for a `ForkReason`; for many units what takes long is done before.
+
+    What it gives may be called once, within a transaction of the caller's too.
+    """
+    fork_id, known = new_session_id(), _known(source, sequence)
+    if known.count() <= UNITS_AT_ONCE:
+        yield partial(_fork, source.pk, sequence, fork_id, None)
+        return
+    with staging(source.mounted_layer) as layer:
+        fill(layer, [row.to_value() for row in known], journal_source(Session(session_id=fork_id), layer))
+        yield partial(_fork, source.pk, sequence, fork_id, layer.pk)
+
+
+@transaction.atomic
+def _fork(source_pk: int, sequence: int, fork_id: str, staged: int | None, reason: str) -> Session:
+    take_place()
+    source = Session.objects.select_related("mounted_kb", "mounted_layer").get(pk=source_pk)
+    fork = copy(source)
+    fork._state = copy(source._state)
+    fork._state.adding = True
+    for name, value in _FRESH.items():
+        setattr(fork, name, value)
+    fork.session_id = fork_id
+    if reason == ForkReason.EDITED:  # what goes on after an expiry is the same conversation
+        fork.title = _numbered_title(source)
+    _lay(fork, staged)
+    fork.forked_from, fork.forked_at, fork.fork_reason = source, sequence, reason
+    touch(fork)
+    fork.created_at = fork.last_activity_at
+    fork.save()
+    _copy_messages(source, fork, sequence)
+    if summary_of(fork.summary).through > sequence or fork.message_sequence != sequence:
+        fork.summary = None  # it tells what was said after the branch, or of places that are others in the fork
+    _copy_units(fork, _known(source, sequence), is_indexed=staged is not None)
+    if source.remembered_count:
+        _copy_remembered(source, fork, sequence)
+    fork.save(update_fields=["message_sequence", "unit_count", "remembered_count", "summary"])
+    _announce(source, fork, reason)
+    return fork
+
+
+def _numbered_title(source: Session) -> str | None:
+    """Return the fork's title: the source's with the number after the highest that the project's sessions have."""
+    if source.title is None:
+        return None
+    name = _NUMBER.sub("", source.title)
+    named = Session.objects.filter(project_id=source.project_id, title__startswith=name)
+    numbered = re.compile(rf"{re.escape(name)}(?: \((\d{{1,9}})\))?")
+    matches = (numbered.fullmatch(title or "") for title in named.values_list("title", flat=True))
+    used = [int(found[1] or 1) for found in matches if found]
+    ending = f" ({max(used, default=1) + 1})"
+    return name[: TITLE_CHARS - len(ending)] + ending
+
+
+def _copy_messages(source: Session, fork: Session, sequence: int) -> None:
+    taken = list(source.messages.filter(sequence__lte=sequence).order_by("sequence"))
+    Message.objects.bulk_create(
+        (
+            Message(
+                session=fork, sequence=place, role=message.role, content=message.content, payload=message.payload,
+                created_at=message.created_at,
+            )
+            for place, message in enumerate(taken, start=1)
+        ),
+        batch_size=_ROWS_A_QUERY,
+    )  # fmt: skip
+    fork.message_sequence = len(taken)
+
+
+def _known(source: Session, sequence: int) -> QuerySet[ContextUnit]:
+    """Return the units that were committed before the last message was stored: a turn stores it after its units."""
+    last = source.messages.filter(sequence__lte=sequence).order_by("-sequence").first()
+    found = source.context_units.filter(state=ContextUnit.State.COMMITTED).order_by("id")
+    return found.filter(committed_at__lte=last.created_at) if last else found.none()
+
+
+def _lay(fork: Session, staged: int | None) -> None:
+    """Give the fork an empty draft and a journal, with what was staged for it between the two."""
+    kind = KnowledgeLayer.Kind
+    below = fork.draft = create_layer(kind.DRAFT, fork.mounted_layer)
+    if staged is not None:
+        below = staged_on(staged, below)
+        below.kind = kind.CONTEXT
+        below.save(update_fields=["kind"])
+    fork.journal = create_layer(kind.JOURNAL, below)
+
+
+def _copy_units(fork: Session, known: QuerySet[ContextUnit], *, is_indexed: bool) -> None:
+    """Take over the units; `is_indexed` tells whether a layer of the fork holds them already."""
+    columns = [str(field.column) for field in UnitFields._meta.local_concrete_fields]
+    own = {"session_id": fork.pk, "state": ContextUnit.State.COMMITTED.value}
+    insert_copies(ContextUnit, known, [*columns, "created_at", "committed_at"], own)
+    fork.unit_count = fork.context_units.count()
+    if is_indexed:
+        agree_with_units(fork)  # the source may have lost one meanwhile
+    else:
+        index_units(fork.journal, [row.to_value() for row in known])
+
+
+def _copy_remembered(source: Session, fork: Session, sequence: int) -> None:
+    """Take over what the session was told to remember before the first message that the fork has not."""
+    texts = source.remembered_texts.order_by("id")
+    following = source.messages.filter(sequence__gt=sequence).order_by("sequence").first()
+    if following is not None:
+        texts = texts.filter(created_at__lt=following.created_at)
+    fork.remembered_count = len(RememberedText.objects.bulk_create(copy_of(row, fork) for row in texts))
+
+
+def _announce(source: Session, fork: Session, reason: str) -> None:
+    theirs = source.mounts.order_by("-pk").first()
+    mount = KBMount.objects.create(
+        session=fork, knowledge_base=fork.mounted_kb, layer=fork.mounted_layer,
+        revision=theirs.revision if theirs else fork.mounted_kb.revision, reason="session-fork",
+    )  # fmt: skip
+    forked = events.SessionCreated(forked_from=source.session_id, reason=reason)
+    events.append_all(fork, [("session.created", forked), ("kb.mounted", mounted_facts(mount))])
+    notify_on_commit(session_created(fork, fork.mounted_kb))
+    notify_on_commit(kb_loaded(fork, fork.mounted_kb, reason="session-create"))

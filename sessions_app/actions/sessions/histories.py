@@ -1,0 +1,99 @@
+"""Taking over what was said before a conversation came here [O-17, O-45]."""
+
+from collections.abc import Mapping, Sequence
+
+from django.db import transaction
+
+from sessions_app import events
+from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
+from sessions_app.actions.sessions.session import Choices, create_session, note_metadata
+from sessions_app.actions.sessions.slots import lock_idle_session
+from sessions_app.models import KnowledgeBase, Message, Project, Session
+
+
+@transaction.atomic
+def begin_session(
+    project: Project,
+    messages: Sequence[Mapping[str, str]] = (),
+    choices: Choices | None = None,
+    *,
+    base: KnowledgeBase | None = None,
+    client_name: str | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> Session:
+    """Return a new session that begins with `messages` and the client's own notes; all or nothing.
+
+    Raises and effects: those of `create_session` and `import_history`.
+    """
+    session = create_session(project, choices, base=base, client_name=client_name)
+    if metadata:
+        note_metadata(session, metadata)
+    if messages:
+        import_history(session, messages)
+    if metadata or messages:
+        session.refresh_from_db()
+    return session
+
+
+def import_history(session: Session, messages: Sequence[Mapping[str, str]]) -> None:
+    """Make `messages` (`role`, `content`; oldest first) the beginning of a session that holds none yet.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS.
+
+    Effects: message rows without a turn; `messages.changed`. A session that has messages stays as it is.
+    """
+    with transaction.atomic():
+        locked = lock_idle_session(session.pk)
+        if not locked.message_sequence:
+            _append(locked, messages)
+
+
+@transaction.atomic
+def append_messages(session: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
+    """Add messages that nobody is to answer at the end of the conversation, and give them.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS.
+
+    Effects: message rows without a turn, activity; `messages.changed`.
+    """
+    locked = lock_idle_session(session.pk)
+    touch(locked)
+    locked.save(update_fields=ACTIVITY_FIELDS)
+    return _append(locked, messages)
+
+
+def _append(locked: Session, messages: Sequence[Mapping[str, str]]) -> list[Message]:
+    first = locked.message_sequence + 1
+    made = Message.objects.bulk_create(
+        (
+            Message(session=locked, sequence=sequence, role=message["role"], content=message["content"])
+            for sequence, message in enumerate(messages, start=first)
+        ),
+        batch_size=500,
+    )
+    locked.message_sequence += len(made)
+    locked.save(update_fields=["message_sequence"])
+    events.append(locked, ("messages.changed", events.NoFacts()))
+    return made
+
+
+@transaction.atomic
+def remove_message(session: Session, sequence: int) -> None:
+    """Take a message out of the conversation, as its client asked; the order of the others stays.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS.
+
+    Effects: the row, the places from there on by which the conversation was recognised, and a summary that tells of
+    the message: the next turn that needs one makes it anew; `messages.changed`.
+    """
+    locked = lock_idle_session(session.pk)
+    gone, _ = locked.messages.filter(sequence=sequence).delete()
+    locked.removed_message_count += gone
+    locked.conversation_points.filter(sequence__gte=sequence).delete()
+    if locked.summary and locked.summary["through"] >= sequence:
+        locked.summary = None
+    locked.save(update_fields=["removed_message_count", "summary"])
+    events.append(locked, ("messages.changed", events.NoFacts()))

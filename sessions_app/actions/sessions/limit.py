@@ -1,0 +1,32 @@
+"""How many sessions the server holds [S-10, O-3]."""
+
+from django.conf import settings
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from mrpvm.errors import Unavailable
+from sessions_app.actions.upkeep.exclusive import wait_for_turn
+from sessions_app.models import ExplainabilityTurn, Session
+
+
+def take_place() -> None:
+    """Refuse one more live session if there are `MRPVM_MAX_SESSIONS`; runs in the transaction that makes it.
+
+    A session whose time has run out is not live, whether or not the sweep has marked it; under a running turn it is,
+    since the turn's end gives it time again [S-14]. Of sessions made at once each counts those before it.
+
+    Raises:
+        Unavailable: SESSION_LIMIT.
+    """
+    limit = settings.MRPVM_MAX_SESSIONS
+    if limit is None:
+        return
+    wait_for_turn("sessions")
+    running = ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status=ExplainabilityTurn.Status.RUNNING)
+    in_time = Q(expires_at__isnull=True) | Q(expires_at__gte=timezone.now()) | Exists(running)
+    if Session.objects.filter(in_time, deleted_at__isnull=True, expired_at__isnull=True).count() >= limit:
+        raise Unavailable(
+            f"The server holds {limit} sessions, as many as it is allowed to.",
+            code="SESSION_LIMIT",
+            details={"limit": limit},
+        )

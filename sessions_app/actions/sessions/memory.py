@@ -1,0 +1,66 @@
+"""Keeping, clearing and sweeping what sessions remember of their earlier turns."""
+
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.conversation.session_memory import Memory
+from sessions_app import events
+from sessions_app.actions.sessions.slots import lock_idle_session
+from sessions_app.models import Project, Session, SessionMemory
+from sessions_app.models.plain_sql import insert_rows, update_rows
+
+_DROPPED_AT_ONCE = 500
+"""So many at most when a limit was lowered; later turns drop the others."""
+
+
+def keep_memory(session: Session, memory: Memory, ttl_hours: float) -> None:
+    """Store the memory of a locked session; must run inside the transaction of the turn it comes from [O-48].
+
+    Effects: one row, updated or inserted; for an inserted one the project's limit is kept [K31].
+    """
+    changes = {
+        "record": memory.as_record(), "turn_count": memory.turn_count, "created_at": memory.created_at,
+        "last_accessed_at": memory.last_accessed_at, "expires_at": memory.expires_at(ttl_hours),
+    }  # fmt: skip
+    key = {"project_id": session.project_id, "owner": session.session_id}
+    if not update_rows(SessionMemory, changes, **key):
+        insert_rows([SessionMemory(**key, **changes)])
+        _drop_oldest(session.project)
+
+
+def _drop_oldest(project: Project) -> None:
+    """Forget the sessions of the project that were used longest ago, beyond those that it keeps."""
+    if project.session_memory_limit is not None:
+        kept = SessionMemory.objects.filter(project=project).order_by("-last_accessed_at", "-pk")
+        beyond = list(kept.values_list("pk", flat=True)[project.session_memory_limit :][:_DROPPED_AT_ONCE])
+        SessionMemory.objects.filter(pk__in=beyond).delete()
+
+
+@transaction.atomic
+def clear_memory(session: Session) -> bool:
+    """Forget what the session remembers of its turns; False if that is nothing.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS; the running turn would store it again [O-47].
+        NotFound, Expired: as for `lock_session`.
+
+    Effects: the row is gone; `memory.cleared`.
+    """
+    locked = lock_idle_session(session.pk)
+    gone, _ = SessionMemory.objects.filter(project_id=locked.project_id, owner=locked.session_id).delete()
+    if gone:
+        events.append(locked, ("memory.cleared", events.NoFacts()))
+    return bool(gone)
+
+
+def carry_memory(expired: Session, successor: Session) -> None:
+    """Let the session that goes on in an expired one's place remember what that did [O-43]."""
+    SessionMemory.objects.filter(project_id=expired.project_id, owner=expired.session_id).update(
+        owner=successor.session_id
+    )
+
+
+def sweep_memories() -> int:
+    """Remove memories whose time has run out; gives how many."""
+    gone, _ = SessionMemory.objects.filter(expires_at__lt=timezone.now()).delete()
+    return gone

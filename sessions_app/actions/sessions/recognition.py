@@ -1,0 +1,109 @@
+"""The session that a conversation sent whole belongs to [O-31], and the one after an expiry [O-43]."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from django.db import transaction
+
+from mrpvm.errors import Conflict
+from mrpvm.values import HistoryMessage
+from sessions_app.actions.sessions.forks import fork_session, forking
+from sessions_app.actions.sessions.histories import begin_session
+from sessions_app.actions.sessions.memory import carry_memory
+from sessions_app.actions.sessions.session import Choices
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, KnowledgeBase, Project, Session
+from sessions_app.models.plain_sql import get_row
+from sessions_app.models.sessions.session import ForkReason
+from sessions_app.queries.sessions.conversations import continuation, recognised_point
+
+AMBIGUOUS = "conversation_ambiguous"
+EXPIRED = "session_expired_restarted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The session to talk in, how it was found, and what the client should know about that.
+
+    `continues_at` is the place of the message that the request goes on from, if it goes on from a certain one: another
+    turn may follow that before the request's own does.
+    """
+
+    session: Session
+    how: str
+    continues_at: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def recognise_session(
+    project: Project,
+    chain: str,
+    said: Sequence[HistoryMessage],
+    choices: Choices | None = None,
+    base: KnowledgeBase | None = None,
+) -> Found:
+    """Return the session whose conversation so far is `said`; a fork where it branches off an older turn.
+
+    An unknown conversation becomes a new session with that history; so does one that several sessions could have
+    had, because two people may begin alike. Nothing said is never recognised.
+
+    Args:
+        chain: the chain hash of `said`.
+
+    Raises:
+        whatever `begin_session` raises.
+    """
+    point, is_ambiguous = recognised_point(chain) if said else (None, False)
+    if point is None:
+        session = _begun(project, chain, said, choices, base)
+        return Found(session=session, how="imported" if said else "new", warnings=(AMBIGUOUS,) if is_ambiguous else ())
+    if point.session.message_sequence != point.sequence:
+        return Found(session=fork_session(point.session, point.sequence, ForkReason.EDITED), how="forked")
+    found = resume_session(point.session)
+    return found if found.warnings else Found(session=found.session, how="recognised", continues_at=point.sequence)
+
+
+@transaction.atomic
+def _begun(
+    project: Project,
+    chain: str,
+    said: Sequence[HistoryMessage],
+    choices: Choices | None,
+    base: KnowledgeBase | None,
+) -> Session:
+    session = begin_session(project, [asdict(item) for item in said], choices, base=base)
+    if said:
+        ConversationPoint.objects.create(session=session, chain=chain, sequence=session.message_sequence)
+    return session
+
+
+def resume_session(session: Session) -> Found:
+    """Return the session, or if it has expired the one that goes on in its place, made now if need be [O-43]."""
+    latest = continuation(session)
+    if latest.is_expired:
+        return Found(session=_restarted(latest), how="restarted", warnings=(EXPIRED,))
+    return Found(session=latest, how="named", warnings=() if latest.pk == session.pk else (EXPIRED,))
+
+
+def _restarted(expired: Session) -> Session:
+    """Return the one session that goes on: of two requests at once the second waits at the expired session's row."""
+    with forking(expired, expired.message_sequence) as fork, transaction.atomic():
+        get_row(Session, lock=True, pk=expired.pk)
+        latest = continuation(expired)
+        if latest.pk != expired.pk:
+            return resume_session(latest).session
+        made = fork(ForkReason.EXPIRED)
+        carry_memory(expired, made)
+        return made
+
+
+def continue_after(turn: ExplainabilityTurn) -> Found:
+    """Return the session that goes on from a succeeded turn: its own after the latest one, a fork after an older
+    one.
+    """
+    answered_at = turn.messages.order_by("-sequence").values_list("sequence", flat=True).first()
+    if answered_at is None:
+        raise Conflict("What this response said was taken out of its conversation.")
+    if turn.session.message_sequence != answered_at:
+        return Found(session=fork_session(turn.session, answered_at, ForkReason.EDITED), how="forked")
+    found = resume_session(turn.session)
+    return found if found.warnings else replace(found, continues_at=answered_at)

@@ -1,0 +1,375 @@
+"""Creating, naming, ending and bringing back sessions [S-6 to S-18]."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, cast
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from mrpvm import registry
+from mrpvm.conversation.flags import with_changes
+from mrpvm.errors import Conflict, InvalidInput
+from mrpvm.llm.roles import MODEL_CHARS
+from sessions_app import events
+from sessions_app.actions.knowledge import bases as knowledge
+from sessions_app.actions.knowledge import mounts as kb_mounts
+from sessions_app.actions.knowledge.lifecycle import kb_loaded, session_created
+from sessions_app.actions.knowledge.notifications import notify_on_commit
+from sessions_app.actions.sessions.activity import touch
+from sessions_app.actions.sessions.frozen_content import freeze_files
+from sessions_app.actions.sessions.limit import take_place
+from sessions_app.actions.sessions.slots import lock_idle_session, lock_session
+from sessions_app.models import ExplainabilityTurn, KBMount, KnowledgeBase, Project, Session, SessionMemory
+from sessions_app.models.plain_sql import insert_keyed_rows, insert_rows
+from sessions_app.models.settings.project import Grounding
+from sessions_app.queries.settings.model_roles import shared_config
+from sessions_app.queries.settings.plugin_statistics import utilities_to_keep
+
+TITLE_CHARS = 200
+UNDO_PERIOD = timedelta(minutes=10)
+"""How long a deleted session can be brought back before it may be purged."""
+TURNS_A_TRANSACTION, ROWS_A_TRANSACTION = 10, 500
+"""How many turns with their traces, or rows of other kinds, are removed at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Plugin, level, model and grounding of a session or turn; None where nothing was chosen [S-19, O-12]."""
+
+    planner: str | None = None
+    seed_detector: str | None = None
+    kb: str | None = None
+    goal_solver: str | None = None
+    deliberation_level: int | None = None
+    model: str | None = None
+    grounding: str | None = None
+
+
+_PLUGIN_TYPES = {
+    "planner": ("mrp-plan-plugin", "INVALID_PLANNER_PLUGIN"),
+    "seed_detector": ("sd-plugin", "INVALID_SEED_DETECTOR_PLUGIN"),
+    "kb": ("kb-plugin", "INVALID_KB_PLUGIN"),
+    "goal_solver": ("gs-plugin", "INVALID_GOAL_SOLVER_PLUGIN"),
+}
+
+
+def check_choices(choices: Choices) -> None:
+    """Refuse what cannot be chosen: unknown plugins and groundings, levels outside 0 to 3 [S-26, API-18, O-12].
+
+    Raises:
+        InvalidInput: INVALID_*_PLUGIN with the known ids, INVALID_DELIBERATION_LEVEL; another grounding; a
+            name that no model has.
+    """
+    for name, (plugin_type, code) in _PLUGIN_TYPES.items():
+        plugin_id = getattr(choices, name)
+        if plugin_id is not None and not registry.installed.has(plugin_type, plugin_id):
+            known = [item.id for item in registry.installed.descriptors(plugin_type)]
+            raise InvalidInput(
+                f"There is no {plugin_type} named '{plugin_id}'. Known: {', '.join(known)}.",
+                code=code,
+                details={"known": known},
+            )
+    level = choices.deliberation_level
+    if level is not None and level not in range(4):
+        raise InvalidInput("deliberation_level must be a whole number from 0 to 3.", code="INVALID_DELIBERATION_LEVEL")
+    if choices.grounding not in (None, "", *Grounding.values):
+        raise InvalidInput(f"grounding must be one of {', '.join(Grounding.values)}.")
+    model = choices.model or ""
+    if len(model) > MODEL_CHARS or not model.isprintable():
+        raise InvalidInput(f"model must be a name of at most {MODEL_CHARS} printable characters.")
+
+
+@transaction.atomic
+def create_session(
+    project: Project,
+    choices: Choices | None = None,
+    *,
+    base: KnowledgeBase | None = None,
+    title: str | None = None,
+    client_name: str | None = None,
+    flags: Mapping[str, Any] | None = None,
+    freeze_planner_statistics: bool = False,
+) -> Session:
+    """Return a new session with its base mounted; all or nothing [S-7, S-8].
+
+    In this order: skills are read and frozen, then personas, the model configuration is taken over, and the
+    conversation is empty [L-10].
+
+    Args:
+        base: the knowledge base to mount; the project's default when None.
+        client_name: the id under which the client knows the session [O-42].
+        flags: the policies chosen for it, checked [K50].
+        freeze_planner_statistics: its planners rank by what is learned by now, and its turns teach nothing [O-46].
+
+    Raises:
+        InvalidInput: an unknown plugin, a bad level or title.
+        Unavailable: SESSION_LIMIT [S-10], SKILLS_ROOT_UNREADABLE [L-36].
+
+    Effects: session, mount, layers; `session.created`, `kb.mounted`; then `session-created` and `kb-loaded`.
+    """
+    choices = choices or Choices()
+    check_choices(choices)
+    take_place()
+    base = base or knowledge.ensure_default_base(project)
+    session = _initial(project, choices, base)
+    session.title, session.flags = clean_title(title), dict(flags or {})
+    if freeze_planner_statistics:
+        session.planner_statistics = utilities_to_keep(project.pk)
+    if client_name:
+        session.session_id, session.is_client_named = client_name, True
+    touch(session)
+    insert_keyed_rows([session])
+    mount = KBMount(
+        session=session, knowledge_base=base, layer_id=base.head_id, revision=base.revision, reason="session-create"
+    )
+    insert_rows([mount])
+    events.append_all(
+        session, [("session.created", events.SessionCreated()), ("kb.mounted", kb_mounts.mounted_facts(mount))]
+    )
+    _notify_of_creation(session, base)
+    return session
+
+
+def _initial(project: Project, choices: Choices, base: KnowledgeBase) -> Session:
+    """Return the unsaved session with everything that it keeps from now on."""
+    draft, journal = kb_mounts.initial_layers(base)
+    return Session(
+        **freeze_files(project),
+        project=project,
+        preferred_planner_plugin=choices.planner or "planner-default",
+        preferred_seed_detector_plugin=choices.seed_detector,
+        preferred_kb_plugin=choices.kb,
+        preferred_goal_solver_plugin=choices.goal_solver,
+        preferred_deliberation_level=choices.deliberation_level or 0,
+        preferred_model=choices.model,
+        model_config=shared_config(project)[0],
+        grounding=choices.grounding or "",
+        mounted_kb=base,
+        mounted_layer_id=base.head_id,
+        draft=draft,
+        journal=journal,
+    )
+
+
+def _notify_of_creation(session: Session, base: KnowledgeBase) -> None:
+    notify_on_commit(session_created(session, base))
+    notify_on_commit(kb_loaded(session, base, reason="session-create"))
+
+
+def clean_title(title: str | None) -> str | None:
+    """Return the trimmed title, None for an empty one.
+
+    Raises:
+        InvalidInput: longer than 200 characters [O-16].
+    """
+    title = (title or "").strip()
+    if len(title) > TITLE_CHARS:
+        raise InvalidInput(f"A title has at most {TITLE_CHARS} characters; this one has {len(title)}.")
+    return title or None
+
+
+@transaction.atomic
+def rename_session(session: Session, title: str | None) -> Session:
+    """Return the session its title, or take it away.
+
+    Raises:
+        InvalidInput: the title is too long [O-16].
+        Conflict, Expired, NotFound: the session is busy or over [O-47].
+    """
+    locked = lock_idle_session(session.pk)
+    locked.title = clean_title(title)
+    locked.save(update_fields=["title"])
+    events.append(locked, ("session.renamed", events.SessionRenamed(title=locked.title)))
+    return locked
+
+
+@transaction.atomic
+def choose_flags(session: Session, given: Mapping[str, Any]) -> Session:
+    """Choose policies for the session's turns from now on; null takes a choice back [K50].
+
+    Raises:
+        InvalidInput: a value is not one of the flag's.
+        Conflict: TURN_IN_PROGRESS [O-47].
+
+    Effects: the session's flags; `preferences.changed`.
+    """
+    locked = lock_idle_session(session.pk)
+    flags = with_changes(locked.flags, given)
+    if flags != locked.flags:
+        locked.flags = flags
+        locked.save(update_fields=["flags"])
+        events.append(locked, ("preferences.changed", events.PreferencesChanged(flags=flags)))
+    return locked
+
+
+@transaction.atomic
+def change_session(session: Session, named: Mapping[str, Any]) -> None:
+    """Change what is named, `flags` and `title`, or nothing at all.
+
+    Raises and effects: those of `choose_flags` and `rename_session`.
+    """
+    if named.get("flags"):
+        choose_flags(session, named["flags"])
+    if "title" in named:
+        rename_session(session, named["title"])
+
+
+@transaction.atomic
+def note_metadata(session: Session, metadata: Mapping[str, str]) -> Session:
+    """Replace the client's own notes on the session, which no turn reads."""
+    locked = lock_session(session.pk)
+    locked.metadata = dict(metadata)
+    locked.save(update_fields=["metadata"])
+    return locked
+
+
+@transaction.atomic
+def delete_session(session: Session) -> None:
+    """End the session; deleting again changes nothing [S-18]. A running turn is cancelled and may not commit [S-11].
+
+    It can be brought back for `UNDO_PERIOD`; afterwards the sweep removes it for good.
+    """
+    now = timezone.now()
+    if Session.objects.filter(pk=session.pk, deleted_at__isnull=True).update(deleted_at=now):
+        session.turns.filter(status=ExplainabilityTurn.Status.RUNNING).update(cancel_requested_at=now)
+        session.refresh_from_db()
+        events.append(session, ("session.deleted", events.NoFacts()))
+
+
+@transaction.atomic
+def restore_session(session: Session) -> Session:
+    """Bring a deleted session back.
+
+    Raises:
+        Conflict: the period for it is over.
+        Unavailable: SESSION_LIMIT; others have taken its place [S-10].
+    """
+    locked = Session.objects.select_for_update().get(pk=session.pk)
+    if locked.deleted_at is None:
+        return locked
+    if timezone.now() > locked.deleted_at + UNDO_PERIOD:
+        raise Conflict("The session was deleted too long ago to be brought back.")
+    if not locked.is_expired:
+        take_place()
+    locked.deleted_at = None
+    locked.save(update_fields=["deleted_at"])
+    events.append(locked, ("session.restored", events.NoFacts()))
+    return locked
+
+
+def expire_sessions() -> int:
+    """Mark sessions whose idle time ran out and that run no turn; gives how many [S-11, S-14, S-15].
+
+    Effects: one transaction a session; `session.expired`, pending units gone.
+    """
+    overdue = Session.objects.filter(expires_at__lt=timezone.now(), expired_at__isnull=True).exclude(
+        turns__status=ExplainabilityTurn.Status.RUNNING
+    )
+    return sum(_expire(pk) for pk in overdue.values_list("pk", flat=True))
+
+
+@transaction.atomic
+def _expire(session_pk: int) -> bool:
+    now = timezone.now()
+    session = (
+        Session.objects.select_for_update().filter(pk=session_pk, expires_at__lt=now, expired_at__isnull=True).first()
+    )
+    if session is None:
+        return False
+    session.expired_at = now
+    session.save(update_fields=["expired_at"])
+    session.context_units.filter(state="pending").delete()
+    events.append(session, ("session.expired", events.NoFacts()))
+    return True
+
+
+def delete_old_archives() -> int:
+    """Delete sessions that expired more than `MRPVM_KEEP_EXPIRED_DAYS` ago; gives how many [S-17].
+
+    Effects: as `delete_session`, for each.
+    """
+    days = settings.MRPVM_KEEP_EXPIRED_DAYS
+    if not days:
+        return 0
+    old = Session.objects.filter(expired_at__lt=timezone.now() - timedelta(days=days), deleted_at__isnull=True)
+    found = list(old)
+    for session in found:
+        delete_session(session)
+    return len(found)
+
+
+def purge_deleted_sessions() -> int:
+    """Remove sessions deleted longer ago than `UNDO_PERIOD`, with all their rows; gives how many."""
+    gone = Session.objects.filter(deleted_at__lt=timezone.now() - UNDO_PERIOD)
+    return sum(_purge(pk) for pk in list(gone.values_list("pk", flat=True)))
+
+
+def _purge(session_pk: int) -> bool:
+    """Remove a deleted session, a batch of rows a transaction: SQLite's one writer is never held for long."""
+    while _purge_batch(session_pk):
+        pass
+    return _purge_rest(session_pk)
+
+
+@transaction.atomic
+def _purge_batch(session_pk: int) -> bool:
+    """Remove some of the rows that a session may have very many of; tells whether there were any."""
+    session = _deleted(session_pk)
+    if session is None:
+        return False
+    if remove_turns(session.turns.all()):
+        return True
+    for rows in (session.unit_events, session.messages, session.context_units, session.events):
+        pks = list(rows.values_list("pk", flat=True)[:ROWS_A_TRANSACTION])
+        if pks:
+            rows.filter(pk__in=pks).delete()
+            return True
+    return False
+
+
+def remove_turns(turns: QuerySet[ExplainabilityTurn]) -> int:
+    """Remove the oldest few of these turns with their traces and ledger rows; gives how many that were."""
+    pks = list(turns.order_by("turn_index").values_list("pk", flat=True)[:TURNS_A_TRANSACTION])
+    if pks:
+        ExplainabilityTurn.objects.filter(pk__in=pks).delete()
+    return len(pks)
+
+
+@transaction.atomic
+def _purge_rest(session_pk: int) -> bool:
+    session = _deleted(session_pk)
+    if session is None:
+        return False
+    release = kb_mounts.layers_of(session)
+    SessionMemory.objects.filter(project_id=session.project_id, owner=session.session_id).delete()
+    session.delete()
+    kb_mounts.release_layers(release)
+    return True
+
+
+def _deleted(session_pk: int) -> Session | None:
+    return Session.objects.select_for_update().filter(pk=session_pk, deleted_at__isnull=False).first()
+
+
+def set_preferences(session: Session, chosen: Sequence[tuple[str, Any]]) -> events.PreferencesChanged:
+    """Set preference columns on the unsaved session; return those that really changed [S-24]."""
+    changed = {name: value for name, value in chosen if value is not None and getattr(session, name) != value}
+    for name, value in changed.items():
+        setattr(session, name, value)
+    return cast(events.PreferencesChanged, changed)
+
+
+def trim_registry(turn: ExplainabilityTurn) -> None:
+    """Drop the registry's entries beyond the newest `MRPVM_MAX_EXPLAINABILITY_ENTRIES` [S-36, O-5].
+
+    Of a large registry some at once, a few late: that costs a turn much less than one by one. They are never more than
+    one transaction may remove, so a limit that was lowered is reached little by little.
+    """
+    limit = settings.MRPVM_MAX_EXPLAINABILITY_ENTRIES
+    oldest_kept, step = turn.turn_index - limit, max(1, min(TURNS_A_TRANSACTION // 2, limit // 50))
+    if oldest_kept > 0 and oldest_kept % step == 0:
+        remove_turns(turn.session.turns.filter(turn_index__lte=oldest_kept))

@@ -1,0 +1,1 @@
+"""Writes to projects, keys, model roles and statistics."""

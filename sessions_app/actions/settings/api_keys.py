@@ -1,0 +1,128 @@
+"""API keys: made once, shown once, kept as a digest [O-25]."""
+
+import logging
+import secrets
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db import OperationalError, transaction
+from django.db.models import Q
+from django.db.models.signals import post_delete, post_save
+from django.utils import timezone
+
+from mrpvm.errors import InvalidInput
+from sessions_app.database import as_unavailable
+from sessions_app.models import ApiKey, Project, Role
+from sessions_app.models.settings.project import digest
+
+KEY_START = "mrp_"
+KEY_RANDOM_CHARS = 32
+PREFIX_CHARS = 12
+NAME_CHARS = 120
+KNOWN_SECONDS = 1.0
+USE_NOTED_EVERY = timedelta(minutes=1)
+"""How exact `last_used_at` is: a write for every request would cost more than it tells."""
+
+logger = logging.getLogger(__name__)
+
+
+def create_key(project: Project, name: str, role: str = Role.EDITOR, actor: User | None = None) -> tuple[ApiKey, str]:
+    """Return a new key's row and the key itself, which can never be read again.
+
+    Raises:
+        InvalidInput: no name or a too long one, or an unknown role.
+    """
+    plain = KEY_START + secrets.token_urlsafe(32)
+    return ApiKey.objects.create(digest=digest(plain), **_columns(project, name, plain, role, actor)), plain
+
+
+def ensure_key(project: Project, name: str, plain: str, role: str = Role.EDITOR) -> ApiKey:
+    """Return the row of a key that somebody else chose, making it if it is new [O-26].
+
+    A key that was revoked stays so.
+
+    Raises:
+        InvalidInput: as for `create_key`, and for a key that is not `mrp_` and 32 characters.
+    """
+    if not plain.startswith(KEY_START) or len(plain) < len(KEY_START) + KEY_RANDOM_CHARS:
+        raise InvalidInput(f"An API key is {KEY_START} and {KEY_RANDOM_CHARS} or more characters.")
+    columns = _columns(project, name, plain, role, None)
+    return ApiKey.objects.get_or_create(digest=digest(plain), defaults=columns)[0]
+
+
+def _columns(project: Project, name: str, plain: str, role: str, actor: User | None) -> dict[str, Any]:
+    name = name.strip()
+    if not 1 <= len(name) <= NAME_CHARS:
+        raise InvalidInput(f"The name of an API key has 1 to {NAME_CHARS} characters; this one has {len(name)}.")
+    if role not in Role.values:
+        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
+    return {"project": project, "name": name, "role": role, "prefix": plain[:PREFIX_CHARS], "created_by": actor}
+
+
+def revoke_key(key: ApiKey) -> None:
+    """End the key for good; revoking again changes nothing. Other processes notice within `KNOWN_SECONDS`."""
+    ApiKey.objects.filter(pk=key.pk, revoked_at__isnull=True).update(revoked_at=timezone.now())
+    forget_keys()
+    key.refresh_from_db()
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A key that was in force, and until when it need not be read again, by the monotonic clock."""
+
+    key: ApiKey
+    until: float
+
+
+_known: dict[str, _Known] = {}
+"""By digest; only keys in force, so strangers cannot fill it."""
+
+
+def find_key(plain: str) -> ApiKey | None:
+    """Return the key that is in force, with its project; notes its use, at most once a minute.
+
+    It is read at most once in `KNOWN_SECONDS`: what other processes revoke or change shows afterwards.
+    """
+    if not plain.startswith(KEY_START):
+        return None
+    found_digest, known = digest(plain), _known  # what is forgotten while the key is read is not known again by it
+    if (kept := known.get(found_digest)) is not None and time.monotonic() < kept.until:
+        return kept.key
+    key = ApiKey.objects.select_related("project").filter(digest=found_digest, revoked_at__isnull=True).first()
+    if key is None:
+        known.pop(found_digest, None)
+        return None
+    _note_use(key)
+    known[found_digest] = _Known(key, time.monotonic() + KNOWN_SECONDS)
+    return key
+
+
+def _note_use(key: ApiKey) -> None:
+    now = timezone.now()
+    if key.last_used_at is None or now - key.last_used_at >= USE_NOTED_EVERY:
+        unnoted = Q(last_used_at__isnull=True) | Q(last_used_at__lte=now - USE_NOTED_EVERY)
+        try:
+            ApiKey.objects.filter(unnoted, pk=key.pk).update(last_used_at=now)
+        except OperationalError as error:  # reads go on when the disk is full
+            logger.warning("the use of key %s was not noted: %s", key.prefix, as_unavailable(error))
+            return
+        key.last_used_at = now
+
+
+def forget_keys(**_: object) -> None:
+    """Read every key when it is next used, now and once what this transaction changes can be seen by others."""
+    _forget()
+    transaction.on_commit(_forget)
+
+
+def _forget() -> None:
+    global _known
+    _known = {}
+
+
+for _model in (ApiKey, Project):
+    for _signal in (post_save, post_delete):
+        _signal.connect(forget_keys, sender=_model, dispatch_uid="forget-keys")

@@ -1,0 +1,53 @@
+"""Changing which model answers in which role: the project's table, and a session's copy of it [L-4, O-46]."""
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from mrpvm.errors import InvalidInput
+from mrpvm.llm.roles import model_config_of
+from sessions_app import events
+from sessions_app.actions.sessions.slots import lock_idle_session
+from sessions_app.models import ModelRoles, Project, Session
+from sessions_app.queries.settings.model_roles import shared_config
+
+TABLE = ("roles", "pluginOverrides", "temperature", "thinkingLevel", "verbosity")
+
+
+@transaction.atomic
+def set_model_roles(project: Project, body: Any) -> ModelRoles:
+    """Replace the project's table; sessions made from now on take it over.
+
+    Raises:
+        InvalidInput: INVALID_SETTINGS; nothing changes.
+    """
+    config = model_config_of(body).as_record()
+    row, _ = ModelRoles.objects.update_or_create(
+        project=project, defaults={"config": config, "updated_at": timezone.now()}
+    )
+    return row
+
+
+@transaction.atomic
+def change_model_config(session: Session, body: Any) -> Session:
+    """Change the session's own table: the maps that are named are replaced, the others stay.
+
+    With `take_current_roles` the project's table is taken over first.
+
+    Raises:
+        InvalidInput: INVALID_SETTINGS; nothing changes.
+        Conflict, Expired, NotFound: the session is busy or over [O-47].
+
+    Effects: the session's table; `model-config.changed`.
+    """
+    locked = lock_idle_session(session.pk)
+    takes_current = body.get("take_current_roles", False)
+    if not isinstance(takes_current, bool):
+        raise InvalidInput("take_current_roles must be true or false.", code="INVALID_SETTINGS")
+    base = shared_config(locked.project)[0] if takes_current or not locked.model_config else locked.model_config
+    named = {name: body[name] for name in TABLE if name in body}
+    locked.model_config = model_config_of({**base, **named}).as_record()
+    locked.save(update_fields=["model_config"])
+    events.append(locked, ("model-config.changed", events.ModelConfigChanged(took_current_roles=takes_current)))
+    return locked

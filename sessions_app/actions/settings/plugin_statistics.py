@@ -1,0 +1,66 @@
+"""Learning from a finished turn [K-57]."""
+
+from collections.abc import Sequence
+from dataclasses import astuple
+
+from django.db import connection, transaction
+
+from mrpvm.learning import Experience, PluginKey, attempts_of, learn_turn, untried
+from mrpvm.values import StageRecord
+from sessions_app.models import PluginStatistics
+from sessions_app.models.settings.plugin_statistics import EXPERIENCE_FIELDS
+
+
+@transaction.atomic
+def record_turns(project_pk: int, turns: Sequence[tuple[Sequence[StageRecord], bool]]) -> None:
+    """Bring the project's statistics up to date with the plugin calls of finished turns, in order [K-56].
+
+    Who does this for a project at the same time waits, so that each turn counts once.
+
+    Args:
+        turns: a turn's stages, and whether it failed.
+
+    Effects: one row for each plugin that the turns tried.
+    """
+    keys = {attempt.plugin for stages, _ in turns for attempt in attempts_of(stages)}
+    if not keys:
+        return
+    rows = _locked(project_pk, keys)
+    seen = {key: experience for key, (_, experience) in rows.items()}
+    for stages, failed in turns:
+        seen |= learn_turn(stages, seen.__getitem__, turn_failed=failed)
+    # By hand because this is done all the time and the ORM's bulk update would cost several times as much.
+    table = connection.ops.quote_name(PluginStatistics._meta.db_table)
+    columns = ", ".join(f"{connection.ops.quote_name(name)} = %s" for name in EXPERIENCE_FIELDS)
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            f"UPDATE {table} SET {columns} WHERE id = %s",  # noqa: S608
+            [(*astuple(seen[key]), rows[key][0]) for key in keys],
+        )
+
+
+def _locked(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
+    """Return primary key and experience of these plugins' rows, locked in one order; new ones as untried."""
+    rows = _lock(project_pk, keys)
+    missing = sorted(keys - rows.keys())
+    if not missing:
+        return rows
+    # Whoever else makes them at the same time wins or waits; both then lock the same rows.
+    PluginStatistics.objects.bulk_create([_new(project_pk, key) for key in missing], ignore_conflicts=True)
+    return _lock(project_pk, keys)
+
+
+def _lock(project_pk: int, keys: set[PluginKey]) -> dict[PluginKey, tuple[int, Experience]]:
+    ids = sorted({plugin_id for _, plugin_id in keys})
+    wanted = PluginStatistics.objects.filter(project_id=project_pk, plugin_id__in=ids).order_by("pk")
+    locked = wanted.select_for_update().values_list("plugin_type", "plugin_id", "pk", *EXPERIENCE_FIELDS)
+    return {
+        (kind, plugin_id): (pk, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True))))
+        for kind, plugin_id, pk, *seen in locked
+    }
+
+
+def _new(project_pk: int, key: PluginKey) -> PluginStatistics:
+    row = PluginStatistics(project_id=project_pk, plugin_type=key[0], plugin_id=key[1])
+    row.experience = untried(key[0])
+    return row

@@ -1,0 +1,174 @@
+"""Projects, their members, and logging in by a printed link."""
+
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from mrpvm.conversation.flags import ALIASES, flags_in
+from mrpvm.conversation.flags import NAMES as FLAGS
+from mrpvm.errors import Conflict, InvalidInput
+from sessions_app.actions.knowledge.bases import ensure_default_base
+from sessions_app.models import LoginLink, Membership, Project, Role
+from sessions_app.models.settings.project import Grounding, digest
+
+LOGIN_LINK_LIFETIME = timedelta(hours=12)
+PROJECT_NAME_CHARS = 200
+SLUG_CHARS = 80
+
+
+@transaction.atomic
+def ensure_default_project() -> Project:
+    """Return the project that a single user never has to know about, with its default base [KB-2]."""
+    project, _ = Project.objects.get_or_create(is_default=True, defaults={"name": "Default", "slug": "default"})
+    ensure_default_base(project)
+    return project
+
+
+@transaction.atomic
+def create_project(name: str, slug: str = "", grounding: str = "") -> Project:
+    """Return a new project with its default base [KB-2]; without a slug it is made from the name.
+
+    Raises:
+        InvalidInput: no name or slug, a too long one, a slug of other characters, an unknown grounding.
+        Conflict: another project has the slug.
+    """
+    project = Project()
+    _write(project, name, slug or slugify(name)[:SLUG_CHARS], grounding)
+    ensure_default_base(project)
+    return project
+
+
+@transaction.atomic
+def change_project(
+    project: Project,
+    name: str,
+    slug: str,
+    grounding: str,
+    flags: Mapping[str, Any] | None = None,
+    session_memory_limit: int | None = None,
+) -> Project:
+    """Name the project, say whether its models may answer without evidence [O-12], and choose its policies [K50].
+
+    Args:
+        flags: all of the project's choices, the limit of memories with them; as they are when None.
+        session_memory_limit: how many sessions at most keep what their turns left; None for all [K31].
+
+    Raises:
+        InvalidInput, Conflict: as for `create_project`.
+    """
+    locked = Project.objects.select_for_update().get(pk=project.pk)
+    if flags is not None:
+        if session_memory_limit is not None and session_memory_limit < 1:
+            raise InvalidInput("The limit of session memories is 1 or more, or none.")
+        locked.flags, locked.session_memory_limit = _checked_flags(flags), session_memory_limit
+    _write(locked, name, slug, grounding)
+    return locked
+
+
+def _checked_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = sorted(name for name in flags if ALIASES.get(name, name) not in FLAGS)
+    if unknown:
+        raise InvalidInput(f"There is no flag {unknown[0]}. Known: {', '.join(FLAGS)}.")
+    return flags_in(flags)
+
+
+def _write(project: Project, name: str, slug: str, grounding: str) -> None:
+    project.name, project.slug, project.grounding = name.strip(), slug, grounding
+    if not 1 <= len(project.name) <= PROJECT_NAME_CHARS:
+        raise InvalidInput(f"The name of a project has 1 to {PROJECT_NAME_CHARS} characters.")
+    if not re.fullmatch(rf"[a-zA-Z0-9_-]{{1,{SLUG_CHARS}}}", slug):
+        raise InvalidInput(f"The slug has 1 to {SLUG_CHARS} letters, digits, hyphens and underscores.")
+    if grounding not in ("", *Grounding.values):
+        raise InvalidInput(f"There is no grounding '{grounding}'. Known: {', '.join(Grounding.values)}.")
+    try:
+        with transaction.atomic():
+            project.save()
+    except IntegrityError:
+        raise Conflict(f"Another project has the slug '{slug}'.") from None
+
+
+@transaction.atomic
+def set_member(project: Project, user: User, role: str) -> Membership:
+    """Return the user this role in the project, instead of an earlier one [O-25].
+
+    Raises:
+        InvalidInput: an unknown role.
+    """
+    if role not in Role.values:
+        raise InvalidInput(f"There is no role '{role}'. Known: {', '.join(Role.values)}.")
+    return Membership.objects.update_or_create(project=project, user=user, defaults={"role": role})[0]
+
+
+@transaction.atomic
+def add_member(project: Project, name: str, role: str | None = None) -> Membership:
+    """Return the membership of the user of this name, making both where they are missing.
+
+    Args:
+        role: None leaves the role that the user has; a new member becomes an editor.
+
+    Raises:
+        InvalidInput: a name that no user can have, an unknown role.
+    """
+    try:
+        User._meta.get_field("username").clean(name, None)
+    except ValidationError as error:
+        raise InvalidInput(f"'{name}' cannot name a user: {' '.join(error.messages)}") from None
+    user, _ = User.objects.get_or_create(username=name)
+    if role is not None:
+        return set_member(project, user, role)
+    return Membership.objects.get_or_create(project=project, user=user, defaults={"role": Role.EDITOR})[0]
+
+
+def remove_member(membership: Membership) -> None:
+    """Take the user's role away; doing so again changes nothing. Open pages close with their next event."""
+    Membership.objects.filter(pk=membership.pk).delete()
+
+
+@transaction.atomic
+def ensure_first_admin(project: Project) -> User:
+    """Return an admin user, made on the first start without a password: it signs in by a printed link [O-26]."""
+    admin = User.objects.filter(is_superuser=True, is_active=True).order_by("pk").first()
+    if admin is None:
+        admin = User.objects.create_superuser("admin")
+    Membership.objects.get_or_create(project=project, user=admin, defaults={"role": Role.ADMIN})
+    return admin
+
+
+@transaction.atomic
+def create_login_link(user: User) -> str:
+    """Return the secret of a new link; earlier unused ones stop working."""
+    secret = secrets.token_urlsafe(32)
+    LoginLink.objects.filter(user=user, used_at__isnull=True).delete()
+    LoginLink.objects.create(user=user, digest=digest(secret), expires_at=timezone.now() + LOGIN_LINK_LIFETIME)
+    return secret
+
+
+def end_login_link(link: LoginLink) -> None:
+    """Make a link useless and forget it; doing so again changes nothing."""
+    LoginLink.objects.filter(pk=link.pk).delete()
+
+
+@transaction.atomic
+def use_login_link(secret: str) -> User:
+    """Return the user whom the link logs in, once.
+
+    Raises:
+        InvalidInput: LOGIN_LINK_INVALID, the link is unknown, used or too old.
+    """
+    now = timezone.now()
+    used = LoginLink.objects.filter(digest=digest(secret), used_at__isnull=True, expires_at__gte=now)
+    link = used.select_related("user").first()
+    if link is None or not used.update(used_at=now):
+        raise InvalidInput(
+            "This login link was used already or is too old. Restart the server for a new one.",
+            code="LOGIN_LINK_INVALID",
+        )
+    return link.user

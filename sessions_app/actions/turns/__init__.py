@@ -1,0 +1,1 @@
+"""Writes to finished turns."""

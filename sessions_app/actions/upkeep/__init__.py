@@ -1,0 +1,1 @@
+"""Background rewrites of layers: compaction, packing, reindexing."""

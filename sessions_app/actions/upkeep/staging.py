@@ -1,0 +1,146 @@
+"""Units written where nobody looks, in short transactions, until a last short one makes them visible [T-40].
+
+A staged layer lies on top of the layer that it is meant for and nothing points at it, so readers do not see it, and
+what is left of it after a crash is swept. SQLite's one writer is never held for long, whatever a source's size.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from itertools import batched
+
+from django.db import DatabaseError, transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from mrpvm.errors import Conflict
+from mrpvm.knowledge.indexing import IndexEntry
+from mrpvm.values import KnowledgeUnit
+from sessions_app.layers.index import UNKNOWN, hide_units, indexed, insert_indexed, not_removed
+from sessions_app.layers.lifecycle import create_layer, drop_layer, restack_layer
+from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models.durability import durable_later
+from sessions_app.models.plain_sql import PRESENT, get_row, save_columns
+
+UNITS_AT_ONCE = 200
+"""A change of so many units is made in one transaction; a larger one in a staged layer, in many."""
+UNITS_A_TRANSACTION = 50
+"""How many units one of those writes or removes: one or two hundredths of a second of SQLite's only writer."""
+_STAGED = KnowledgeLayer.Kind.STAGED
+_GIVEN_UP_AFTER = timedelta(minutes=10)
+"""For so long nobody has written to a staged layer: whoever filled it is gone."""
+
+
+type Watch = Callable[[int], object]
+"""Called between transactions with how many units are written so far; what it raises ends the work."""
+
+
+def unwatched(written_count: int) -> None:
+    """Let it go on: for those who load something without anybody waiting."""
+
+
+@contextlib.contextmanager
+def staging(parent: KnowledgeLayer | None) -> Iterator[KnowledgeLayer]:
+    """Return a new staged layer on `parent`, if any; unless it was published, it is removed when the block fails."""
+    layer = create_layer(_STAGED, parent)
+    try:
+        yield layer
+    except BaseException:
+        with contextlib.suppress(DatabaseError):  # what cannot be removed now is swept later
+            drop_staged(layer.pk)
+        raise
+
+
+@durable_later()
+def fill(
+    layer: KnowledgeLayer,
+    units: Sequence[KnowledgeUnit],
+    origin: KnowledgeSource | None = None,
+    watch: Watch = unwatched,
+    entries: Mapping[str, IndexEntry] = UNKNOWN,
+) -> None:
+    """Write units into a staged layer, each batch in a transaction of its own; `entries` as for `indexed`."""
+    for number, batch in enumerate(batched(units, UNITS_A_TRANSACTION, strict=False)):
+        watch(number * UNITS_A_TRANSACTION)
+        found = indexed(batch, entries)
+        with transaction.atomic():
+            insert_indexed(locked_staged(layer.pk), found, origin)
+
+
+@durable_later()
+def hide_in_batches(layer: KnowledgeLayer, origins: Sequence[KnowledgeSource], watch: Watch = unwatched) -> None:
+    """Hide what other layers hold of a source from a staged layer, each batch in a transaction of its own."""
+    pks = not_removed(layer, LayerUnit.objects.filter(origin__in=origins)).values_list("pk", flat=True)
+    for batch in batched(list(pks), UNITS_A_TRANSACTION, strict=False):
+        watch(0)
+        with transaction.atomic():
+            hide_units(locked_staged(layer.pk), LayerUnit.objects.filter(pk__in=batch))
+
+
+def locked_staged(layer_pk: int) -> KnowledgeLayer:
+    """Return the staged layer as it now is, locked until the end of the running transaction, and note that it is used.
+
+    Raises:
+        Conflict: it was taken for left over, because nobody wrote to it for too long.
+    """
+    layer = get_row(KnowledgeLayer, lock=True, pk=layer_pk, kind=_STAGED, worked_at=PRESENT)
+    if layer is None:
+        raise Conflict("Loading the source took too long and was given up; nothing of it was stored.")
+    layer.worked_at = timezone.now()
+    save_columns(layer, "worked_at")
+    return layer
+
+
+def staged_on(layer_pk: int, parent: KnowledgeLayer) -> KnowledgeLayer:
+    """Return the locked staged layer on top of `parent` as it now is, moved there if something came between."""
+    layer = locked_staged(layer_pk)
+    if layer.ancestry != parent.chain:
+        restack_layer(layer, parent)
+    return layer
+
+
+def abandon(layers: QuerySet[KnowledgeLayer]) -> None:
+    """Leave unsealed layers that nothing points at any more to the sweeper.
+
+    Whoever is staging something on one of them finds that it has to be moved.
+    """
+    pks = list(layers.filter(sealed_at=None).values_list("pk", flat=True))
+    KnowledgeLayer.objects.filter(parent__in=pks, kind=_STAGED).update(parent=None, ancestry=[])
+    KnowledgeLayer.objects.filter(pk__in=pks).update(parent=None, kind=_STAGED)
+
+
+def sweep_staged(*, alone: bool = False) -> int:
+    """Remove staged layers that nobody has written to for long; gives how many.
+
+    Args:
+        alone: no other process serves this database and nothing is being loaded: all of them are left over.
+    """
+    found = KnowledgeLayer.objects.filter(kind=_STAGED)
+    unused = found if alone else found.filter(worked_at__lt=timezone.now() - _GIVEN_UP_AFTER)
+    unused.update(worked_at=None)  # from here on nobody writes to them or publishes them
+    left_over = list(found.filter(worked_at=None).order_by("-pk").values_list("pk", flat=True))
+    for layer_pk in left_over:
+        drop_staged(layer_pk)
+    return len(left_over)
+
+
+def drop_staged(layer_pk: int) -> None:
+    """Remove a staged layer, a batch of units a transaction; one that was published meanwhile stays."""
+    while _drop_batch(layer_pk):
+        pass
+
+
+@transaction.atomic
+def _drop_batch(layer_pk: int) -> bool:
+    """Remove some of the layer's units, or else the layer; tells whether something is left."""
+    if not KnowledgeLayer.objects.select_for_update().filter(pk=layer_pk, kind=_STAGED).exists():
+        return False
+    units = LayerUnit.objects.filter(layer_id=layer_pk).order_by().values_list("pk", flat=True)
+    pks = list(units[:UNITS_A_TRANSACTION])
+    if not pks:
+        drop_layer(layer_pk)
+        return False
+    Posting.objects.filter(unit_id__in=pks).delete()
+    HiddenUnit.objects.filter(unit_id__in=pks).delete()
+    LayerUnit.objects.filter(pk__in=pks).delete()
+    return True

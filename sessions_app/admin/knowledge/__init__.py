@@ -1,0 +1,1 @@
+"""Knowledge bases in the admin."""

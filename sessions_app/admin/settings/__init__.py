@@ -1,0 +1,1 @@
+"""Projects, keys and plugins in the admin."""

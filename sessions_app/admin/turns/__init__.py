@@ -1,0 +1,1 @@
+"""Turns and ratings in the admin."""

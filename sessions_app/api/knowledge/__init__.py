@@ -1,0 +1,1 @@
+"""Endpoints of knowledge bases and drafts."""

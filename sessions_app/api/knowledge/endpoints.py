@@ -1,0 +1,176 @@
+"""Knowledge bases: made, listed, read, restored, compacted [API-9, KB-1, KB-13]."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
+from sessions_app.api.knowledge.source_stream import source_answer
+from sessions_app.api.sessions.content_payloads import quarantined_payload, source_payload
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.parsers import JSONObjectParser, UploadParser
+from sessions_app.api.shell.requests import (
+    KBCreateRequest,
+    PageQuery,
+    RestoreRequest,
+    SourceRequest,
+    StreamQuery,
+    UploadRequest,
+    sends_file,
+    upload_of,
+)
+from sessions_app.api.shell.views import ApiView
+from sessions_app.ingest.load import OnStage, load_source
+from sessions_app.queries.knowledge.bases import (
+    knowledge_base,
+    knowledge_bases,
+    quarantined_of_base,
+    revisions,
+    sources,
+    stale_source_keys,
+)
+from sessions_app.queries.paging import number, page, text
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase
+
+_DEFAULT_FIRST = (("-is_default", number), ("name", text), ("id", number))
+
+
+def repository(base: "KnowledgeBase") -> dict[str, Any]:
+    """Return a base's record [KB-1]."""
+    return {
+        "id": base.kb_id,
+        "kbId": base.kb_id,
+        "name": base.name,
+        "createdAt": base.created_at,
+        "updatedAt": base.updated_at,
+        "parentKbId": base.parent.kb_id if base.parent else None,
+        "isDefault": base.is_default,
+        "sourceCount": base.source_count,
+        "unitCount": base.head.unit_count,
+        "revision": base.revision,
+    }
+
+
+class KnowledgeBases(ApiView):
+    """The project's knowledge bases."""
+
+    @schemas.kb_list
+    def get(self, request: Request) -> Response:
+        """List bases, the default one first, then by name."""
+        query = self.parameters(PageQuery)
+        found = knowledge_bases(self.project)
+        rows, next_cursor = page(found, _DEFAULT_FIRST, query["limit"], query.get("cursor"))
+        return Response({"kbs": [repository(row) for row in rows], "next_cursor": next_cursor})
+
+    @schemas.kb_create
+    def post(self, request: Request) -> Response:
+        """Make an empty base; names need not be unique [API-13]."""
+        base = create_base(self.project, self.body(KBCreateRequest).get("name") or "")
+        return Response(
+            {
+                "id": base.kb_id,
+                "kb_id": base.kb_id,
+                "kb_name": base.name,
+                "created_at": base.created_at,
+                "updated_at": base.updated_at,
+                "parent_kb_id": None,
+                "is_default": base.is_default,
+            },
+            status=201,
+        )
+
+
+class OneKnowledgeBase(ApiView):
+    """One knowledge base."""
+
+    @schemas.kb_read
+    def get(self, request: Request, kb_id: str) -> Response:
+        """Read the base; `default` is an alias for the project's default one [O-25]."""
+        return Response(repository(knowledge_base(self.project, kb_id)))
+
+
+class Revisions(ApiView):
+    """What a base was."""
+
+    @schemas.kb_revisions
+    def get(self, request: Request, kb_id: str) -> Response:
+        """List its revisions, the newest first."""
+        query, base = self.parameters(PageQuery), knowledge_base(self.project, kb_id)
+        rows, next_cursor = page(revisions(base), (("-revision", number),), query["limit"], query.get("cursor"))
+        listed = [
+            {
+                "revision": row.revision,
+                "reason": row.reason,
+                "createdAt": row.created_at,
+                "unitCount": row.layer.unit_count,
+                "isCurrent": row.revision == base.revision,
+            }
+            for row in rows
+        ]
+        return Response({"revisions": listed, "next_cursor": next_cursor})
+
+
+class Restore(ApiView):
+    """Going back to an earlier revision."""
+
+    @schemas.kb_restore
+    def post(self, request: Request, kb_id: str) -> Response:
+        """Make a new revision that shows what an earlier one showed [KB-13]."""
+        base, body = knowledge_base(self.project, kb_id), self.body(RestoreRequest)
+        expected = body.get("expected_revision")
+        restored = restore_revision(base, body["revision"], actor=self.access.actor, expected=expected)
+        return Response(repository(restored))
+
+
+class Compaction(ApiView):
+    """A shorter chain of layers."""
+
+    @schemas.kb_compact
+    def post(self, request: Request, kb_id: str) -> Response:
+        """Ask for it; it is done in the background."""
+        return Response(repository(ask_for_compaction(knowledge_base(self.project, kb_id))), status=202)
+
+
+class Sources(ApiView):
+    """The texts that a base's units were made from."""
+
+    parser_classes = (JSONObjectParser, UploadParser)
+
+    @schemas.source_list
+    def get(self, request: Request, kb_id: str) -> Response:
+        """List sources, the newest first, without their texts."""
+        query = self.parameters(PageQuery)
+        base = knowledge_base(self.project, kb_id)
+        rows, next_cursor = page(sources(base), (("-id", number),), query["limit"], query.get("cursor"))
+        stale = stale_source_keys(base.head)
+        listed = [source_payload(row, stale) for row in rows]
+        return Response({"sources": listed, "next_cursor": next_cursor})
+
+    @schemas.source_add
+    def post(self, request: Request, kb_id: str) -> HttpResponseBase:
+        """Add a text or file; the same `source_id` again replaces that source, for sessions that mount from now on."""
+        base, streams = knowledge_base(self.project, kb_id), self.parameters(StreamQuery)["stream"]
+        upload = upload_of(self.body(UploadRequest if sends_file(request.data) else SourceRequest))
+
+        def work(told: OnStage) -> dict[str, Any]:
+            loaded = load_source(base, upload, told)
+            return {"kb_id": base.kb_id, **source_payload(loaded.source), "unchanged": loaded.is_unchanged}
+
+        return source_answer(self, work, status=201, streams=streams)
+
+
+class Quarantine(ApiView):
+    """Parts of the base's sources that did not become units."""
+
+    @schemas.kb_quarantine
+    def get(self, request: Request, kb_id: str) -> Response:
+        """List them, the newest first, with the reasons [KB-19]."""
+        query = self.parameters(PageQuery)
+        found = quarantined_of_base(knowledge_base(self.project, kb_id))
+        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
+        return Response({"chunks": [quarantined_payload(row) for row in rows], "next_cursor": next_cursor})

@@ -1,0 +1,76 @@
+"""What a session does with knowledge bases: mount one, save what it learned, fork [API-9, KB-8, KB-10, KB-12]."""
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.knowledge.forks import fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.api.sessions.endpoints import read_metadata
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.requests import KBForkRequest, KBMountRequest, KBSaveRequest
+from sessions_app.api.shell.views import ApiView
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.sessions.lookups import session
+
+
+class LoadKB(ApiView):
+    """Mounting a base."""
+
+    reason = "load-api"
+
+    @schemas.kb_load
+    def post(self, request: Request, session_id: str) -> Response:
+        """Mount the base as it is now; units, messages and preferences of the session stay [KB-9]."""
+        body = self.body(KBMountRequest)
+        found, base = session(self.project, session_id), knowledge_base(self.project, body["kb_id"])
+        mount_base(
+            found, base, reason=self.reason, discard_draft=body["discard_draft"], wait_ms=body["wait_ms"],
+            actor=self.access.actor,
+        )  # fmt: skip
+        return Response(read_metadata(self.project, session_id))
+
+
+class MountKB(LoadKB):
+    """The same under its other name, which is the reason that plugins hear [PL-43]."""
+
+    reason = "mount-api"
+
+    @schemas.kb_mount
+    def post(self, request: Request, session_id: str) -> Response:
+        """Mount the base as it is now."""
+        return super().post(request, session_id)
+
+
+class SaveKB(ApiView):
+    """Saving what the session has."""
+
+    @schemas.kb_save
+    def post(self, request: Request, session_id: str) -> Response:
+        """Save draft and journal into the mounted base, another one, or a new one [KB-10]."""
+        body = self.body(KBSaveRequest)
+        found, target_id = session(self.project, session_id), body.get("target_kb_id")
+        save_session_kb(
+            found,
+            target=knowledge_base(self.project, target_id) if target_id else None,
+            name=body.get("name"),
+            fork=body["fork"],
+            include_conversation_units=body["include_conversation_units"],
+            expected_revision=body.get("expected_revision"),
+            wait_ms=body["wait_ms"],
+            actor=self.access.actor,
+        )
+        return Response(read_metadata(self.project, session_id))
+
+
+class ForkKB(ApiView):
+    """A base of the session's own."""
+
+    @schemas.kb_fork
+    def post(self, request: Request, session_id: str) -> Response:
+        """Make a base of what the session sees and mount it [KB-12]."""
+        body = self.body(KBForkRequest)
+        fork_session_kb(
+            session(self.project, session_id), body.get("name"), wait_ms=body["wait_ms"],
+            include_conversation_units=body["include_conversation_units"], actor=self.access.actor,
+        )  # fmt: skip
+        return Response(read_metadata(self.project, session_id))

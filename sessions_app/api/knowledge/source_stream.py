@@ -1,0 +1,81 @@
+"""A source on its way as a stream of server-sent events: how far it is, and at last what came of it [API-5, API-17]."""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from django.db import connections
+from django.http import HttpResponseBase
+from rest_framework.response import Response
+from rest_framework.utils.encoders import JSONEncoder
+
+from sessions_app.api.shell.errors import body_of, error_body
+from sessions_app.api.shell.views import ApiView
+from sessions_app.api.turns.sse import Feed, event_stream
+from sessions_app.api.turns.stream_threads import StreamThreads
+from sessions_app.ingest.load import OnStage
+
+SOURCES_AT_ONCE = 8
+"""Streamed sources that are worked on at a time, each held in memory; one more is refused."""
+_TELL_SECONDS = 0.1
+
+_threads = StreamThreads("source", SOURCES_AT_ONCE)
+
+
+def source_answer(
+    view: ApiView, work: Callable[[OnStage], dict[str, Any]], *, status: int, streams: bool
+) -> HttpResponseBase:
+    """Return what `work` gives: whole, or after the stages that it tells of.
+
+    The work goes on when the client of a stream has gone.
+
+    Raises:
+        Unavailable: SERVER_BUSY, as many are streamed as may be.
+        Exception: whatever refused the source before anything was told of it.
+    """
+    if not streams:
+        return Response(work(lambda stage, done, of: None), status=status)
+    feed, refused = Feed(), list[Exception]()
+    _threads.start(lambda: _run(view, work, feed, refused))
+    if feed.first() is None:
+        raise refused[0]
+
+    def interrupted() -> list[tuple[str, dict[str, Any]]]:
+        message = "The server was stopped while this source was read; nothing of it was stored."
+        error = error_body(
+            "TURN_INTERRUPTED", message, module="kernel", request_id=view.request_id, session_id=view.session_id
+        )
+        return [("error", error)]
+
+    return event_stream(feed, interrupted, {"X-Request-Id": view.request_id})
+
+
+def _run(view: ApiView, work: Callable[[OnStage], dict[str, Any]], feed: Feed, refused: list[Exception]) -> None:
+    try:
+        made = work(_telling(feed))
+        feed.put("response.completed", json.loads(json.dumps(made, cls=JSONEncoder)))  # times as in a plain answer
+    except Exception as error:
+        if feed.has_begun:
+            feed.put("error", body_of(error, view.request_id, view.session_id))
+        else:
+            refused.append(error)
+    finally:
+        try:
+            connections.close_all()  # such a thread is seldom used: it keeps none
+        finally:
+            feed.end()
+
+
+def _telling(feed: Feed) -> OnStage:
+    """Return what puts stages into the feed: the first of each, then some a second."""
+    last: tuple[str, float] = ("", 0.0)
+
+    def tell(stage: str, done: int, of: int) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if stage != last[0] or now - last[1] >= _TELL_SECONDS:
+            last = (stage, now)
+            feed.put("progress", {"type": "source", "stage": stage, "done": done, "of": of})
+
+    return tell

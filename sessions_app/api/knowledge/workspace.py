@@ -1,0 +1,99 @@
+"""What a session works on and has not saved: its draft over the mounted base [API-9, KB-5, KB-6]."""
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.actions.knowledge.drafts import remove_source
+from sessions_app.api.knowledge.source_stream import source_answer
+from sessions_app.api.sessions.content_payloads import source_payload
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.parsers import JSONObjectParser, UploadParser
+from sessions_app.api.shell.requests import (
+    PAGE_LIMIT,
+    PageQuery,
+    SessionUploadRequest,
+    StagedSourceRequest,
+    StreamQuery,
+    WaitQuery,
+    sends_file,
+    upload_of,
+)
+from sessions_app.api.shell.views import ApiView
+from sessions_app.ingest.load import OnStage, stage_file
+from sessions_app.queries.knowledge.bases import stale_source_keys, workspace_sources
+from sessions_app.queries.paging import number, page
+from sessions_app.queries.sessions.lookups import last_saved_at, session
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+
+def workspace_payload(found: "Session", limit: int, cursor: str | None = None) -> dict[str, Any]:
+    """Return the workspace with a page of its sources, the newest first; journals are counted and not listed."""
+    rows, next_cursor = page(workspace_sources(found), (("-id", number),), limit, cursor)
+    stale = stale_source_keys(found.draft)
+    return {
+        "session_id": found.session_id,
+        "kb_id": found.mounted_kb.kb_id,
+        "kb_name": found.mounted_kb.name,
+        "workspace": {
+            "mountedKbId": found.mounted_kb.kb_id,
+            "mountedKbName": found.mounted_kb.name,
+            "dirty": found.is_dirty,
+            "sourceCount": found.draft.source_count,
+            "unitCount": found.draft.unit_count,
+            "lastSavedAt": last_saved_at(found),
+            "sources": [source_payload(row, stale) for row in rows],
+        },
+        "next_cursor": next_cursor,
+    }
+
+
+class Workspace(ApiView):
+    """The session's draft."""
+
+    @schemas.workspace_read
+    def get(self, request: Request, session_id: str) -> Response:
+        """Read what the draft shows: the mounted base with what is not saved."""
+        query = self.parameters(PageQuery)
+        return Response(workspace_payload(session(self.project, session_id), query["limit"], query.get("cursor")))
+
+
+class WorkspaceSources(ApiView):
+    """Sources staged in the draft."""
+
+    parser_classes = (JSONObjectParser, UploadParser)
+
+    @schemas.workspace_stage
+    def post(self, request: Request, session_id: str) -> HttpResponseBase:
+        """Stage a text or file; no base changes before a save or a fork [KB-6]."""
+        found, streams = session(self.project, session_id), self.parameters(StreamQuery)["stream"]
+        self.session_id = found.session_id
+        body = self.body(SessionUploadRequest if sends_file(request.data) else StagedSourceRequest)
+        upload = upload_of(body)
+
+        def work(told: OnStage) -> dict[str, Any]:
+            staged = stage_file(found, upload, told, wait_ms=body["wait_ms"])
+            return {
+                **source_payload(staged.source),
+                "unchanged": staged.is_unchanged,
+                "kb_id": staged.session.mounted_kb.kb_id,
+                "workspace_dirty": staged.session.is_dirty,
+                "seed_detector_plugin": staged.seed_detector,
+            }
+
+        return source_answer(self, work, status=200, streams=streams)
+
+
+class OneWorkspaceSource(ApiView):
+    """One source that the draft shows."""
+
+    @schemas.workspace_remove
+    def delete(self, request: Request, session_id: str, source_id: str) -> Response:
+        """Take it out of the draft, also one of the mounted base; the base keeps it until a save."""
+        wait_ms = self.parameters(WaitQuery)["wait_ms"]
+        remove_source(session(self.project, session_id), source_id, wait_ms=wait_ms)
+        return Response(workspace_payload(session(self.project, session_id), PAGE_LIMIT))

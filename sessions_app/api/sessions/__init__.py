@@ -1,0 +1,1 @@
+"""Endpoints of sessions and of what they hold."""

@@ -1,0 +1,135 @@
+"""What a session holds: messages, units, mounts; material loaded into it; and the whole as a file [O-52, S-32]."""
+
+from django.http import HttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.api.sessions.content_payloads import (
+    message_payload,
+    mount_payload,
+    quarantined_payload,
+    step_payload,
+    unit_payload,
+)
+from sessions_app.api.sessions.export import exported_file
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.parsers import JSONObjectParser, UploadParser
+from sessions_app.api.shell.requests import (
+    ContextRequest,
+    ExportQuery,
+    PageQuery,
+    SessionUploadRequest,
+    UnitListQuery,
+    sends_file,
+    upload_of,
+)
+from sessions_app.api.shell.views import ApiView
+from sessions_app.ingest.load import load_context
+from sessions_app.queries.knowledge.bases import quarantined_of_session
+from sessions_app.queries.paging import number, page
+from sessions_app.queries.sessions.lookups import messages, mounts, session, unit, units
+from sessions_app.queries.turns.registry import unit_life
+
+LEDGER_STEPS_MAX = 200
+CONTEXT_NAME = "session-context.txt"
+
+
+class Messages(ApiView):
+    """The conversation."""
+
+    @schemas.message_list
+    def get(self, request: Request, session_id: str) -> Response:
+        """List messages, the first first."""
+        query = self.parameters(PageQuery)
+        found = messages(session(self.project, session_id))
+        rows, next_cursor = page(found, (("sequence", number),), query["limit"], query.get("cursor"))
+        return Response({"messages": [message_payload(row) for row in rows], "next_cursor": next_cursor})
+
+
+class Units(ApiView):
+    """What the conversation and context loads taught the session."""
+
+    @schemas.unit_list
+    def get(self, request: Request, session_id: str) -> Response:
+        """List units, the oldest first."""
+        query = self.parameters(UnitListQuery)
+        found = units(session(self.project, session_id), query.get("state"))
+        rows, next_cursor = page(found, (("id", number),), query["limit"], query.get("cursor"))
+        return Response({"units": [unit_payload(row) for row in rows], "next_cursor": next_cursor})
+
+
+class OneUnit(ApiView):
+    """One unit and its ledger."""
+
+    @schemas.unit_read
+    def get(self, request: Request, session_id: str, unit_id: str) -> Response:
+        """Read the unit with the newest steps of its life and how many there are."""
+        owner = session(self.project, session_id)
+        row = unit(owner, unit_id)
+        steps = unit_life(owner, unit_id)
+        newest = [step_payload(step) for step in steps[-LEDGER_STEPS_MAX:]]
+        return Response({**unit_payload(row), "steps": newest, "step_count": len(steps)})
+
+
+class Mounts(ApiView):
+    """Which bases the session could see, and when."""
+
+    @schemas.mount_list
+    def get(self, request: Request, session_id: str) -> Response:
+        """List mounts, the newest first."""
+        query = self.parameters(PageQuery)
+        found = mounts(session(self.project, session_id))
+        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
+        return Response({"mounts": [mount_payload(row) for row in rows], "next_cursor": next_cursor})
+
+
+class Context(ApiView):
+    """Material the session should know."""
+
+    parser_classes = (JSONObjectParser, UploadParser)
+
+    @schemas.context_load
+    def post(self, request: Request, session_id: str) -> Response:
+        """Load material straight into the session's units; no message, and the draft stays clean [S-33]."""
+        body = self.body(SessionUploadRequest if sends_file(request.data) else ContextRequest)
+        upload = upload_of(body, CONTEXT_NAME)
+        loaded = load_context(session(self.project, session_id), upload, wait_ms=body["wait_ms"])
+        owner = loaded.load.session
+        return Response(
+            {
+                "session_id": owner.session_id,
+                "sourceId": loaded.source_id,
+                "name": upload.name,
+                "unitCount": loaded.load.unit_count,
+                "addedUnitCount": loaded.load.added_count,
+                "droppedUnitCount": loaded.load.dropped_count,
+                "quarantinedChunkCount": loaded.quarantined_count,
+                "session_context_unit_count": owner.unit_count,
+                "kb_id": owner.mounted_kb.kb_id,
+                "kb_name": owner.mounted_kb.name,
+                "workspace_dirty": owner.is_dirty,
+                "seed_detector_plugin": loaded.seed_detector,
+            }
+        )
+
+
+class Quarantine(ApiView):
+    """Parts of loaded material that did not become units."""
+
+    @schemas.session_quarantine
+    def get(self, request: Request, session_id: str) -> Response:
+        """List them, the newest first, with the reasons [KB-19]."""
+        query = self.parameters(PageQuery)
+        found = quarantined_of_session(session(self.project, session_id))
+        rows, next_cursor = page(found, (("-id", number),), query["limit"], query.get("cursor"))
+        return Response({"chunks": [quarantined_payload(row) for row in rows], "next_cursor": next_cursor})
+
+
+class Export(ApiView):
+    """The session as a file to keep or send."""
+
+    @schemas.session_export
+    def get(self, request: Request, session_id: str) -> HttpResponse:
+        """Return the conversation as Markdown, or what the session holds as JSON, without the traces of its turns."""
+        form = self.parameters(ExportQuery)["format"]
+        return exported_file(session(self.project, session_id), form)

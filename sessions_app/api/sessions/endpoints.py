@@ -1,0 +1,145 @@
+"""Sessions: made, listed, read, named, ended [API-9, O-16, O-22, S-4]."""
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mrpvm.conversation.flags import ALIASES, flags_in
+from mrpvm.conversation.flags import NAMES as FLAGS
+from mrpvm.errors import NotFound
+from sessions_app.actions.sessions.session import change_session, create_session, delete_session
+from sessions_app.actions.sessions.slots import waiting_for_slot
+from sessions_app.api.sessions.skill_payloads import identity_payload, snapshot_payload
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.requests import (
+    SessionCreateRequest,
+    SessionListQuery,
+    SessionPatchRequest,
+    choices_of,
+)
+from sessions_app.api.shell.views import ApiView
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.paging import number, page, when
+from sessions_app.queries.sessions.lookups import counted_session, filtered_sessions, session, status_of
+from sessions_app.queries.settings.model_roles import session_config
+
+if TYPE_CHECKING:
+    from sessions_app.models import Project, Session
+
+_LATEST_FIRST = (("-last_activity_at", when), ("-id", number))
+
+
+def metadata(found: "Session") -> dict[str, Any]:
+    """Return what a session that has its counts reports of itself [S-4]."""
+    return {
+        "session_id": found.session_id,
+        "title": found.title,
+        "label": found.label,
+        "status": status_of(found),
+        "created_at": found.created_at,
+        "last_activity_at": found.last_activity_at,
+        "expires_at": found.expires_at,
+        "message_count": found.message_count,
+        "session_context_unit_count": found.unit_count,
+        "pending_turn_context_unit_count": found.pending_unit_count,  # type: ignore[attr-defined]
+        **_choices(found),
+        "flags": found.flags,
+        "workspace_source_count": found.draft.source_count,
+        "workspace_unit_count": found.draft.unit_count,
+        "workspace_last_saved_at": found.saved_at,  # type: ignore[attr-defined]
+        "explainability_turn_count": found.turn_count,  # type: ignore[attr-defined]
+        "failed_turn_count": found.failed_turn_count,
+    }
+
+
+def _choices(found: "Session") -> dict[str, Any]:
+    return {
+        "planner_plugin": found.preferred_planner_plugin,
+        "seed_detector_plugin": found.preferred_seed_detector_plugin,
+        "kb_plugin": found.preferred_kb_plugin,
+        "goal_solver_plugin": found.preferred_goal_solver_plugin,
+        "deliberation_level": found.preferred_deliberation_level,
+        "model": found.preferred_model,
+        "kb_id": found.mounted_kb.kb_id,
+        "kb_name": found.mounted_kb.name,
+        "workspace_dirty": found.is_dirty,
+    }
+
+
+def read_metadata(project: "Project", session_id: str) -> dict[str, Any]:
+    """Return a session's metadata as it is now; SESSION_NOT_FOUND if the project has none of this id."""
+    found = counted_session(project, session_id)
+    return metadata(found) | _frozen(found)
+
+
+def _frozen(found: "Session") -> dict[str, Any]:
+    """Return what the session keeps until it is told otherwise [L-1]."""
+    return {
+        **identity_payload(found),
+        "skill_snapshot": snapshot_payload(found),
+        "model_config": session_config(found),
+        "planner_statistics_frozen": found.planner_statistics is not None,
+    }
+
+
+class Sessions(ApiView):
+    """The project's sessions."""
+
+    @schemas.session_list
+    def get(self, request: Request) -> Response:
+        """List sessions, the latest activity first."""
+        query = self.parameters(SessionListQuery)
+        found = filtered_sessions(
+            self.project, words=query.get("q"), status=query.get("status"), kb_id=query.get("kb_id")
+        )
+        rows, next_cursor = page(found, _LATEST_FIRST, query["limit"], query.get("cursor"))
+        return Response({"sessions": [metadata(row) for row in rows], "next_cursor": next_cursor})
+
+    @schemas.session_create
+    def post(self, request: Request) -> Response:
+        """Make a session and mount its base, or nothing at all [S-8]."""
+        body = self.body(SessionCreateRequest)
+        kb_id = body.get("kb_id")
+        base = None if kb_id is None else knowledge_base(self.project, kb_id)
+        flags = flags_in(dict(request.data))
+        made = create_session(
+            self.project, choices_of(body), base=base, title=body.get("title"), flags=flags,
+            freeze_planner_statistics=body["freeze_planner_statistics"],
+        )  # fmt: skip
+        return Response(
+            {
+                "session_id": made.session_id,
+                "title": made.title,
+                "created_at": made.created_at,
+                "expires_at": made.expires_at,
+                **_choices(made),
+                **_frozen(made),
+            },
+            status=201,
+        )
+
+
+class OneSession(ApiView):
+    """One session."""
+
+    @schemas.session_read
+    def get(self, request: Request, session_id: str) -> Response:
+        """Read the metadata; reading is no activity [S-13], and an expired session stays readable [O-15]."""
+        return Response(read_metadata(self.project, session_id))
+
+    @schemas.session_patch
+    def patch(self, request: Request, session_id: str) -> Response:
+        """Name the session or take its name away, and choose its policies; what is not named stays."""
+        body, found = self.body(SessionPatchRequest), session(self.project, session_id)
+        named = {name: value for name, value in dict(request.data).items() if ALIASES.get(name, name) in FLAGS}
+        waiting_for_slot(body["wait_ms"], lambda: change_session(found, {"flags": named, **body}))
+        return Response(read_metadata(self.project, session_id))
+
+    @schemas.session_delete
+    def delete(self, request: Request, session_id: str) -> Response:
+        """End the session; one that is gone already, or was never there, is fine too [S-18]."""
+        with suppress(NotFound):
+            delete_session(session(self.project, session_id))
+        return Response(status=204)

@@ -1,0 +1,155 @@
+"""A session as a file: Markdown for people, JSON with what the session holds."""
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpResponse
+
+from sessions_app.api.sessions.content_payloads import (
+    memory_payload,
+    message_payload,
+    mount_payload,
+    remembered_payload,
+    source_payload,
+    unit_payload,
+)
+from sessions_app.queries.knowledge.bases import draft_sources
+from sessions_app.queries.sessions.frozen_content import agents_of, personas_of, skills_of
+from sessions_app.queries.sessions.lookups import messages, mounts, units
+from sessions_app.queries.sessions.memory import remembered_by
+from sessions_app.queries.sessions.remembered import all_remembered
+from sessions_app.queries.turns.registry import registry
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Session
+
+FORMAT_VERSION = 1
+
+
+def exported_file(session: "Session", form: str) -> HttpResponse:
+    """Return the session as a download in `markdown` or `json`."""
+    if form == "json":
+        text = json.dumps(document(session), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
+        kind, ending = "application/json", "json"
+    else:
+        text, kind, ending = markdown(session), "text/markdown; charset=utf-8", "md"
+    name = re.sub(r"[^A-Za-z0-9._-]", "_", session.session_id)
+    return HttpResponse(
+        text, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'}
+    )
+
+
+def markdown(session: "Session") -> str:
+    """Return the conversation to read: who said what, when, and which turn answered."""
+    lines = [
+        f"# {' '.join(session.label.split())}",
+        "",
+        f"- Session: `{session.session_id}`",
+        f"- Knowledge base: {session.mounted_kb.name}",
+        f"- Begun: {_time(session.created_at)}",
+    ]
+    for message in messages(session):
+        turn = f", turn `{message.turn.request_id}`" if message.turn else ""
+        lines += ["", f"## {message.get_role_display()}", "", f"*{_time(message.created_at)}{turn}*"]
+        lines += ["", message.content.rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def document(session: "Session") -> dict[str, Any]:
+    """Return what the session holds.
+
+    Left out are the traces of turns, the events and ledger of the session, the texts of staged sources, what is in
+    quarantine, and the knowledge of bases.
+    """
+    return {
+        "format": "mrpvm-session",
+        "version": FORMAT_VERSION,
+        "session": _head(session),
+        "messages": [message_payload(row) for row in messages(session)],
+        "units": [unit_payload(row) for row in units(session)],
+        "draft_sources": [source_payload(row) for row in draft_sources(session)],
+        "memory": memory_payload(*remembered_by(session)),
+        "remembered": [remembered_payload(row) for row in all_remembered(session)],
+        "mounts": [mount_payload(row) for row in mounts(session)],
+        "turns": [_turn(row) for row in registry(session)],
+    }
+
+
+def _head(session: "Session") -> dict[str, Any]:
+    return {
+        "session_id": session.session_id,
+        "title": session.title,
+        "created_at": session.created_at,
+        "last_activity_at": session.last_activity_at,
+        "expires_at": session.expires_at,
+        "forked_from": _origin(session),
+        "metadata": session.metadata,
+        "flags": session.flags,
+        "summary": session.summary,
+        "system_prompt": session.system_prompt,
+        "planner_plugin": session.preferred_planner_plugin,
+        "seed_detector_plugin": session.preferred_seed_detector_plugin,
+        "kb_plugin": session.preferred_kb_plugin,
+        "goal_solver_plugin": session.preferred_goal_solver_plugin,
+        "deliberation_level": session.preferred_deliberation_level,
+        "model": session.preferred_model,
+        "model_config": session.model_config,
+        "grounding": session.grounding or None,
+        "active_agent": session.active_agent,
+        "active_persona": session.active_persona,
+        "active_style": session.active_style,
+        "skill_snapshot": {"version": session.snapshot_version, **skills_of(session).as_record()},
+        "personas": personas_of(session).as_record()["personas"],
+        "agents": agents_of(session).as_record()["agents"],
+    }
+
+
+def _origin(session: "Session") -> dict[str, Any] | None:
+    """Return where the session branched off; `sequence` is the place of the last message it took over."""
+    if session.forked_from is None:
+        return None
+    return {
+        "session_id": session.forked_from.session_id,
+        "sequence": session.forked_at,
+        "reason": session.fork_reason,
+    }
+
+
+def _turn(row: "ExplainabilityTurn") -> dict[str, Any]:
+    return {
+        "request_id": row.request_id,
+        "turn_index": row.turn_index,
+        "status": row.status,
+        "answer_status": row.answer_status,
+        "answer_basis": row.answer_basis or None,
+        "created_at": row.created_at,
+        "finished_at": row.finished_at,
+        "duration_ms": row.duration_ms,
+        "user_message": row.user_message,
+        "kind": row.kind,
+        "planner_plugin": row.planner_plugin,
+        "seed_detector_plugin": row.seed_detector_plugin,
+        "kb_plugin": row.kb_plugin,
+        "goal_solver_plugin": row.goal_solver_plugin,
+        "deliberation_level": row.deliberation_level,
+        "model": row.model,
+        "is_grounded": row.is_grounded,
+        "client_request": row.client_request,
+        "context_report": row.context_report,
+        "response_document": row.response_document,
+        "command_result": row.command_result,
+        "unit_changes": row.unit_changes,
+        "error": row.error,
+        "rating": _rating(row),
+    }
+
+
+def _rating(row: "ExplainabilityTurn") -> dict[str, Any] | None:
+    rating = getattr(row, "rating", None)
+    return rating and {"value": rating.value, "note": rating.note, "rated_at": rating.rated_at}
+
+
+def _time(moment: Any) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S UTC")

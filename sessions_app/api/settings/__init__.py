@@ -1,0 +1,1 @@
+"""Endpoints of model roles and plugins."""

@@ -1,0 +1,1 @@
+"""What every endpoint shares: callers, errors, paging, schema."""

@@ -1,0 +1,83 @@
+"""Who calls: a project's API key, or a member of a project with a login session [O-8, O-25]."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.models import User
+from rest_framework.authentication import BaseAuthentication, SessionAuthentication, get_authorization_header
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.request import Request
+
+from sessions_app.actions.settings.api_keys import find_key
+from sessions_app.queries.settings.projects import membership_of
+
+if TYPE_CHECKING:
+    from sessions_app.models import Project
+
+PROJECT_HEADER = "X-Project"
+"""Which of their projects a logged-in member means, by its slug; without it the default one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """What the caller may do, resolved once a request: everything it sees lies in `project`.
+
+    `caller` counts calls: one for each key or user; `actor` is the person, None for a key.
+    """
+
+    project: "Project"
+    role: str
+    caller: str
+    actor: User | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder:
+    """The user behind an API key, as far as the REST framework asks for one."""
+
+    name: str
+    pk: None = None
+    is_authenticated: bool = True
+    is_active: bool = True
+
+
+class ApiKeyAuthentication(BaseAuthentication):
+    """`Authorization: Bearer mrp_...`."""
+
+    def authenticate(self, request: Request) -> tuple[KeyHolder, Access] | None:
+        """Return the key's access, None when the header names no bearer.
+
+        Raises:
+            AuthenticationFailed: the key is unknown or revoked.
+        """
+        scheme, _, token = get_authorization_header(request).partition(b" ")
+        if scheme.lower() != b"bearer":
+            return None
+        key = find_key(token.strip().decode("latin-1"))
+        if key is None:
+            raise AuthenticationFailed("The API key is unknown or was revoked.")
+        return KeyHolder(key.name), Access(project=key.project, role=key.role, caller=f"key-{key.pk}")
+
+    def authenticate_header(self, request: Request) -> str:
+        """Return what a 401 asks for."""
+        return 'Bearer realm="mrpvm"'
+
+
+class MemberAuthentication(SessionAuthentication):
+    """A browser's login session; writes need the CSRF token."""
+
+    def authenticate(self, request: Request) -> tuple[User, Access] | None:
+        """Return the member's access, None without a login.
+
+        Raises:
+            PermissionDenied: the CSRF token is missing, or the user belongs to no such project.
+        """
+        authenticated = super().authenticate(request)
+        if authenticated is None:
+            return None
+        user = authenticated[0]
+        membership = membership_of(user, request.headers.get(PROJECT_HEADER))
+        if membership is None:
+            raise PermissionDenied("You are not a member of this project.")
+        access = Access(project=membership.project, role=membership.role, caller=f"user-{user.pk}", actor=user)
+        return user, access

@@ -1,0 +1,25 @@
+"""What each role may do: viewers read, editors write, admins manage [O-25]."""
+
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from sessions_app.api.shell.authentication import Access
+from sessions_app.queries.settings.projects import is_at_least
+
+
+class RolePermission(BasePermission):
+    """Lets a caller in whose role is at least that of the view: `viewer` to read, `view.write_role` to write."""
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        """Return whether the request may go on; False for nobody gives 401, for somebody 403."""
+        access = request.auth
+        if not isinstance(access, Access):
+            return False
+        needed = self.needed_role(request, view)
+        self.message = f"Your role here is {access.role}; this needs the role {needed}."
+        return is_at_least(access.role, needed)
+
+    def needed_role(self, request: Request, view: APIView) -> str:
+        """Return the least role that may do this."""
+        return "viewer" if request.method in SAFE_METHODS else getattr(view, "write_role", "editor")

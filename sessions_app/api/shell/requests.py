@@ -1,0 +1,332 @@
+"""What clients send: bodies and query strings, validated as their schema says. Unknown keys are ignored [API-1]."""
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from mrpvm.conversation.flags import ALIASES
+from mrpvm.conversation.flags import NAMES as FLAGS
+from mrpvm.errors import InvalidInput
+from mrpvm.llm.roles import THINKING_LEVELS, VERBOSITIES
+from sessions_app.actions.knowledge.source_rows import SOURCE_NAME_CHARS
+from sessions_app.actions.sessions.session import TITLE_CHARS, Choices
+from sessions_app.api.shell.fields import ChatMessages, HistoryMessages, Text, TextOrNothing, Truth, WholeNumber
+from sessions_app.ingest.load import Upload
+
+INCLUDABLE = ("response_markdown", "details")
+PAGE_LIMIT = 50
+PAGE_LIMIT_MAX = 200
+REVISION_MAX = 2**31 - 1
+
+
+class Coded(serializers.Serializer):
+    """A body whose fields have error codes of their own [API-18]; other fields are INVALID_INPUT."""
+
+    codes: dict[str, str] = {}
+
+    @property
+    def fields(self) -> Any:
+        """Return the fields, made once for all bodies of this shape: none of them keeps anything of a body."""
+        return _fields_of(type(self))
+
+    def is_valid(self, *, raise_exception: bool = False) -> bool:
+        """Return whether the body holds.
+
+        Raises:
+            InvalidInput: under the code of the first field that does not hold.
+        """
+        valid = super().is_valid(raise_exception=False)
+        for name, problems in self.errors.items():
+            if name in self.codes:
+                raise InvalidInput(f"{name}: {_first(problems)}", code=self.codes[name])
+        return super().is_valid(raise_exception=raise_exception) if not valid else True
+
+
+@cache
+def _fields_of(shape: type[Coded]) -> Any:
+    return super(Coded, shape()).fields
+
+
+def _first(problems: Any) -> str:
+    return str(problems[0]) if isinstance(problems, list) and problems else str(problems)
+
+
+class ChoicesFields(Coded):
+    """Which plugins, level and model to use; null or absent is no choice [S-19, S-26]."""
+
+    planner_plugin = Text(required=False, allow_null=True)
+    seed_detector_plugin = Text(required=False, allow_null=True)
+    kb_plugin = Text(required=False, allow_null=True)
+    goal_solver_plugin = Text(required=False, allow_null=True)
+    deliberation_level = WholeNumber(required=False, allow_null=True, min_value=0, max_value=3)
+    model = Text(required=False, allow_null=True, max_length=200)
+    grounding = serializers.ChoiceField(("strict", "open"), required=False, allow_null=True)
+    kb_id = Text(required=False, allow_null=True)
+
+    codes = {
+        "planner_plugin": "INVALID_PLANNER_PLUGIN",
+        "seed_detector_plugin": "INVALID_SEED_DETECTOR_PLUGIN",
+        "kb_plugin": "INVALID_KB_PLUGIN",
+        "goal_solver_plugin": "INVALID_GOAL_SOLVER_PLUGIN",
+        "deliberation_level": "INVALID_DELIBERATION_LEVEL",
+    }
+
+
+def choices_of(body: dict[str, Any]) -> Choices:
+    """Return the choices of a validated body."""
+    return Choices(
+        planner=body.get("planner_plugin"),
+        seed_detector=body.get("seed_detector_plugin"),
+        kb=body.get("kb_plugin"),
+        goal_solver=body.get("goal_solver_plugin"),
+        deliberation_level=body.get("deliberation_level"),
+        model=body.get("model"),
+        grounding=body.get("grounding"),
+    )
+
+
+class WaitFields(Coded):
+    """How long to wait for a running turn [O-19]."""
+
+    wait_ms = WholeNumber(required=False, default=0, min_value=0)
+
+    def validate_wait_ms(self, value: int) -> int:
+        """Return the wait, which the operator bounds."""
+        if value > settings.MRPVM_MAX_WAIT_MS:
+            raise serializers.ValidationError(f"This server waits at most {settings.MRPVM_MAX_WAIT_MS} ms.")
+        return value
+
+
+class WaitQuery(WaitFields):
+    """The same in a query string or a form, where a number comes as text."""
+
+    wait_ms = serializers.IntegerField(  # type: ignore[assignment]  # the same field, read from text
+        required=False, default=0, min_value=0
+    )
+
+
+class ChatRequest(ChoicesFields, WaitFields):
+    """One message to a session [API-10, O-17, O-19, O-22, O-42, O-44]."""
+
+    messages = ChatMessages()
+    session_id = Text(required=False, allow_null=True, allow_blank=True, max_length=128)
+    stream = Truth(required=False, default=False)
+    include = serializers.ListField(child=serializers.ChoiceField(INCLUDABLE), required=False, max_length=8)
+    conversation_history = HistoryMessages(required=False, allow_null=True)
+    conversation_context = HistoryMessages(required=False, allow_null=True)
+    conversationHistory = HistoryMessages(required=False, allow_null=True)  # as [O-44] spells it
+    previous_response_id = TextOrNothing(required=False, allow_null=True, allow_blank=True, max_length=128)
+
+
+class SessionCreateRequest(ChoicesFields):
+    """A new session [API-9, O-16, O-46]."""
+
+    title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+    freeze_planner_statistics = Truth(required=False, default=False)
+
+
+class SessionPatchRequest(WaitFields):
+    """What of a session can be changed; an empty title takes it away [O-16]. The flags of a chat request too [K50]."""
+
+    title = Text(required=False, allow_null=True, allow_blank=True, max_length=TITLE_CHARS)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse a body that would change nothing."""
+        if "title" not in attrs and not any(ALIASES.get(name, name) in FLAGS for name in self.initial_data):
+            raise serializers.ValidationError("Name a title or a flag.")
+        return attrs
+
+
+class SourceFields(Coded):
+    """What may be said about a source, however its text comes [API-12]."""
+
+    name = Text(required=False, max_length=SOURCE_NAME_CHARS)
+    source_id = Text(required=False, allow_null=True)
+    seed_detector_plugin = Text(required=False, allow_null=True)
+    model = Text(required=False, allow_null=True, max_length=200)
+
+    codes = {"source_id": "INVALID_SOURCE_ID", "seed_detector_plugin": "INVALID_SEED_DETECTOR_PLUGIN"}
+
+
+class ContextRequest(SourceFields, WaitFields):
+    """Material to load into a session [S-33]."""
+
+    content = Text()
+
+
+class SourceRequest(SourceFields):
+    """A text that becomes a source of a base [KB-3]."""
+
+    name = Text(max_length=SOURCE_NAME_CHARS)
+    content = Text()
+
+
+class StagedSourceRequest(SourceRequest, WaitFields):
+    """A text that becomes a source of a session's draft [KB-6]."""
+
+
+class UploadRequest(SourceFields):
+    """A file: Markdown, plain text, HTML or PDF [O-33]; unless named otherwise the source has its name."""
+
+    file = serializers.FileField()
+
+
+class SessionUploadRequest(UploadRequest, WaitQuery):
+    """A file for a session's memory or draft."""
+
+
+def sends_file(data: Any) -> bool:
+    """Return whether a parsed body is a form with a file."""
+    return isinstance(data.get("file"), UploadedFile)
+
+
+def upload_of(body: dict[str, Any], unnamed: str = "") -> Upload:
+    """Return the file that a validated body brings."""
+    file = body.get("file")
+    return Upload(
+        data=body["content"].encode() if file is None else file.read(),
+        name=body.get("name") or (unnamed if file is None else file.name),
+        declared_type=None if file is None else _declared(file),
+        source_id=body.get("source_id"),
+        seed_detector=body.get("seed_detector_plugin"),
+        model=body.get("model"),
+    )
+
+
+def _declared(file: UploadedFile) -> str | None:
+    charset = (file.content_type_extra or {}).get("charset", b"")  # bytes, whatever the attribute's type says
+    return f"{file.content_type}; charset={charset.decode('latin-1')}" if charset else file.content_type
+
+
+class KBCreateRequest(Coded):
+    """A new knowledge base [API-9]."""
+
+    name = Text(allow_blank=True, allow_null=True, required=False)
+
+
+class KBMountRequest(WaitFields):
+    """Which base to mount, and whether unsaved changes may go [KB-8]."""
+
+    kb_id = Text()
+    discard_draft = Truth(required=False, default=False)
+
+    codes = {"kb_id": "KB_VALIDATION_MISSING_ID"}
+
+
+class KBForkRequest(WaitFields):
+    """What the new base is called; without a name, after the mounted one; what goes into it [KB-12]."""
+
+    name = Text(required=False, allow_null=True, allow_blank=True)
+    include_conversation_units = Truth(required=False, default=True)
+
+
+class KBSaveRequest(KBForkRequest):
+    """Where to save, and what [KB-10]; which revision of the base the client has seen and replaces [KB-13]."""
+
+    target_kb_id = Text(required=False, allow_null=True)
+    fork = Truth(required=False, default=False)
+    expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
+
+
+class RestoreRequest(Coded):
+    """Which revision of a base shall come back, and which one the client takes for the present one [KB-13]."""
+
+    revision = WholeNumber(min_value=1, max_value=REVISION_MAX)
+    expected_revision = WholeNumber(required=False, allow_null=True, min_value=1, max_value=REVISION_MAX)
+
+
+def _entry(*names: str) -> dict[str, Any]:
+    """Return the schema of an object with one of these texts."""
+    one_of = [
+        {
+            "type": "object",
+            "properties": {name: {"type": "string", "maxLength": 200}},
+            "required": [name],
+            "additionalProperties": False,
+        }
+        for name in names
+    ]
+    return {"oneOf": one_of} if len(one_of) > 1 else one_of[0]
+
+
+@extend_schema_field({"type": "object", "additionalProperties": _entry("model")})
+class RolesField(serializers.JSONField):
+    """A model for each role."""
+
+
+@extend_schema_field({"type": "object", "additionalProperties": _entry("role", "model")})
+class OverridesField(serializers.JSONField):
+    """A role or a model for each plugin."""
+
+
+class ModelRolesRequest(serializers.Serializer):
+    """A table of model roles [L-2]; its shapes are checked where it is stored [L-4]."""
+
+    roles = RolesField(required=False, help_text="By role; an empty model means automatic.")
+    pluginOverrides = OverridesField(required=False, help_text="By plugin id; a role or a model.")
+    temperature = serializers.FloatField(required=False, allow_null=True, min_value=0, max_value=2)
+    thinkingLevel = serializers.ChoiceField(THINKING_LEVELS, required=False, allow_null=True)
+    verbosity = serializers.ChoiceField(VERBOSITIES, required=False, allow_null=True)
+
+
+class ModelConfigRequest(ModelRolesRequest, WaitFields):
+    """A change of a session's table [O-46]."""
+
+    take_current_roles = Truth(required=False, default=False)
+
+
+class PageQuery(serializers.Serializer):
+    """A page of a list: how many, and after which place."""
+
+    limit = serializers.IntegerField(min_value=1, max_value=PAGE_LIMIT_MAX, default=PAGE_LIMIT)
+    cursor = serializers.CharField(required=False, allow_blank=True, max_length=500)
+
+
+class StreamQuery(serializers.Serializer):
+    """Whether the answer comes as a stream that tells of the stages."""
+
+    stream = serializers.BooleanField(required=False, default=False)
+
+
+class SessionListQuery(PageQuery):
+    """A page of sessions [O-22]."""
+
+    q = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    status = serializers.ChoiceField(("active", "running", "failed", "expired"), required=False)
+    kb_id = serializers.CharField(required=False, max_length=64)
+
+
+class UnitListQuery(PageQuery):
+    """A page of a session's units [O-52]."""
+
+    state = serializers.ChoiceField(("pending", "committed"), required=False)
+
+
+class RegistryQuery(serializers.Serializer):
+    """A part of a session's registry [O-9, O-22]."""
+
+    limit = serializers.IntegerField(min_value=1, max_value=PAGE_LIMIT_MAX, default=PAGE_LIMIT)
+    before = serializers.IntegerField(required=False, min_value=1, max_value=2_147_483_647)
+    details = serializers.ChoiceField(("full",), required=False)
+
+
+class DetailQuery(serializers.Serializer):
+    """Whether the whole payload is wanted, as a file [O-22]."""
+
+    download = serializers.BooleanField(required=False, default=False)
+
+
+class ExportQuery(serializers.Serializer):
+    """In which form a session leaves."""
+
+    format = serializers.ChoiceField(("markdown", "json"), default="markdown")
+
+
+class PluginListQuery(serializers.Serializer):
+    """Which plugins; an unknown type gives none [PL-29]."""
+
+    type = serializers.CharField(required=False, allow_blank=True, max_length=100)

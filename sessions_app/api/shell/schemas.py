@@ -1,0 +1,380 @@
+"""What the OpenAPI document says about each endpoint, beside what its shapes say."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+from sessions_app.api.knowledge import responses as knowledge_responses
+from sessions_app.api.sessions import skill_responses
+from sessions_app.api.shell import requests, responses
+from sessions_app.api.turns import responses as turn_responses
+
+ERRORS = {
+    400: "The request is not acceptable.",
+    401: "No valid API key, and no login.",
+    403: "The caller's role does not allow this, or the CSRF token is missing.",
+    404: "There is no such thing in the caller's project.",
+    409: "Busy, dirty, or changed by somebody else meanwhile.",
+    410: "The session has expired; it can still be read.",
+    413: "Too large.",
+    415: "The body, or the file in it, is of a type that is not read.",
+    422: "The work was tried and gave nothing.",
+    429: "Too many requests; see Retry-After.",
+    500: "A defect of the server.",
+    502: "The model's provider failed.",
+    503: "Not now: full, shutting down, without the database or the model that is needed; see Retry-After.",
+    504: "It took too long.",
+}
+
+
+def _operation(
+    operation_id: str,
+    tag: str,
+    description: str,
+    answers: dict[int, Any],
+    *errors: int,
+    request: type[serializers.Serializer] | dict[str, type[serializers.Serializer]] | None = None,
+    query: type[serializers.Serializer] | None = None,
+    extra: list[OpenApiParameter] | None = None,
+) -> Any:
+    """Return the decorator that documents one method of an endpoint."""
+    codes = {401, 403, 500, 503, *errors}
+    if request is not None:
+        codes |= {400, 413, 415}
+    if query is not None:
+        codes |= {400}
+    refused = {code: OpenApiResponse(responses.ErrorResponse, description=ERRORS[code]) for code in sorted(codes)}
+    parameters: list[Any] = ([query] if query is not None else []) + (extra or [])
+    return extend_schema(
+        operation_id=operation_id,
+        tags=[tag],
+        description=description,
+        request=request,
+        parameters=parameters,
+        responses={**answers, **refused},
+    )
+
+
+_EVENT = {
+    "type": "object",
+    "description": "One event of the stream; `data` is a line of JSON.",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+    "required": ["event", "data"],
+}
+_STAGES = OpenApiResponse(
+    _EVENT,
+    description="With `stream`: `progress` (0..n) with `stage` (reading, storing), `done` and `of`, then "
+    "`response.completed`, or `error` in its place.",
+)
+_STREAM = OpenApiResponse(
+    _EVENT,
+    description="With `stream`: the events `progress` (0..n), `response.meta`, `response.delta` (1..n), "
+    "`response.completed`, or `error` as the last one instead.",
+)
+
+chat = _operation(
+    "chat", "chat", "Answers the last user message in the named session, or in a new one. One turn runs in"
+    " a session at a time: a busy session answers 409 with the running turn's id, or waits up to "
+    "`wait_ms`. A client that leaves does not stop its turn.",
+    {(200, "application/json"): turn_responses.ChatCompletion, (200, "text/event-stream"): _STREAM},  # type: ignore[dict-item]
+    404, 409, 410, 422, 429, 502, 504,
+    request=requests.ChatRequest,
+    extra=[OpenApiParameter(
+        "X-Session-Id", OpenApiTypes.STR, OpenApiParameter.HEADER,
+        description="The client's own name for the session; its first use creates the session.",
+    )],
+)  # fmt: skip
+
+session_list = _operation(
+    "list_sessions",
+    "sessions",
+    "Lists the project's sessions, the latest activity first.",
+    {200: responses.SessionPage},
+    query=requests.SessionListQuery,
+)
+session_create = _operation(
+    "create_session",
+    "sessions",
+    "Makes a session and mounts its knowledge base, or nothing at all.",
+    {201: skill_responses.NewSession},
+    404,
+    request=requests.SessionCreateRequest,
+)
+session_read = _operation(
+    "read_session",
+    "sessions",
+    "Reads a session. Reading is no activity; an expired session stays readable.",
+    {200: skill_responses.SessionRecord},
+    404,
+)
+session_patch = _operation(
+    "change_session",
+    "sessions",
+    "Gives the session a title, or takes it away, and sets flags for its later turns.",
+    {200: skill_responses.SessionRecord},
+    404,
+    409,
+    410,
+    request=requests.SessionPatchRequest,
+)
+session_delete = _operation(
+    "delete_session", "sessions", "Ends the session. Ending one that is gone already is fine.", {204: None}, 404
+)
+
+message_list = _operation(
+    "list_messages",
+    "sessions",
+    "Lists the conversation, the first message first.",
+    {200: responses.MessagePage},
+    404,
+    query=requests.PageQuery,
+)
+unit_list = _operation(
+    "list_units",
+    "sessions",
+    "Lists what the conversation and context loads taught the session, the oldest first.",
+    {200: responses.UnitPage},
+    404,
+    query=requests.UnitListQuery,
+)
+unit_read = _operation(
+    "read_unit", "sessions", "Reads one unit with the newest steps of its life.", {200: responses.UnitWithSteps}, 404
+)
+mount_list = _operation(
+    "list_mounts",
+    "sessions",
+    "Lists which knowledge bases the session could see and when, the newest first.",
+    {200: responses.MountPage},
+    404,
+    query=requests.PageQuery,
+)
+memory_read = _operation(
+    "read_memory",
+    "sessions",
+    "Reads what the session remembers of its turns: a cache that lives some hours after its last use.",
+    {200: turn_responses.MemoryObject},
+    404,
+)
+memory_clear = _operation(
+    "clear_memory", "sessions", "Clears what the session remembers of its turns; its messages and units stay.",
+    {204: None}, 404, 409, 410, query=requests.WaitQuery,
+)  # fmt: skip
+context_load = _operation(
+    "load_context", "sessions",
+    "Loads material straight into the session's units: no message, and the draft stays clean. "
+    "The same `source_id` again replaces what it brought in.",
+    {200: responses.ContextLoaded}, 404, 409, 410, 422, 502, 504,
+    request={"application/json": requests.ContextRequest, "multipart/form-data": requests.SessionUploadRequest},
+)  # fmt: skip
+session_quarantine = _operation(
+    "list_session_quarantine",
+    "sessions",
+    "Lists parts of loaded material that did not become units, with the reasons, the newest first.",
+    {200: knowledge_responses.QuarantinePage},
+    404,
+    query=requests.PageQuery,
+)
+session_export = _operation(
+    "export_session", "sessions", "Gives the conversation as Markdown, or everything the session holds as JSON.",
+    {(200, "text/markdown"): OpenApiTypes.STR, (200, "application/json"): OpenApiTypes.OBJECT},  # type: ignore[dict-item]
+    404, query=requests.ExportQuery,
+)  # fmt: skip
+
+registry = _operation(
+    "list_turns",
+    "turns",
+    "Lists the registry: every turn with its trace, failed ones included, oldest first. `before` pages "
+    "towards the beginning; `details=full` adds the payloads.",
+    {200: turn_responses.Registry},
+    404,
+    query=requests.RegistryQuery,
+)
+turn_read = _operation(
+    "read_turn",
+    "turns",
+    "Reads one turn with the structure of its graph, also while it runs.",
+    {200: turn_responses.TurnEntry},
+    404,
+)
+detail_read = _operation(
+    "read_detail", "turns", "Reads what one node of the graph got and gave, up to a size; `download` gives"
+    " the whole as a file.",
+    {(200, "application/json"): turn_responses.DetailObject, (200, "application/octet-stream"): OpenApiTypes.BINARY},  # type: ignore[dict-item]
+    404, query=requests.DetailQuery,
+)  # fmt: skip
+turn_cancel = _operation(
+    "cancel_turn",
+    "turns",
+    "Asks a running turn to end. It ends as cancelled and leaves what a failed turn leaves.",
+    {202: turn_responses.CancelAccepted},
+    404,
+    409,
+)
+
+kb_list = _operation(
+    "list_kbs",
+    "knowledge",
+    "Lists the project's knowledge bases, the default one first, then by name.",
+    {200: knowledge_responses.RepositoryPage},
+    query=requests.PageQuery,
+)
+kb_create = _operation(
+    "create_kb",
+    "knowledge",
+    "Makes an empty knowledge base. Names need not be unique.",
+    {201: knowledge_responses.RepositoryCreated},
+    request=requests.KBCreateRequest,
+)
+kb_read = _operation(
+    "read_kb",
+    "knowledge",
+    "Reads a knowledge base; `default` is an alias for the project's default one.",
+    {200: knowledge_responses.Repository},
+    404,
+)
+workspace_read = _operation(
+    "read_workspace", "knowledge",
+    "Reads what the session's draft shows: the mounted base with what was staged or removed and is not saved.",
+    {200: knowledge_responses.WorkspaceObject}, 404, query=requests.PageQuery,
+)  # fmt: skip
+workspace_stage = _operation(
+    "stage_source", "knowledge",
+    "Stages a text, or a file of Markdown, plain text, HTML or PDF, in the session's draft: it can be found there at "
+    "once, and no base has it before a save or a fork. The same `source_id` again replaces that source.",
+    {(200, "application/json"): knowledge_responses.SourceStaged, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
+    404, 409, 410, 422, 502, 504, query=requests.StreamQuery,
+    request={"application/json": requests.StagedSourceRequest, "multipart/form-data": requests.SessionUploadRequest},
+)  # fmt: skip
+workspace_remove = _operation(
+    "remove_staged_source", "knowledge",
+    "Takes a source out of the session's draft, also one of the mounted base, which keeps it until a save.",
+    {200: knowledge_responses.WorkspaceObject}, 404, 409, 410, query=requests.WaitQuery,
+)  # fmt: skip
+kb_load = _operation(
+    "load_session_kb", "knowledge",
+    "Mounts a base in the session as it is now. Unsaved changes refuse it unless `discard_draft` throws them away.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBMountRequest,
+)  # fmt: skip
+kb_mount = _operation(
+    "mount_session_kb", "knowledge", "Another name for `kb/load`.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBMountRequest,
+)  # fmt: skip
+kb_save = _operation(
+    "save_session_kb", "knowledge",
+    "Saves the session's draft, and what it was told, into the mounted base, `target_kb_id` or a new one; mounts that. "
+    "A base that has changed since it was mounted refuses; so does one that was never mounted and is not empty, "
+    "unless `expected_revision` names its present revision.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBSaveRequest,
+)  # fmt: skip
+kb_fork = _operation(
+    "fork_session_kb", "knowledge", "Makes a base of all that the session sees, and mounts it there.",
+    {200: skill_responses.SessionRecord}, 404, 409, 410, request=requests.KBForkRequest,
+)  # fmt: skip
+kb_revisions = _operation(
+    "list_kb_revisions", "knowledge", "Lists what the base was, the newest revision first.",
+    {200: knowledge_responses.RevisionPage}, 404, query=requests.PageQuery,
+)  # fmt: skip
+kb_restore = _operation(
+    "restore_kb", "knowledge",
+    "Gives the base a new revision that shows what an earlier one showed. Sessions go on seeing what they mounted.",
+    {200: knowledge_responses.Repository}, 404, 409, request=requests.RestoreRequest,
+)  # fmt: skip
+kb_compact = _operation(
+    "compact_kb", "knowledge",
+    "Has the base's chain of layers shortened in the background; what it shows, and its revision, stay.",
+    {202: knowledge_responses.Repository}, 404,
+)  # fmt: skip
+
+source_list = _operation(
+    "list_sources", "knowledge", "Lists a base's sources without their texts, the newest first.",
+    {200: knowledge_responses.SourcePage}, 404, query=requests.PageQuery,
+)  # fmt: skip
+source_add = _operation(
+    "add_source", "knowledge",
+    "Makes a text, or a file of Markdown, plain text, HTML or PDF, a source of the base. The same `source_id` again "
+    "replaces that source. All of it is there at once, or nothing.",
+    {(201, "application/json"): knowledge_responses.SourceAdded, (200, "text/event-stream"): _STAGES},  # type: ignore[dict-item]
+    404, 409, 422, 502, 504, query=requests.StreamQuery,
+    request={"application/json": requests.SourceRequest, "multipart/form-data": requests.UploadRequest},
+)  # fmt: skip
+kb_quarantine = _operation(
+    "list_kb_quarantine",
+    "knowledge",
+    "Lists parts of the base's sources that did not become units, with the reasons, the newest first.",
+    {200: knowledge_responses.QuarantinePage},
+    404,
+    query=requests.PageQuery,
+)
+
+plugin_list = _operation(
+    "list_plugins",
+    "server",
+    "Lists the registered plugins by type, then id; an unknown type gives none.",
+    {200: responses.PluginList},
+    query=requests.PluginListQuery,
+)
+model_list = _operation(
+    "list_models", "server", "Lists the language models; none unless one is configured.", {200: responses.ModelList}
+)
+evaluation_source_list = _operation(
+    "list_evaluation_sources", "server",
+    "Lists the stories that the evaluation asks about; none where the server was installed without it.",
+    {200: responses.EvaluationSourceList},
+)  # fmt: skip
+model_roles_read = _operation(
+    "read_llm_roles", "server", "Reads which model answers in which role.", {200: responses.ModelRolesSnapshot}
+)
+model_roles_write = _operation(
+    "write_llm_roles",
+    "server",
+    "Replaces the project's table of model roles as a whole; what is left out falls back to its default, an empty "
+    "model means automatic. Sessions made from now on take it over.",
+    {200: responses.ModelRolesSnapshot},
+    request=requests.ModelRolesRequest,
+)
+model_config_read = _operation(
+    "read_model_config", "sessions", "Reads the session's own table of model roles.", {200: responses.ModelConfig}, 404
+)
+model_config_write = _operation(
+    "change_model_config",
+    "sessions",
+    "Replaces what is named in the session's table; with `take_current_roles` the project's table first.",
+    {200: responses.ModelConfig},
+    404,
+    409,
+    410,
+    request=requests.ModelConfigRequest,
+)
+skills_read = _operation(
+    "read_skills",
+    "sessions",
+    "Reads the session's skills as they were frozen, with their instructions. Files are not looked at.",
+    {200: skill_responses.SessionSkills},
+    404,
+)
+skills_difference = _operation(
+    "preview_reload",
+    "sessions",
+    "Holds the session's skills against what the files say now: what a reload would change.",
+    {200: skill_responses.ReloadPreview},
+    404,
+)
+skills_reload = _operation(
+    "reload_skills", "sessions", "Replaces the session's skills by what the files say now; other sessions keep theirs.",
+    {200: skill_responses.SkillsReloaded}, 404, 409, 410, request=requests.WaitFields,
+)  # fmt: skip
+health = extend_schema(
+    operation_id="health",
+    tags=["server"],
+    description="Says that the process answers.",
+    auth=[],
+    responses={200: responses.HealthReport},
+)
+ready = extend_schema(
+    operation_id="ready", tags=["server"],
+    description="Tries everything that a turn needs. Callers with access are told which check failed.",
+    auth=[{}, {"apiKey": []}],  # type: ignore[list-item]
+    responses={200: responses.ReadinessReport, 503: responses.ReadinessReport},
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Endpoints of turns: chat, streams, the registry."""

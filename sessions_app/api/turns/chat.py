@@ -1,0 +1,78 @@
+"""One message to a session: answered whole, or as a stream [API-10 to API-17]."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from django.http import StreamingHttpResponse
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mrpvm.conversation.flags import flags_in
+from mrpvm.values import HistoryMessage
+from sessions_app import shutdown
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.requests import ChatRequest, choices_of
+from sessions_app.api.shell.throttling import ChatThrottle
+from sessions_app.api.shell.views import ApiView
+from sessions_app.api.turns.chat_sessions import SESSION_HEADER, explicit_history, talking_session
+from sessions_app.api.turns.completion import completion
+from sessions_app.api.turns.live_answer import LiveAnswer
+from sessions_app.api.turns.sse import Feed
+from sessions_app.api.turns.turn_stream import TurnStream
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.turns.call import TurnCall, check_call
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.turns.running_turns import running_turns
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+
+class ChatCompletions(ApiView):
+    """Answers the last user message in the named session, or in a new one."""
+
+    throttle_classes = (ChatThrottle,)
+
+    @schemas.chat
+    def post(self, request: Request) -> Response | StreamingHttpResponse:
+        """Refuse what needs no session first, so that a refused request leaves none behind [T-1]."""
+        body = self.body(ChatRequest)
+        call = self._call(body)
+        check_call(call)
+        shutdown.refuse_new_turns()
+        running_turns.refuse_if_full()
+        if body["stream"]:
+            return self._stream(body, call)
+        session, placed = self._placed(body, call)
+        result = run_turn(session, placed, wait_ms=body["wait_ms"])
+        self.request_id = result.turn.request_id
+        return Response(completion(result, body.get("include", ())))
+
+    def _call(self, body: dict[str, Any]) -> TurnCall:
+        said = {message["role"]: message["content"] for message in body["messages"]}  # the last of each role [S-28]
+        kb_id = body.get("kb_id")
+        return TurnCall(
+            message=said["user"],
+            system_prompt=said.get("system"),
+            choices=choices_of(body),
+            base=None if kb_id is None else knowledge_base(self.project, kb_id),
+            is_streamed=body["stream"],
+            flags=flags_in(dict(self.request.data)),
+            history=tuple(HistoryMessage(**message) for message in explicit_history(body) or ()) or None,
+        )
+
+    def _placed(self, body: dict[str, Any], call: TurnCall) -> "tuple[Session, TurnCall]":
+        """Return the session, and the call that says what it goes on from: another turn may come before it [O-31]."""
+        header = self.request.headers.get(SESSION_HEADER)
+        found = talking_session(self.project, body, header, call.choices, call.base)
+        self.session_id = found.session.session_id
+        told = {"session": found.how, "warnings": list(found.warnings)} if found.warnings else None
+        return found.session, replace(call, continues_at=found.continues_at, client_request=told)
+
+    def _stream(self, body: dict[str, Any], call: TurnCall) -> StreamingHttpResponse:
+        """Answer once the turn has begun: what is refused before is a plain error [API-5]."""
+        feed = Feed()
+        stream = TurnStream(self, feed, LiveAnswer(feed, body.get("include", ())))
+        _, first = stream.begin(lambda: self._placed(body, call), body["wait_ms"])
+        self.request_id = first.get("requestId", self.request_id)
+        return stream.response({})

@@ -1,0 +1,123 @@
+"""Which session a chat request means: the named one, a new one, or one under the client's own name [C-3, O-42]."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError
+
+from mrpvm.errors import InvalidInput, NotFound
+from sessions_app.actions.sessions.histories import begin_session
+from sessions_app.actions.sessions.recognition import Found, continue_after, resume_session
+from sessions_app.actions.sessions.session import Choices
+from sessions_app.api.turns.response_ids import request_id_of
+from sessions_app.queries.sessions.conversations import response_turn
+from sessions_app.queries.sessions.lookups import session_reference
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase, Project, Session
+
+SESSION_HEADER = "X-Session-Id"
+OUR_START = "sess-"
+NAME_CHARS = 128
+_NO_ID = {"", "null", "undefined"}
+
+
+def chat_session(
+    project: "Project",
+    body: Mapping[str, Any],
+    header_id: str | None,
+    choices: Choices,
+    base: "KnowledgeBase | None",
+) -> "Session":
+    """Return the session that a validated chat request talks to, creating it if the request may.
+
+    Raises:
+        NotFound: SESSION_NOT_FOUND: ours and unknown, or a foreign name without a sign that the client names sessions.
+        InvalidInput: the client's name cannot be one.
+    """
+    history = explicit_history(body)
+    session_id = usable_id(body.get("session_id")) or usable_id(header_id)
+    if session_id is not None:
+        try:
+            return session_reference(project, session_id)
+        except NotFound:
+            if session_id.startswith(OUR_START) or (usable_id(header_id) is None and history is None):
+                raise
+            check_client_name(session_id)
+    try:
+        return begin_session(project, history or (), choices, base=base, client_name=session_id)
+    except IntegrityError:
+        if session_id is None:
+            raise
+        # Another request used the name first, or the name belongs to a session that was deleted.
+        return session_reference(project, session_id)
+
+
+def talking_session(
+    project: "Project",
+    body: Mapping[str, Any],
+    header_id: str | None,
+    choices: Choices,
+    base: "KnowledgeBase | None",
+) -> Found:
+    """Return the session that a validated request talks in: after the answer that it names, else the one of its id.
+
+    Raises:
+        whatever `continued_session` and `chat_session` raise.
+    """
+    previous = usable_id(body.get("previous_response_id"))
+    if previous is not None:
+        return continued_session(project, previous, body.get("session_id") or header_id)
+    session = chat_session(project, body, header_id, choices, base)
+    if session.is_client_named:  # the client cannot know that its session has expired [O-43]
+        return resume_session(session)
+    return Found(session=session, how="named")
+
+
+def continued_session(project: "Project", previous: str, named: str | None) -> Found:
+    """Return the session that goes on from an earlier answer: a fork unless that was the latest one [O-44].
+
+    Args:
+        named: the session that the request names too, if it does.
+
+    Raises:
+        NotFound: RESPONSE_NOT_FOUND, no turn of the project has answered under this id.
+        InvalidInput: the answer is of another session than the named one.
+        Conflict: what it said was taken out of its conversation.
+    """
+    turn = response_turn(project, request_id_of(previous))
+    if turn is None or turn.status != "succeeded":
+        raise NotFound(f"There is no response '{previous}' to go on from.", code="RESPONSE_NOT_FOUND")
+    if usable_id(named) not in (None, turn.session.session_id):
+        raise InvalidInput("previous_response_id is of another session than session_id.")
+    if turn.session.is_expired and not turn.session.is_client_named:
+        return Found(session=turn.session, how="named")  # which refuses the turn, as under its own id [O-43]
+    return continue_after(turn)
+
+
+def explicit_history(body: Mapping[str, Any]) -> Sequence[Mapping[str, str]] | None:
+    """Return the history that a validated request brings along, None if it brings none [O-17].
+
+    Of several names the first with anything in it counts [HV16].
+    """
+    given = [body[key] for key in _HISTORY_KEYS if body.get(key) is not None]
+    return next((history for history in given if history), given[0] if given else None)
+
+
+_HISTORY_KEYS = ("conversation_history", "conversation_context", "conversationHistory")
+
+
+def check_client_name(name: str) -> None:
+    """Refuse what cannot stand in an address.
+
+    Raises:
+        InvalidInput: not 1 to 128 printable characters, or with a slash, or dots alone.
+    """
+    if len(name) > NAME_CHARS or not name.isprintable() or "/" in name or not name.strip("."):
+        raise InvalidInput(f"A session's name has 1 to {NAME_CHARS} printable characters, none of them a slash.")
+
+
+def usable_id(session_id: str | None) -> str | None:
+    """Return the id without blanks around it, None for what stands for no id."""
+    trimmed = (session_id or "").strip()
+    return None if trimmed in _NO_ID else trimmed

@@ -1,0 +1,80 @@
+"""Turns: the registry, one turn's structure, one node's payload, and stopping a running turn [O-9, O-19, O-22]."""
+
+import re
+from typing import TYPE_CHECKING
+
+from django.http import HttpResponse, HttpResponseBase
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from sessions_app.api.shell import schemas
+from sessions_app.api.shell.requests import DetailQuery, RegistryQuery
+from sessions_app.api.shell.views import ApiView
+from sessions_app.queries.sessions.lookups import session
+from sessions_app.queries.turns import registry as turns
+from sessions_app.queries.turns.entries import entry, inline_detail, with_details
+from sessions_app.turns.cancel import request_cancel
+
+if TYPE_CHECKING:
+    from sessions_app.queries.turns.registry import Detail
+
+
+class Explainability(ApiView):
+    """The session's registry: every turn, failed ones included [UI-1]."""
+
+    @schemas.registry
+    def get(self, request: Request, session_id: str) -> Response:
+        """List entries with their traces, oldest first; `before` pages towards the beginning."""
+        query = self.parameters(RegistryQuery)
+        owner = session(self.project, session_id)
+        found, has_more = turns.registry_page(owner, query["limit"], query.get("before"))
+        traces = turns.traces(found)
+        if query.get("details") == "full":
+            with_details((turn, traces[turn.pk]) for turn in found)
+        return Response(
+            {
+                "session_id": owner.session_id,
+                "turn_count": turns.turns(owner).count(),
+                "turns": [entry(turn, traces[turn.pk]) for turn in found],
+                "has_more": has_more,
+            }
+        )
+
+
+class OneTurn(ApiView):
+    """One turn."""
+
+    @schemas.turn_read
+    def get(self, request: Request, session_id: str, request_id: str) -> Response:
+        """Read the entry with the structure of its graph, also while the turn runs."""
+        found = turns.turn(self.project, session_id, request_id)
+        return Response(entry(found, turns.trace(found)))
+
+
+class TurnDetail(ApiView):
+    """What one node of the graph got and gave."""
+
+    @schemas.detail_read
+    def get(self, request: Request, session_id: str, request_id: str, ref: str) -> HttpResponseBase:
+        """Read the payload as far as it goes inline, or download the whole."""
+        query = self.parameters(DetailQuery)
+        found = turns.detail(turns.turn(self.project, session_id, request_id), ref)
+        return _file(found) if query["download"] else Response(inline_detail(found))
+
+
+def _file(detail: "Detail") -> HttpResponse:
+    """Return the whole stored payload; one that storage had to cut is no JSON any more and says by how much."""
+    name = re.sub(r"[^A-Za-z0-9._~-]", "_", detail.ref) + (".txt" if detail.cut_bytes else ".json")
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Cut-Bytes": str(detail.cut_bytes)}
+    return HttpResponse(detail.text, content_type="application/octet-stream", headers=headers)
+
+
+class CancelTurn(ApiView):
+    """Stopping a turn."""
+
+    @schemas.turn_cancel
+    def post(self, request: Request, session_id: str, request_id: str) -> Response:
+        """Ask the running turn to end; it ends as cancelled and leaves what a failed turn leaves."""
+        found = turns.turn(self.project, session_id, request_id)
+        request_cancel(found)
+        return Response({"request_id": found.request_id, "session_id": session_id, "status": "cancelling"}, status=202)

@@ -1,0 +1,51 @@
+"""An answer that goes out while a model writes it, and what is left to send when it is whole [O-1, API-16]."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from mrpvm.trace.events import AnswerDelta
+from sessions_app.api.turns.completion import answer_events, head
+from sessions_app.api.turns.sse import Feed, StreamEvent
+from sessions_app.turns.pipeline import TurnResult
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+VOID = "What was sent of the answer is void; nothing of the turn was kept."
+
+
+class LiveAnswer:
+    """What one stream has sent so far of its answer."""
+
+    def __init__(self, feed: Feed, include: Collection[str]) -> None:
+        self._feed = feed
+        self._include = include
+        self.sent = ""
+
+    def listen(self, payload: Mapping[str, Any]) -> None:
+        """Send what the turn is doing, until its answer has begun [API-14]."""
+        if not self.sent:
+            self._feed.put("progress", payload)
+
+    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
+        """Send a piece; the first one brings along who answers."""
+        if not self.sent:
+            self._feed.put("response.meta", head(turn, piece.used))
+        self.sent += piece.delta
+        self._feed.put("response.delta", {"delta": piece.delta})
+
+    def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
+        """Return the events that follow the commit: all of them, or what was not sent yet."""
+        return answer_events(result, self._include, self.sent)
+
+    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+        """Return the error of a turn that failed, which says so if a part of an answer had been sent."""
+        yield "error", voided(error, self.sent)
+
+
+def voided(body: dict[str, Any], sent: str) -> dict[str, Any]:
+    """Return the error object, which says so if a part of an answer had been sent."""
+    if sent:
+        body["error"]["message"] += f" {VOID}"
+        body["error"]["details"]["void_answer_chars"] = len(sent)
+    return body

@@ -1,0 +1,287 @@
+"""What clients get about turns, for the schema: completions, entries, graphs, payloads."""
+
+from rest_framework import serializers
+
+from mrpvm.values import BASES
+from sessions_app.api.shell.responses import (
+    Anything,
+    AnyValue,
+    Bool,
+    Int,
+    Str,
+    Time,
+    nullable,
+)
+
+
+class GraphEdge(serializers.Serializer):
+    """A recorded edge [G-11]; its start is the key `from`."""
+
+    to = Str()
+    kind = Str()
+
+
+class GraphObject(serializers.Serializer):
+    """The turn's graph [G-8]; `details` are empty unless they were asked for."""
+
+    rootFrameId = nullable(Str)
+    frames = serializers.ListField(child=Anything())
+    pluginExecutions = serializers.ListField(child=Anything())
+    edges = GraphEdge(many=True)
+    controlNodes = serializers.ListField(child=Anything())
+    controlEdges = GraphEdge(many=True)
+    details = Anything()
+
+
+class ExecutionTrace(serializers.Serializer):
+    """The record of a turn [G-1]."""
+
+    requestId = nullable(Str)
+    sessionId = nullable(Str)
+    rootFrameId = nullable(Str)
+    inputMessage = nullable(Str)
+    deliberationLevel = nullable(Int)
+    plannerPluginId = nullable(Str)
+    plannerAttempts = serializers.ListField(child=Str())
+    plannerCandidates = serializers.ListField(child=Str())
+    seedDetectorCandidates = serializers.ListField(child=Str())
+    plans = serializers.ListField(child=Anything())
+    stages = serializers.ListField(child=Anything())
+    command = nullable(Anything, help_text="What a typed command meant, and why.")
+    skillChoice = nullable(Anything, help_text="What a model was offered of the skills, and what it chose.")
+    skill = nullable(Anything, help_text="The turn's one skill, and why it was chosen.")
+    frames = serializers.ListField(child=Anything())
+    branches = serializers.ListField(child=Anything())
+    results = serializers.ListField(child=Anything())
+    failures = serializers.ListField(child=Anything())
+    graph = GraphObject()
+    finalStatus = serializers.ChoiceField(("success", "failure"), allow_null=True)
+    finalAnswerStatus = serializers.ChoiceField(("answered", "no-context"), allow_null=True)
+    finalAnswerBasis = serializers.ChoiceField(BASES, allow_null=True)
+    frameTransitions = Int()
+    error = nullable(Anything)
+
+
+class ResponseGroup(serializers.Serializer):
+    """The answer to one intent [R-2]."""
+
+    intentRef = Int()
+    act = Str()
+    intent = Str()
+    status = serializers.ChoiceField(("answered", "no-context", "plugin-error"))
+    basis = serializers.ChoiceField(BASES)
+    confidence = serializers.FloatField(allow_null=True, help_text="How likely the shown text answers, if it is known.")
+    reason = Str(help_text="What decided.")
+    currentTurnContext = serializers.ListField(child=Anything())
+    sessionSources = serializers.ListField(child=Anything())
+    kbSources = serializers.ListField(child=Anything())
+    pluginOutput = nullable(Anything)
+    answerMarkdown = Str()
+    citedUnitIds = serializers.ListField(child=Str())
+    grounded = Bool()
+    warnings = serializers.ListField(child=Str())
+
+
+class ResponseDocument(serializers.Serializer):
+    """What a turn answered, group by group [R-1]."""
+
+    sessionId = Str()
+    groups = ResponseGroup(many=True)
+
+
+class CompletionMessage(serializers.Serializer):
+    """The answer's text."""
+
+    role = serializers.ChoiceField(("assistant",))
+    content = Str()
+
+
+class CompletionChoice(serializers.Serializer):
+    """The one choice."""
+
+    index = Int()
+    message = CompletionMessage()
+    finish_reason = serializers.ChoiceField(("stop", "length"))
+
+
+class Usage(serializers.Serializer):
+    """Tokens of all model calls of the turn [O-32]."""
+
+    prompt_tokens = Int()
+    completion_tokens = Int()
+    total_tokens = Int()
+    estimated = Bool(required=False)
+
+
+class CommandEnvelope(serializers.Serializer):
+    """What a command gave [L-76]."""
+
+    status = serializers.ChoiceField(("ok", "error"))
+    code = Str()
+    message = Str()
+    data = nullable(Anything)  # type: ignore[assignment]  # a field of this name, not the serializer's own data
+
+
+class MeantTerm(serializers.Serializer):
+    """A word of the conversation that the message means: its stem, as it was written, and its weight in a search."""
+
+    term = Str()
+    word = Str()
+    probability = serializers.FloatField(min_value=0, max_value=1)
+    weight = serializers.FloatField(min_value=0, max_value=1)
+
+
+class QueryRewriting(serializers.Serializer):
+    """The message in the light of what was said before [K25]."""
+
+    original_query = Str()
+    rewritten_query = Str()
+    was_rewritten = Bool()
+    skip_reason = nullable(Str)
+    skip_code = nullable(Str)
+    by = serializers.ChoiceField(("rules", "model"))
+    need_probability = serializers.FloatField(min_value=0, max_value=1)
+    terms = MeantTerm(many=True)
+    read_as = serializers.ListField(child=Str(), required=False, help_text="With what a detector added, in brackets.")
+
+
+class MemoryUsed(serializers.Serializer):
+    """The session's memory after the turn; `preferred_documents`, of earlier turns, ranked higher in it."""
+
+    preferred_documents = serializers.ListField(child=Str())
+    turn_count = Int(required=False)
+    active_documents = serializers.ListField(child=Str(), required=False)
+    active_sections = serializers.ListField(child=Str(), required=False)
+    resolved_terms = serializers.ListField(
+        child=Str(), required=False, help_text="Those that this turn added; the session's memory gives all."
+    )
+    expires_at = Time(required=False)
+
+
+class ResolvedTerm(serializers.Serializer):
+    """Something a turn made clear."""
+
+    term = Str()
+    text = Str()
+    kind = serializers.ChoiceField(("answer", "party", "date", "definition"))
+    turn_index = Int()
+
+
+class ActiveDocument(serializers.Serializer):
+    """A source that an answer looked at."""
+
+    source_id = Str()
+    name = Str(allow_blank=True)
+    turn_index = Int(help_text="The last turn that did.")
+
+
+class MemoryObject(serializers.Serializer):
+    """What a session remembers of its turns, the newest first; empty when it remembers nothing [K30]."""
+
+    session_id = Str()
+    turn_count = Int()
+    resolved_terms = ResolvedTerm(many=True)
+    active_documents = ActiveDocument(many=True)
+    active_sections = serializers.ListField(child=Str())
+    last_accessed_at = nullable(Time)
+    expires_at = nullable(Time)
+
+
+class ToolCalled(serializers.Serializer):
+    """A tool that a command ran [H33]."""
+
+    name = Str()
+    input = Str()
+    output = Str()
+
+
+class ChatCompletion(serializers.Serializer):
+    """The answer to a chat request [API-11]."""
+
+    id = Str()
+    object = serializers.ChoiceField(("chat.completion",))
+    created = Int()
+    request_id = Str()
+    session_id = Str()
+    planner_plugin = nullable(Str)
+    seed_detector_plugin = nullable(Str)
+    kb_plugin = nullable(Str)
+    goal_solver_plugin = nullable(Str)
+    deliberation_level = Int()
+    kb_id = Str()
+    kb_name = Str()
+    expires_at = nullable(Time)
+    choices = CompletionChoice(many=True)
+    usage = Usage()
+    answer_basis = serializers.ChoiceField(BASES, allow_null=True)
+    response_document = ResponseDocument(allow_null=True)
+    command = CommandEnvelope(allow_null=True)
+    execution_trace = ExecutionTrace()
+    workspace_dirty = Bool()
+    warnings = serializers.ListField(child=Str())
+    response_id = nullable(Str)
+    tool_calls = ToolCalled(many=True)
+    outbound_request = nullable(Anything)
+    error_phase = nullable(Str)
+    query_rewriting = QueryRewriting(required=False)
+    session_memory = MemoryUsed(required=False)
+    response_markdown = Str(required=False)
+
+
+class TurnEntry(serializers.Serializer):
+    """One turn of the registry [T-25]."""
+
+    requestId = Str()
+    turnIndex = Int()
+    kind = Str()
+    status = serializers.ChoiceField(("running", "succeeded", "failed", "interrupted", "cancelled"))
+    createdAt = Time()
+    finishedAt = nullable(Time)
+    durationMs = nullable(Int)
+    userMessage = Str()
+    assistantPreview = Str(allow_blank=True)
+    answerStatus = serializers.ChoiceField(("answered", "no-context", "failed"), allow_null=True)
+    answerBasis = serializers.ChoiceField(BASES, allow_null=True)
+    plannerPlugin = nullable(Str)
+    seedDetectorPlugin = nullable(Str)
+    kbPlugin = nullable(Str)
+    goalSolverPlugin = nullable(Str)
+    deliberationLevel = Int()
+    model = nullable(Str)
+    responseDocument = ResponseDocument(allow_null=True)
+    commandResult = CommandEnvelope(allow_null=True)
+    unitChanges = Anything()
+    executionTrace = ExecutionTrace()
+    error = nullable(Anything)
+
+
+class Registry(serializers.Serializer):
+    """A part of a session's registry."""
+
+    session_id = Str()
+    turn_count = Int(help_text="Of the whole registry.")
+    turns = TurnEntry(many=True)
+    has_more = Bool(help_text="Whether there are older entries.")
+
+
+class DetailObject(serializers.Serializer):
+    """A node's payload [G-13, O-22]."""
+
+    ref = Str()
+    input = AnyValue()
+    output = AnyValue()
+    error = AnyValue()
+    meta = AnyValue()
+    text = nullable(Str, help_text="The first part of the payload's JSON, when it is too long to come inline.")
+    truncated = Bool()
+    size = Int(help_text="Bytes of the whole payload.")
+    cutBytes = Int(help_text="Bytes that were too many to be stored.")
+    pruned = Bool(help_text="Whether retention has removed the payload.")
+
+
+class CancelAccepted(serializers.Serializer):
+    """A turn that will end."""
+
+    request_id = Str()
+    session_id = Str()
+    status = serializers.ChoiceField(("cancelling",))

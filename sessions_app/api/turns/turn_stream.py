@@ -1,0 +1,90 @@
+"""A turn that runs on a thread of its own while its answer is streamed [API-5, API-17, T-34]."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from django.conf import settings
+from django.http import StreamingHttpResponse
+
+from mrpvm.trace.events import AnswerDelta
+from sessions_app.api.shell.errors import body_of, error_body
+from sessions_app.api.shell.views import ApiView
+from sessions_app.api.turns.sse import Encode, Feed, StreamEvent, event_stream, frame
+from sessions_app.api.turns.stream_threads import StreamThreads
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.pipeline import TurnResult, run_turn
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Session
+
+
+_threads = StreamThreads("turn", 4 * settings.MRPVM_MAX_RUNNING_TURNS)
+"""More than may run, because some wait for their session."""
+
+
+class Answer(Protocol):
+    """How one dialect tells of a turn; it puts events into the stream's feed."""
+
+    def listen(self, payload: Mapping[str, Any]) -> None:
+        """Take what the turn is doing [API-15]."""
+
+    def read(self, turn: "ExplainabilityTurn", piece: AnswerDelta) -> None:
+        """Take a piece of the answer [O-1]."""
+
+    def rest(self, result: TurnResult) -> Iterator[StreamEvent]:
+        """Return the events that follow the commit."""
+
+    def failed(self, error: dict[str, Any]) -> Iterator[StreamEvent]:
+        """Return the last events of a turn that failed after its stream had begun."""
+
+
+class TurnStream:
+    """One turn, begun: `feed` holds its events; what it was refused for before is raised."""
+
+    def __init__(self, view: ApiView, feed: Feed, answer: Answer) -> None:
+        self.feed = feed
+        self._view = view
+        self._answer = answer
+        self._refused: list[Exception] = []
+
+    def begin(self, find: "Callable[[], tuple[Session, TurnCall]]", wait_ms: int) -> StreamEvent:
+        """Start the turn that `find` gives, and give its first event, which stays in the feed.
+
+        Raises:
+            Exception: whatever refused the turn before it told anything.
+        """
+        session, call = find()
+        _threads.start(lambda: self._run(session, call, wait_ms))
+        first = self.feed.first()
+        if first is None:
+            raise self._refused[0]
+        return first
+
+    def response(self, headers: Mapping[str, str], encode: Encode = frame) -> StreamingHttpResponse:
+        """Return the response that streams the feed."""
+        named = {"X-Request-Id": self._view.request_id, **headers}
+        return event_stream(self.feed, lambda: self._answer.failed(self._interrupted()), named, encode)
+
+    def _run(self, session: "Session", call: TurnCall, wait_ms: int) -> None:
+        """Put the turn's events into the feed, on the turn's thread; an error is the last of them."""
+        try:
+            result = run_turn(session, call, wait_ms=wait_ms, listen=self._answer.listen, read=self._answer.read)
+            for event in self._answer.rest(result):
+                self.feed.put(*event)
+        except Exception as error:
+            if self.feed.has_begun:
+                for event in self._answer.failed(body_of(error, self._view.request_id, self._view.session_id)):
+                    self.feed.put(*event)
+            else:
+                self._refused.append(error)
+        finally:
+            self.feed.end()
+
+    def _interrupted(self) -> dict[str, Any]:
+        return error_body(
+            "TURN_INTERRUPTED",
+            "The server was stopped while this turn was running.",
+            module="kernel",
+            request_id=self._view.request_id,
+            session_id=self._view.session_id,
+        )

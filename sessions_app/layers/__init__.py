@@ -1,0 +1,1 @@
+"""The knowledge store: layers, their index, and retrieval over them."""

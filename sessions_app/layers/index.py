@@ -1,0 +1,185 @@
+"""Writing units into layers so that they can be found: one way for turns, context loads and sources alike."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from types import MappingProxyType
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import QuerySet
+
+from mrpvm.knowledge import indexing
+from mrpvm.knowledge.indexing import IndexEntry, index_entry
+from mrpvm.knowledge.units import text_byte_count
+from mrpvm.values import KnowledgeUnit
+from sessions_app.layers.derivations import derived_units, note_derivations
+from sessions_app.layers.lifecycle import shift_counts
+from sessions_app.layers.retrieval.visibility import settle
+from sessions_app.layers.retrieval.windows import place_of
+from sessions_app.layers.retrieval.words import insert_words
+from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
+from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, columns_of
+from sessions_app.models.plain_sql import add_to_row, save_columns
+
+UNKNOWN: Mapping[str, IndexEntry] = MappingProxyType({})
+"""No entries: they are made from the units."""
+_COLUMNS = ("layer_id", "origin_id", "stretch", "place", "length", "is_evidence", "is_guidance", *UNIT_COLUMNS)
+_ROWS_A_QUERY = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedUnits:
+    """Units as the columns of rows of no layer yet, each with what it is found by; computed, not stored."""
+
+    units: Sequence[KnowledgeUnit]
+    entries: Sequence[IndexEntry]
+    columns: Sequence[tuple[Any, ...]]
+
+
+def indexed(units: Sequence[KnowledgeUnit], entries: Mapping[str, IndexEntry] = UNKNOWN) -> IndexedUnits:
+    """Return units ready to be inserted: the part of indexing that needs no transaction.
+
+    Args:
+        entries: what is known already of units, by their ids.
+
+    Raises:
+        ValueError: a unit has no hash and would pass for a copy of every other such unit.
+    """
+    if not all(unit.hash for unit in units):
+        raise ValueError("units are indexed after admission, which gives them their hash [KU-8]")
+    found = [entries.get(unit.id) or index_entry(unit) for unit in units]
+    return IndexedUnits(units, found, [_columns(unit, entry) for unit, entry in zip(units, found, strict=True)])
+
+
+def _columns(unit: KnowledgeUnit, entry: IndexEntry) -> tuple[Any, ...]:
+    place = place_of(unit)
+    where = (place.stretch, place.number) if place else (None, None)
+    return (*where, entry.length, unit.is_evidence, unit.is_guidance, *columns_of(unit))
+
+
+def index_units(
+    layer: KnowledgeLayer, units: Sequence[KnowledgeUnit], origin: KnowledgeSource | None = None
+) -> Sequence[int]:
+    """Add units to an unsealed layer and give their keys, in order; see `insert_indexed`."""
+    return insert_indexed(layer, indexed(units), origin)
+
+
+@transaction.atomic(savepoint=False)
+def insert_indexed(layer: KnowledgeLayer, found: IndexedUnits, origin: KnowledgeSource | None = None) -> Sequence[int]:
+    """Add units to an unsealed layer and give their rows' keys, in order.
+
+    A unit whose hash the layer or an ancestor already shows is stored and counted once: the highest layer's, and
+    within one layer the first, is shown [KB-7].
+
+    Raises:
+        ValueError: the layer is sealed.
+
+    Effects: unit and posting rows, duplicate rows, the layer's counts; the number of queries does not depend on the
+    number of units up to some thousands, nor on what lies below.
+    """
+    if not found.units:
+        return []
+    _check_unsealed(layer)
+    if layer.index_version != indexing.INDEX_VERSION and not layer.own_unit_count:
+        layer.index_version = indexing.INDEX_VERSION
+        save_columns(layer, "index_version")
+    layer_pk, origin_pk = layer.pk, origin.pk if origin else None
+    keys = insert_keyed_at_once(LayerUnit, _COLUMNS, [(layer_pk, origin_pk, *columns) for columns in found.columns])
+    if layer.kind != KnowledgeLayer.Kind.JOURNAL:  # which no page searches by words until it is saved
+        insert_words((key, layer_pk, entry.words) for key, entry in zip(keys, found.entries, strict=True))
+    insert_postings(layer_pk, keys, found.entries)
+    if origin is not None:
+        add_to_row(origin, text_byte_count=sum(map(text_byte_count, found.units)))
+    note_derivations(layer_pk, keys, found.units)
+    settled = settle(layer, (unit.hash for unit in found.units), added=set(keys))
+    shift_counts(layer, settled.after - settled.before, own=len(keys))
+    return keys
+
+
+def not_removed(layer: KnowledgeLayer, units: QuerySet[LayerUnit]) -> QuerySet[LayerUnit]:
+    """Return those of the units that the layer's ancestors hold and nothing in its chain has removed."""
+    gone = HiddenUnit.objects.filter(layer_id__in=layer.chain, change=HiddenUnit.Change.REMOVED)
+    return units.filter(layer_id__in=layer.ancestry).exclude(pk__in=gone.values("unit_id")).order_by()
+
+
+@transaction.atomic(savepoint=False)
+def hide_units(layer: KnowledgeLayer, units: QuerySet[LayerUnit], *, own_too: bool = False) -> int:
+    """Remove units of ancestors from what an unsealed layer shows; give how many of them had not been removed before.
+
+    A twin that a removed unit stood for is shown again, unless it is removed too [KB-7]. What was derived from them in
+    other sources is stale, and not shown until it is stored again [KU-16].
+
+    Args:
+        own_too: the layer's own units may have been derived from them too; else they are newer, and are not stale.
+    """
+    _check_unsealed(layer)
+    hashes = dict(not_removed(layer, units).values_list("pk", "hash"))
+    stale = derived_units(layer.chain if own_too else layer.ancestry, layer, units)
+    _take_away(layer, hashes, HiddenUnit.Change.REMOVED)
+    mark_stale(layer, {pk: digest for pk, digest in stale.items() if pk not in hashes})
+    return len(hashes)
+
+
+def mark_stale(layer: KnowledgeLayer, hashes: Mapping[int, str]) -> None:
+    """Take units of an unsealed layer's chain away because what they were derived from is gone; hashes by key."""
+    _take_away(layer, hashes, HiddenUnit.Change.STALE)
+
+
+def _take_away(layer: KnowledgeLayer, hashes: Mapping[int, str], change: HiddenUnit.Change) -> None:
+    if not hashes:
+        return
+    settled = settle(layer, hashes.values(), removed=hashes.keys())
+    marked_count = _unmark(layer, hashes)
+    HiddenUnit.objects.bulk_create(
+        [HiddenUnit(layer=layer, unit_id=pk, change=change) for pk in hashes], batch_size=_ROWS_A_QUERY
+    )
+    shift_counts(layer, settled.after - settled.before, removed=len(hashes) - marked_count)
+
+
+def _unmark(layer: KnowledgeLayer, units: Collection[int]) -> int:
+    """Delete what the layer says of stale units that go themselves now; gives how many there were."""
+    return layer.hidden_units.filter(unit_id__in=units, change=HiddenUnit.Change.STALE).delete()[0]
+
+
+@transaction.atomic(savepoint=False)
+def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
+    """Delete the layer's own units with these ids and give how many there were; for unsealed layers alone.
+
+    What was derived from them is stale, as for `hide_units`.
+    """
+    _check_unsealed(layer)
+    removed_count = 0
+    for batch in batched(unit_ids, _ROWS_A_QUERY, strict=False):
+        own = layer.units.filter(unit_id__in=batch).order_by()
+        hashes = dict(own.values_list("pk", "hash"))
+        if not hashes:
+            continue
+        stale = {pk: digest for pk, digest in derived_units(layer.chain, layer, own).items() if pk not in hashes}
+        settled = settle(layer, hashes.values(), removed=hashes.keys())
+        marked_count = _unmark(layer, hashes)
+        Posting.objects.filter(unit_id__in=hashes).delete()
+        HiddenUnit.objects.filter(unit_id__in=hashes).delete()
+        LayerUnit.objects.filter(pk__in=hashes).delete()
+        shift_counts(layer, settled.after - settled.before, own=-len(hashes), removed=-marked_count)
+        mark_stale(layer, stale)
+        removed_count += len(hashes)
+    return removed_count
+
+
+def _check_unsealed(layer: KnowledgeLayer) -> None:
+    if layer.sealed_at is not None:
+        raise ValueError(f"{layer} is sealed and never changes")
+
+
+def insert_postings(layer_pk: int, keys: Iterable[int], entries: Iterable[IndexEntry]) -> None:
+    """Add the postings of stored units, under the key of their layer or of the row that holds them for it."""
+    rows = sorted(
+        (layer_pk, term, key, frequency, entry.length)
+        for key, entry in zip(keys, entries, strict=True)
+        for term, frequency in entry.postings
+    )
+    table = connection.ops.quote_name(Posting._meta.db_table)
+    into = f"INSERT INTO {table} (layer_id, term, unit_id, frequency, length)"
+    insert_at_once(into, ("bigint", "bigint", "bigint", "integer", "integer"), rows)

@@ -1,0 +1,291 @@
+"""The machine's knowledge port over the database: exact BM25 over what a chain of layers shows."""
+
+import heapq
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import batched
+from typing import TYPE_CHECKING, Any, Self
+
+from mrpvm.contracts import ScoredUnit
+from mrpvm.knowledge.indexing import speaker_term, term_id
+from mrpvm.values import Store
+from sessions_app.layers.retrieval.artifacts import Keep, PluginKnowledge
+from sessions_app.layers.retrieval.chains import Hidden, Packing, resolve_chain
+from sessions_app.layers.retrieval.ranking import Ranked, Scale
+from sessions_app.layers.retrieval.windows import TermPostings, windows_around
+from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
+from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, unit_of
+from sessions_app.models.look_up import look_up_rows
+from sessions_app.models.plain_sql import select_rows
+
+if TYPE_CHECKING:
+    from sessions_app.layers.retrieval.packed import PackedView
+
+_IDS_A_QUERY = 10_000
+_LEVEL_READ_ALONG = 16
+_GIVEN = ("pk", "layer_id", "origin_id", "unit_id", *UNIT_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveView:
+    """What a chain of layers shows, resolved once: the chain, its counts and the units in it that are hidden.
+
+    Frozen, so that any number of threads may search it; whoever changes a layer resolves a new one. `shown` are the
+    layers that show units of their own: in the others there is nothing to find. `conversations` are those that hold
+    utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
+    `own_sources` are the rows of sources that stand for what the session itself saved [KB-11]. `moved` and
+    `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike [O-35];
+    `guiding` are the layers that hold guidance.
+    """
+
+    chain: tuple[int, ...]
+    evidence_count: int
+    term_count: int
+    hidden: Hidden
+    shown: tuple[int, ...]
+    conversations: frozenset[int] = frozenset()
+    packings: tuple[Packing, ...] = ()
+    drafts: tuple[int, ...] = ()
+    own_sources: frozenset[int] = frozenset()
+    moved: Mapping[int, int] = field(default_factory=dict)
+    is_outdated: bool = False
+    guiding: tuple[int, ...] = ()
+
+    @property
+    def session_layers(self) -> tuple[int, ...]:
+        """Return what lies above the draft: what the conversation and context loads brought in."""
+        return self.chain[: self.chain.index(self.drafts[0])] if self.drafts else ()
+
+    @classmethod
+    def of_layer(cls, layer: KnowledgeLayer) -> Self:
+        """Return the view from one layer down; one query."""
+        found = resolve_chain(layer.chain)
+        return cls(
+            tuple(layer.chain),
+            layer.evidence_count,
+            layer.term_count,
+            found.hidden,
+            found.shown,
+            found.conversations,
+            found.packings,
+            moved=found.moved,
+            is_outdated=found.is_outdated,
+            guiding=found.guiding,
+        )
+
+    @classmethod
+    def of_session(cls, session: Session) -> Self:
+        """Return the session's view: its own layers over the mounted chain [KB-7]; its journal's query, and one.
+
+        One more where not all that it knows lies in its journal.
+        """
+        chain = session.journal.chain
+        drafts = chain[chain.index(session.draft_id) : chain.index(session.mounted_layer_id)]
+        saved: frozenset[int] = frozenset()
+        if session.journal.own_unit_count != session.unit_count:
+            rows = select_rows(
+                KnowledgeSource, ("pk",),
+                layer_id=chain, source_id=session.journal_source_id, kind=KnowledgeSource.Kind.JOURNAL,
+            )  # fmt: skip
+            saved = frozenset(pk for (pk,) in rows)
+        return replace(cls.of_layer(session.journal), drafts=tuple(drafts), own_sources=saved)
+
+    def store_of(self, layer_id: int, source: int | None) -> Store:
+        """Return where the session has a unit of this layer and source row from: its own stays its own when saved."""
+        if layer_id in self.session_layers or source in self.own_sources:
+            return "session"
+        return "draft" if layer_id in self.drafts else "kb"
+
+
+class SessionKnowledge:
+    """`mrpvm.knowledge.port.TurnKnowledge` over one resolved view; safe to use from several threads at once.
+
+    The view never changes, so what was found once is found again without asking the database: the KB plugins of a
+    turn put the same questions.
+    """
+
+    def __init__(self, view: EffectiveView, keep: Keep | None = None) -> None:
+        self.view = view
+        self.given: dict[str, int] = {}
+        """Keys of the units that were given, by unit id."""
+        self._keep = keep
+        self._found: dict[tuple[object, ...], tuple[ScoredUnit, ...]] = {}
+
+    @classmethod
+    def of(cls, session: Session, keep: Keep | None = None) -> Self:
+        """Return the port for what the session sees now; `keep` stores what plugins derive from units."""
+        return cls(EffectiveView.of_session(session), keep)
+
+    def for_plugin(self, plugin_id: str) -> PluginKnowledge:
+        """Return the port as one plugin gets it, with its own artifacts [KB-14]."""
+        return PluginKnowledge(self, plugin_id, self._keep)
+
+    def search(self, terms: Mapping[str, float], limit: int) -> Sequence[ScoredUnit]:
+        """Return the best evidence units for weighted stemmed terms, best first, ties by unit id; two queries.
+
+        One more when many units with equal scores stand at the cut, two where utterances are found, for what is packed
+        one or two, and one for which of that is hidden; none when it was asked before.
+        """
+        wanted = {term: weight for term, weight in terms.items() if weight > 0}
+        if limit < 1 or not wanted or not self.view.term_count:
+            return []
+        asked = (limit, *sorted(wanted.items()))
+        if asked not in self._found:
+            self._found[asked] = tuple(self._search(wanted, limit))
+        return list(self._found[asked])
+
+    def _search(self, wanted: Mapping[str, float], limit: int) -> list[ScoredUnit]:
+        ranked = self._ranked(wanted)
+        scores = ranked.best_scores(limit)
+        best = _best(scores, limit)
+        return self._scored(best, scores, ranked.parts(best), ranked.highest_score, limit)
+
+    def _ranked(self, wanted: Mapping[str, float]) -> Ranked:
+        view = self.view
+        plain = Scale.of(view.evidence_count, view.term_count)
+        names = {term: speaker_term(term) for term in wanted} if self.view.conversations else {}
+        packed = self._packed.search(wanted, names) if self._packed else None
+        found, uttered = self._postings([*wanted, *names.values()], packed.said if packed else {})
+        if not names:
+            return Ranked.of(found, wanted, plain, packed=packed)
+        speakers = {
+            term: frozenset(unit for unit, _, _ in found[name])
+            for term, name in names.items()
+            if found[name] or (packed and packed.is_name(term))
+        }
+        # A name says who speaks; what it adds as a word is that others address the speaker.
+        asked = {term: weight for term, weight in wanted.items() if term not in speakers} or wanted
+        postings = {term: found[term] for term in asked}
+        alone = Ranked.of(postings, asked, plain, packed=packed).scores()
+        windows = windows_around(
+            view.shown, view.hidden, sorted(uttered & alone.keys(), key=lambda unit: (-alone[unit], unit))
+        )
+        spread = {term: windows.spread(rows) for term, rows in postings.items()}
+        return Ranked.of(spread, asked, Scale.of_windows(view.evidence_count, view.term_count), speakers, packed)
+
+    @cached_property
+    def _unpacked(self) -> Sequence[int]:
+        """The layers of the view that are read row by row: none where all there is to find is packed."""
+        packed = self._packed.layer_ids if self._packed else ()
+        return [layer for layer in self.view.shown if layer not in packed]
+
+    @cached_property
+    def _packed(self) -> "PackedView | None":
+        """Return what of the view is packed. None if nothing is packed, so numpy is not imported."""
+        if not self.view.packings:
+            return None
+        from sessions_app.layers.retrieval.packed import PackedView
+
+        return PackedView.of(self.view.packings, self.view.hidden)
+
+    def guidance(self, limit: int) -> Sequence[ScoredUnit]:
+        """Return the newest visible units that instruct a phase, with score 0; two queries, none without any."""
+        asked = ("guidance", limit)
+        if asked not in self._found:
+            self._found[asked] = tuple(self._newest_guidance(limit))
+        return list(self._found[asked])
+
+    def _newest_guidance(self, limit: int) -> list[ScoredUnit]:
+        found = self._last(limit, self.view.guiding, is_guidance=True)
+        return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
+
+    def newest(self, limit: int) -> Sequence[ScoredUnit]:
+        """Return the evidence units that came last, newest first: of the whole view where it has at most `limit`.
+
+        Of a larger one only what the session itself holds, so that it never costs by the size of a base; two queries,
+        one more where some of that is saved, none when asked before.
+        """
+        asked = ("newest", limit)
+        if asked not in self._found:
+            self._found[asked] = tuple(self._newest(limit))
+        return list(self._found[asked])
+
+    def _newest(self, limit: int) -> list[ScoredUnit]:
+        view = self.view
+        if view.evidence_count <= limit:
+            found = self._last(limit, view.shown, is_evidence=True)
+        else:
+            found = self._last(limit, [layer for layer in view.shown if layer in view.session_layers], is_evidence=True)
+            if view.own_sources:
+                found |= self._last(limit, view.shown, is_evidence=True, origin_id=view.own_sources)
+        return self._scored(sorted(found, reverse=True)[: max(limit, 0)], {}, {})
+
+    def _last(self, limit: int, layers: Sequence[int], **where: Any) -> set[int]:
+        """Return the keys of at least the newest `limit` visible units of these layers that meet a condition."""
+        limit, hidden = max(limit, 0), self.view.hidden
+        rows = select_rows(
+            LayerUnit, ("pk", "layer_id"), highest="pk", limit=limit + hidden.count(layers), layer_id=layers, **where
+        )
+        return {pk for pk, layer in rows if pk not in hidden.of(layer)}
+
+    def _postings(
+        self, terms: Iterable[str], said: Mapping[int, TermPostings]
+    ) -> tuple[dict[str, TermPostings], set[int]]:
+        """Return the visible postings to be looked at one by one, and which of their units may be utterances.
+
+        Args:
+            said: what packed layers have of them, by the numbers of the terms.
+        """
+        by_id: dict[int, TermPostings] = {term_id(term): [] for term in terms}
+        view = self.view
+        layers = {view.moved.get(layer, layer): layer for layer in self._unpacked}
+        hidden = {key: view.hidden.of(layer) for key, layer in layers.items()}
+        conversations = {key for key, layer in layers.items() if layer in view.conversations}
+        columns = ("layer_id", "term", "unit_id", "frequency", "length")
+        uttered: set[int] = set()
+        found = look_up_rows(Posting, columns, {"term": by_id}, layer_id=layers)
+        for key, term, unit, frequency, length in found:
+            if unit not in hidden[key]:
+                by_id[term].append((unit, frequency, length))
+                if key in conversations:
+                    uttered.add(unit)
+        for term, postings in said.items():
+            by_id[term] += postings
+            uttered.update(unit for unit, _, _ in postings)
+        return {term: by_id[term_id(term)] for term in terms}, uttered
+
+    def _scored(
+        self,
+        pks: Sequence[int],
+        scores: Mapping[int, float],
+        parts: Mapping[int, Mapping[str, float]],
+        highest_score: float = 0.0,
+        limit: int | None = None,
+    ) -> list[ScoredUnit]:
+        if not pks:
+            return []
+        rows = {row[0]: row for row in look_up_rows(LayerUnit, _GIVEN, {"pk": pks})}
+        if limit is not None and len(pks) > limit:
+            pks = heapq.nsmallest(limit, pks, key=lambda pk: (-scores[pk], rows[pk][3]))
+        found = [
+            ScoredUnit(
+                unit=unit_of(rows[pk][4:]),
+                score=scores.get(pk, 0.0),
+                store=self.view.store_of(rows[pk][1], rows[pk][2]),
+                term_scores=parts.get(pk, {}),
+                highest_score=highest_score,
+            )
+            for pk in pks
+        ]
+        self.given.update((hit.unit.id, pk) for hit, pk in zip(found, pks, strict=True))
+        return sorted(found, key=lambda hit: (-hit.score, hit.unit.id)) if scores else found
+
+
+def _best(scores: Mapping[int, float], limit: int) -> list[int]:
+    """Return the units with the highest scores; where equal ones stand at the cut, those with the lowest unit ids.
+
+    Where few too many are equal there, all of them: they are read with the others sooner than their ids before.
+    """
+    if len(scores) <= limit:
+        return list(scores)
+    cut = heapq.nlargest(limit, scores.values())[-1]
+    above = [unit for unit, score in scores.items() if score > cut]
+    level = [unit for unit, score in scores.items() if score == cut]
+    missing = limit - len(above)
+    if len(level) <= missing + _LEVEL_READ_ALONG:
+        return above + level
+    first: list[tuple[str, int]] = []
+    for batch in batched(level, _IDS_A_QUERY, strict=False):
+        first = heapq.nsmallest(missing, [*first, *select_rows(LayerUnit, ("unit_id", "pk"), pk=batch)])
+    return above + [unit for _, unit in first]

@@ -1,0 +1,123 @@
+"""What was said just before and after: in a conversation, a unit is found by its neighbours' words too.
+
+Conversations spread one thing over several utterances, a question and its answer say. So when a search meets
+utterances, each term's frequency spreads to the neighbours, less with distance; nothing is indexed twice, and a unit
+that is hidden or removed neither gives nor takes anything.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from mrpvm.knowledge.dialogue import UTTERANCE
+from mrpvm.values import KnowledgeUnit
+from sessions_app.layers.retrieval.chains import Hidden
+from sessions_app.models import LayerUnit
+from sessions_app.models.look_up import look_up_rows
+from sessions_app.models.plain_sql import PRESENT, select_rows
+
+SHARES = (10, 5, 3, 2, 1)
+"""What an utterance gets of the words said 0, 1, 2, 3 and 4 places away, in tenths: whole numbers add up exactly."""
+WHOLE_SHARE = SHARES[0]
+_FULL_SHARE = SHARES[0] + 2 * sum(SHARES[1:])
+STRETCH = 16
+"""Places a stretch: neighbours and their neighbours lie in two of them."""
+SPREAD_LIMIT = 1_000
+"""How many matching utterances of a search are looked at with their neighbours, the best first."""
+_UNITS_A_QUERY = 10_000
+_REACH = len(SHARES) - 1
+_HALF, _WHOLE = 1 << 63, 1 << 64
+type TermPostings = list[tuple[int, int, float]]
+"""Unit, frequency and length of the visible units that have a term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a conversation something was said; stretches that follow each other have numbers that do."""
+
+    stretch: int
+    number: int
+
+
+def place_of(unit: KnowledgeUnit) -> Place | None:
+    """Return an utterance's place in its conversation, which is a chunk of its source; None for other units."""
+    if unit.unit_type != UTTERANCE or unit.unit_index is None:
+        return None
+    name = f"{unit.source_id}\n{unit.chunk_id}".encode("utf-8", "surrogatepass")
+    first = int.from_bytes(blake2b(name, digest_size=8).digest(), "big", signed=True)
+    return Place(_wrapped(first + unit.unit_index // STRETCH), unit.unit_index)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The neighbours of some utterances, themselves included, each with its share.
+
+    `lengths` are those of the windows, in tenths; a full one counts as one utterance, so that utterances and other
+    units are held against the same average length.
+    """
+
+    neighbours: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    lengths: Mapping[int, float] = field(default_factory=dict)
+
+    def spread(self, postings: TermPostings) -> TermPostings:
+        """Return the postings with frequencies shared among neighbours, all frequencies and lengths in tenths."""
+        frequencies: defaultdict[int, int] = defaultdict(int)
+        lengths: dict[int, float] = {}
+        for unit, frequency, length in postings:
+            for other, share in self.neighbours.get(unit, ((unit, WHOLE_SHARE),)):
+                frequencies[other] += frequency * share
+                lengths[other] = self.lengths.get(other, length * WHOLE_SHARE)
+        return [(unit, frequencies[unit], lengths[unit]) for unit in sorted(frequencies)]
+
+
+def windows_around(layers: Sequence[int], hidden: Hidden, units: Sequence[int]) -> Windows:
+    """Return the windows of those of these units that were said in a conversation; two queries for few units.
+
+    More where other units stand before `SPREAD_LIMIT` utterances; `units` are the best first.
+    """
+    near = {_wrapped(stretch + step) for stretch, place in _first_said(units) for step in _steps(place)}
+    columns = ("pk", "stretch", "place", "length", "layer_id")
+    rows = look_up_rows(LayerUnit, columns, {"stretch": near}, layer_id=layers, is_evidence=True)
+    # Two bases may hold the same conversation; what is hidden of it is left out, and one unit stands at each place.
+    seen = sorted(row for row in rows if row[0] not in hidden.of(row[4]))
+    at = {(_wrapped(stretch - place // STRETCH), place): (pk, length) for pk, stretch, place, length, _ in seen}
+    return _windows(at)
+
+
+def _first_said(units: Sequence[int]) -> list[tuple[int, int]]:
+    """Return stretch and place of the first of these units that were said, at most `SPREAD_LIMIT`."""
+    said: list[tuple[int, int]] = []
+    start, end = 0, SPREAD_LIMIT
+    while start < len(units) and len(said) < SPREAD_LIMIT:
+        batch = units[start:end]
+        rows = select_rows(LayerUnit, ("pk", "stretch", "place"), pk=batch, stretch=PRESENT)
+        found = {pk: (stretch, place) for pk, stretch, place in rows}
+        said += [found[unit] for unit in batch if unit in found]
+        start, end = end, min(2 * end, end + _UNITS_A_QUERY)
+    return said[:SPREAD_LIMIT]
+
+
+def _windows(at: Mapping[tuple[int, int], tuple[int, int]]) -> Windows:
+    neighbours: dict[int, list[tuple[int, int]]] = {}
+    sums: dict[int, int] = {}
+    for (conversation, place), (unit, _) in at.items():
+        around = [
+            (found, SHARES[abs(step)])
+            for step in range(-_REACH, _REACH + 1)
+            if (found := at.get((conversation, place + step))) is not None
+        ]
+        neighbours[unit] = [(other, share) for (other, _), share in around]
+        sums[unit] = sum(length * share for (_, length), share in around)
+    return Windows(neighbours, {unit: total * WHOLE_SHARE / _FULL_SHARE for unit, total in sums.items()})
+
+
+def _steps(place: int) -> tuple[int, ...]:
+    """Return which stretches hold a place's neighbours and all of theirs: its own and the nearer one beside it."""
+    if place % STRETCH >= STRETCH // 2:
+        return 0, 1
+    return (0, -1) if place >= STRETCH else (0,)
+
+
+def _wrapped(number: int) -> int:
+    return (number + _HALF) % _WHOLE - _HALF

@@ -1,0 +1,242 @@
+"""Knowledge bases as chains of layers: fork, save and mount move a pointer and never copy [O-2].
+
+A layer is immutable once sealed and sees everything its ancestors hold, minus what it or a layer between hides.
+Its counts, but for those named `own_` and `removed_`, are those of the whole visible chain, so that exact BM25 needs
+no counting; `sessions_app.layers` keeps them true.
+"""
+
+from typing import Self
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from sessions_app.identifiers import new_kb_id
+from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.models.settings.project import Project
+
+
+class KnowledgeLayer(models.Model):
+    """A set of units and hidings on top of a parent; unsealed while it is a session's own.
+
+    A session's stack is its draft, a context layer for each large load, and its journal on top. Each large source that
+    is staged in a draft becomes a draft layer on top of those that are there. A staged layer is being filled, or left
+    over: nothing points at it yet, or any more. `worked_at` says when somebody last wrote to it, None that it was taken
+    for left over and is being removed; it means nothing for other layers.
+
+    `ancestry` holds the ids of all ancestors, the parent first, so that a chain of any length is read by one query.
+    `term_count` is the summed length of the visible evidence units.
+
+    `index_version` says by which rules the layer's own units can be found: the oldest, where several were at work
+    [O-35]. A sealed layer's postings that were written again lie under the key of another row, `postings_layer`, which
+    is nothing else: so a search finds the old ones or the new ones, never some of both.
+    """
+
+    class Kind(models.TextChoices):
+        """What the layer is for."""
+
+        BASE = "base"
+        DRAFT = "draft"
+        JOURNAL = "journal"
+        CONTEXT = "context"
+        STAGED = "staged"
+        INDEX = "index"
+
+    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
+    ancestry = StoredJSONField(default=list, blank=True)
+    index_version = models.CharField(max_length=80)
+    postings_layer = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    unit_count = models.PositiveIntegerField(default=0)
+    evidence_count = models.PositiveIntegerField(default=0)
+    term_count = models.PositiveBigIntegerField(default=0)
+    source_count = models.PositiveIntegerField(default=0)
+    own_unit_count = models.PositiveIntegerField(default=0)
+    own_source_count = models.PositiveIntegerField(default=0)
+    removed_unit_count = models.PositiveIntegerField(default=0)
+    sealed_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    worked_at = models.DateTimeField(default=timezone.now, null=True, blank=True)
+
+    class Meta:
+        ordering = ["id"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} layer {self.pk}"
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether the layer changes nothing of what its parent shows."""
+        return self.own_unit_count == 0 and self.own_source_count == 0 and self.removed_unit_count == 0
+
+    @property
+    def chain(self) -> list[int]:
+        """Return the ids of the layers that are seen from here, the highest first."""
+        return [self.pk, *self.ancestry]
+
+    @property
+    def depth(self) -> int:
+        """Return the number of ancestors."""
+        return len(self.ancestry)
+
+
+class KnowledgeBase(models.Model):
+    """A named base: a pointer at its head layer [KB-1].
+
+    `compaction_asked_at` is set as long as somebody wants its chain shortened.
+    """
+
+    kb_id = models.CharField(max_length=64, unique=True, default=new_kb_id, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="knowledge_bases")
+    name = models.CharField(max_length=200)
+    is_default = models.BooleanField(default=False)
+    parent = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
+    head = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="headed_bases")
+    revision = models.PositiveIntegerField(default=1)
+    source_count = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+    compaction_asked_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-is_default", "name", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["project"], condition=models.Q(is_default=True), name="knowledge_base_one_default"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SourceRows(models.QuerySet["KnowledgeSource"]):
+    """Rows of sources; of those with one `source_id` in a chain the latest counts, whatever layer holds it."""
+
+    def latest_last(self) -> Self:
+        """Return them in the order in which they came in: a copy has the time of what it copies."""
+        return self.order_by("updated_at", "pk")
+
+    def latest_of_each(self) -> Self:
+        """Return the one row of each source id that counts."""
+        later = Q(updated_at__gt=OuterRef("updated_at")) | Q(updated_at=OuterRef("updated_at"), pk__gt=OuterRef("pk"))
+        return self.exclude(Exists(self.filter(later, source_id=OuterRef("source_id"))))
+
+
+class KnowledgeSource(models.Model):
+    """A text that units were made from [KB-3].
+
+    A layer above may hold another row of the same source, which replaces it: `updated_at` tells which came later, and
+    `added_at` when the source first came in. One of the kind JOURNAL stands for what a session knew when it was saved;
+    it has no text, and `unit_count` is how much that was [KB-11]. `text_byte_count` is how much its units say [IN-4].
+    """
+
+    class Kind(models.TextChoices):
+        """What the source is."""
+
+        LISTED = "source"  # a base lists and counts it
+        JOURNAL = "conversation-journal"  # what a session saved of its conversation; not listed [KB-11]
+        REMOVED = "removed"  # there is no source of this id any more
+
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="sources")
+    source_id = models.CharField(max_length=128)
+    name = models.CharField(max_length=300)
+    kind = models.CharField(max_length=24, default=Kind.LISTED)
+    content = models.TextField()
+    hash = models.CharField(max_length=64)
+    chunk_count = models.PositiveIntegerField(default=0)
+    unit_count = models.PositiveIntegerField(default=0)
+    text_byte_count = models.PositiveBigIntegerField(default=0)
+    added_at = models.DateTimeField(default=timezone.now)
+    updated_at = models.DateTimeField(default=timezone.now)
+
+    objects = SourceRows.as_manager()
+
+    class Meta:
+        ordering = ["layer_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["layer", "source_id"], name="source_id_unique_in_layer")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LayerUnit(UnitFields):
+    """A unit of a layer; `length` is the sum of its postings' frequencies, 0 for what is not evidence.
+
+    What somebody said in a conversation has a `place` in it, counted from 0; `stretch` names the run of neighbouring
+    places that it lies in (`sessions_app.layers.retrieval.windows`). Other units have neither.
+    """
+
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="units")
+    origin = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, null=True, blank=True, related_name="units")
+    length = models.PositiveIntegerField(default=0)
+    is_evidence = models.BooleanField(default=True)
+    is_guidance = models.BooleanField(default=False)
+    stretch = models.BigIntegerField(null=True, blank=True)
+    place = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["layer_id", "id"]
+        constraints = [models.UniqueConstraint(fields=["layer", "unit_id"], name="unit_id_unique_in_layer")]
+        indexes = [
+            models.Index(fields=["layer", "hash"], name="layer_unit_by_hash"),
+            models.Index(fields=["layer"], condition=models.Q(is_guidance=True), name="layer_unit_guidance"),
+            models.Index(
+                fields=["layer", "stretch"], condition=models.Q(stretch__isnull=False), name="layer_unit_by_stretch"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.unit_id
+
+
+class HiddenUnit(models.Model):
+    """What a layer, and all above it, changes in the visibility of a unit [KB-7].
+
+    The topmost row of a chain decides about a unit; above one of those in `GONE` there is none.
+    """
+
+    class Change(models.TextChoices):
+        """What happens to the unit."""
+
+        REMOVED = "removed", "Removed: its source is gone"
+        DUPLICATE = "duplicate", "Duplicate: a unit with the same hash is shown in its place"
+        REVEALED = "revealed", "Revealed: the unit that was shown in its place is gone"
+        STALE = "stale", "Stale: what it was derived from is gone"  # until its source is stored again [KU-16]
+
+    GONE = (Change.REMOVED, Change.STALE)
+
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="hidden_units")
+    unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="hidden_in")
+    change = models.CharField(max_length=9, choices=Change, default=Change.REMOVED)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["layer", "unit"], name="hidden_unit_unique")]
+
+    def __str__(self) -> str:
+        return f"layer {self.layer_id}: unit {self.unit_id} {self.change}"
+
+
+class Posting(models.Model):
+    """How often a term stands in a unit, in tenths because fields weigh differently [BP-20]; evidence units only.
+
+    `term` is a 64-bit hash of the stemmed term: no dictionary that concurrent writers would contend for. `length` is
+    the unit's, kept here so that a search reads this table alone. Rows are derived data, written and removed with
+    their unit by `sessions_app.layers`, so the database does not check each of them against its unit.
+    """
+
+    layer = models.ForeignKey(
+        KnowledgeLayer, on_delete=models.CASCADE, related_name="postings", db_index=False, db_constraint=False
+    )
+    term = models.BigIntegerField()
+    unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="postings", db_constraint=False)
+    frequency = models.PositiveIntegerField()
+    length = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["layer", "term", "unit"], name="posting_unique")]
+
+    def __str__(self) -> str:
+        return f"{self.term} in {self.unit_id}"

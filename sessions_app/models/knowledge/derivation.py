@@ -1,0 +1,23 @@
+"""Which units were derived from which others."""
+
+from django.db import models
+
+from sessions_app.models.knowledge.bases import KnowledgeLayer, LayerUnit
+
+
+class Derivation(models.Model):
+    """Says that a unit of a layer was derived from another one, which it knows by its id [KU-15].
+
+    When that goes, so that the unit has to be found by it, the unit is stale [KU-16].
+    """
+
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.CASCADE, db_index=False, related_name="derivations")
+    unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, related_name="derivations")
+    origin_unit_id = models.CharField(max_length=400)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["layer", "origin_unit_id", "unit"], name="derivation_unique")]
+
+    def __str__(self) -> str:
+        return f"unit {self.unit_id} from {self.origin_unit_id}"

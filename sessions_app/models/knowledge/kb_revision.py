@@ -1,0 +1,41 @@
+"""What a knowledge base was, revision by revision."""
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer
+from sessions_app.models.knowledge.mount_reasons import reason_in_words
+
+
+class KBRevision(models.Model):
+    """One revision of a base: the layer that was its head, so that it can be brought back by pointing there [KB-13].
+
+    What came from another base, by a fork or a save, names the revision of it that it goes on from, as `origin`.
+    """
+
+    knowledge_base = models.ForeignKey(
+        KnowledgeBase, on_delete=models.CASCADE, db_index=False, related_name="revisions"
+    )
+    revision = models.PositiveIntegerField()
+    layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=40)
+    origin_base = models.ForeignKey(
+        KnowledgeBase, on_delete=models.SET_NULL, null=True, blank=True, related_name="descendants"
+    )
+    origin_revision = models.PositiveIntegerField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True)
+
+    class Meta:
+        ordering = ["knowledge_base_id", "-revision"]
+        verbose_name = "KB revision"
+        constraints = [models.UniqueConstraint(fields=["knowledge_base", "revision"], name="kb_revision_unique")]
+
+    def __str__(self) -> str:
+        return f"revision {self.revision} of {self.knowledge_base}"
+
+    @property
+    def why(self) -> str:
+        """Return the reason in words."""
+        return reason_in_words(self.reason)

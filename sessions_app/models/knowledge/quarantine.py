@@ -1,0 +1,42 @@
+"""Parts of sources that did not become knowledge."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.knowledge.bases import KnowledgeSource
+from sessions_app.models.sessions.session import Session
+
+
+class QuarantinedChunk(models.Model):
+    """A chunk whose control text admission refused, kept with the reason so that nothing is lost silently [KB-19].
+
+    It belongs to a source of a base, or to a session's context load; loading the source again replaces it.
+    `control_text` is what the normaliser wrote, empty where it kept that to itself.
+    """
+
+    origin = models.ForeignKey(
+        KnowledgeSource, on_delete=models.CASCADE, null=True, blank=True, related_name="quarantined"
+    )
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, null=True, blank=True, related_name="quarantined")
+    source_id = models.CharField(max_length=128)
+    source_name = models.CharField(max_length=300)
+    chunk_index = models.PositiveIntegerField()
+    text = models.TextField()
+    control_text = models.TextField(blank=True)
+    message = models.TextField()
+    diagnostics = StoredJSONField(default=list, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(origin__isnull=True, session__isnull=False)
+                | models.Q(origin__isnull=False, session__isnull=True),
+                name="quarantined_chunk_has_one_owner",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"part {self.chunk_index + 1} of {self.source_name}"

@@ -1,0 +1,27 @@
+"""What KB plugins derived from stored sources."""
+
+from django.db import models
+
+from sessions_app.models.knowledge.bases import KnowledgeSource
+
+
+class SourceArtifact(models.Model):
+    """What one plugin derived from one source, under a name of its own; nobody else reads it [PL-10, KB-14].
+
+    It belongs to the source's row and so to its layer. A newer source in its place is another row: what was derived
+    from the older one is stale with it.
+    """
+
+    plugin_id = models.CharField(max_length=100)
+    source = models.ForeignKey(KnowledgeSource, on_delete=models.CASCADE, db_index=False, related_name="artifacts")
+    name = models.CharField(max_length=200)
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(fields=["source", "plugin_id", "name"], name="source_artifact_one_a_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.plugin_id}"

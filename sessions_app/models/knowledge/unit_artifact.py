@@ -1,0 +1,25 @@
+"""What KB plugins derived from stored units."""
+
+from django.db import models
+
+from sessions_app.models.knowledge.bases import LayerUnit
+
+
+class UnitArtifact(models.Model):
+    """What one plugin derived from one unit; nobody else reads it [KB-14].
+
+    It belongs to the unit and so to its layer: where the layer is seen through a fork or a save, so is this, nothing
+    being promoted or copied. Units never change, so an artifact is stale only when its `version` is not the plugin's.
+    """
+
+    plugin_id = models.CharField(max_length=100)
+    unit = models.ForeignKey(LayerUnit, on_delete=models.CASCADE, db_index=False, related_name="artifacts")
+    version = models.CharField(max_length=100)
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [models.UniqueConstraint(fields=["unit", "plugin_id"], name="artifact_one_a_plugin_and_unit")]
+
+    def __str__(self) -> str:
+        return f"{self.plugin_id} on unit {self.unit_id}"

@@ -1,0 +1,87 @@
+"""What the conversation itself taught the session, and the ledger of what happened to every unit."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.models.sessions.session import Session
+from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
+
+
+class ContextUnit(UnitFields):
+    """A unit of the session: pending while its turn runs, committed afterwards [V-7, V-8].
+
+    `turn` is the turn that staged it, null when a context load brought it in.
+    """
+
+    class State(models.TextChoices):
+        """Where the unit stands."""
+
+        PENDING = "pending"
+        COMMITTED = "committed"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="context_units")
+    turn = models.ForeignKey(
+        ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="context_units"
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.PENDING)
+    created_at = models.DateTimeField(default=timezone.now)
+    committed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["session_id", "id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "hash"], condition=models.Q(state="committed"), name="context_unit_hash_unique"
+            ),
+            models.UniqueConstraint(fields=["session", "unit_id"], name="context_unit_id_unique"),
+        ]
+        indexes = [models.Index(fields=["session", "state", "id"], name="context_unit_by_state")]
+
+    def __str__(self) -> str:
+        return self.unit_id
+
+
+class UnitEvent(models.Model):
+    """One step in a unit's life: the ledger's row. What a turn's retrieval and solving did lies in its `TurnEvents`.
+
+    `text` is what the unit said, kept with the step that brought it in, so that a discarded unit can still be shown.
+    State at turn n is the fold of the events up to n.
+    """
+
+    class Step(models.TextChoices):
+        """What happened to the unit."""
+
+        STAGED = "staged"
+        COMMITTED = "committed"
+        DEDUPLICATED = "deduplicated"
+        DISCARDED = "discarded"
+        REMOVED = "removed"
+        OFFERED = "offered"
+        SELECTED = "selected"
+        PRUNED = "pruned"
+        CITED = "cited"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="unit_events")
+    turn = models.ForeignKey(
+        ExplainabilityTurn, on_delete=models.CASCADE, null=True, blank=True, db_index=False, related_name="unit_events"
+    )
+    unit_id = models.CharField(max_length=400)
+    step = models.CharField(max_length=12, choices=Step)
+    store = models.CharField(max_length=12, default="current-turn")
+    execution_id = models.CharField(max_length=100, default="", blank=True)
+    rank = models.PositiveIntegerField(null=True, blank=True)
+    score = models.FloatField(null=True, blank=True)
+    reason = models.CharField(max_length=300, default="", blank=True)
+    text = models.TextField(default="", blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["id"]
+        indexes = [
+            models.Index(fields=["session", "unit_id"], name="unit_event_by_unit"),
+            models.Index(fields=["turn", "step"], name="unit_event_by_turn"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.step} {self.unit_id}"

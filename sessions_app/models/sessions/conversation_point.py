@@ -1,0 +1,20 @@
+"""Where a conversation that a client sends whole can be recognised [O-31]."""
+
+from django.db import models
+
+from sessions_app.models.sessions.session import Session
+
+
+class ConversationPoint(models.Model):
+    """One place of a recognisable conversation: the chain hash of everything said up to the message `sequence`."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="conversation_points")
+    chain = models.CharField(max_length=64)
+    sequence = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["session_id", "sequence"]
+        indexes = [models.Index(fields=["chain"], name="conversation_point_by_chain")]
+
+    def __str__(self) -> str:
+        return f"{self.sequence} {self.chain[:12]}"

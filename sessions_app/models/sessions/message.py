@@ -1,0 +1,37 @@
+"""What was said."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.sessions.session import Session
+from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
+
+
+class Message(models.Model):
+    """One utterance; its place in the conversation is `sequence`, counted from 1 and never changed [O-45]."""
+
+    class Speaker(models.TextChoices):
+        """Who speaks."""
+
+        USER = "user"
+        SYSTEM = "system"
+        ASSISTANT = "assistant"
+        TOOL = "tool"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="messages")
+    sequence = models.PositiveIntegerField()
+    role = models.CharField(max_length=10, choices=Speaker)
+    content = models.TextField()
+    payload = StoredJSONField(null=True, blank=True)
+    turn = models.ForeignKey(
+        ExplainabilityTurn, on_delete=models.SET_NULL, null=True, blank=True, related_name="messages"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["session_id", "sequence"]
+        constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="message_sequence")]
+
+    def __str__(self) -> str:
+        return f"{self.role}: {self.content[:60]}"

@@ -1,0 +1,78 @@
+"""What a session was told to remember by a command [L-130]."""
+
+import secrets
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.sessions.session import Session
+
+
+def new_memory_id() -> str:
+    """Return `mem_` and 32 hex digits."""
+    return f"mem_{secrets.token_hex(16)}"
+
+
+class RememberedText(models.Model):
+    """One text that a session keeps until it is told to forget it.
+
+    What was inferred from messages needs verification; of one `conflict_group` all but the newest or the verified one
+    are conflicted [L-135]. Task memory has the task for its `namespace` [L-132], evidence the chunk's citation [L-139].
+    What is conflicted, archived or expired is told to nobody [L-131].
+    """
+
+    class Domain(models.TextChoices):
+        """What the text is about [L-132]."""
+
+        USER_PROFILE = "user_profile"
+        PERSONA_CORE = "persona_core"
+        WORKING_RULES = "working_rules"
+        TASK = "task_memory"
+        EVIDENCE = "evidence"
+
+    class Status(models.TextChoices):
+        """How far the text is to be trusted."""
+
+        ACTIVE = "active"
+        NEEDS_VERIFICATION = "needs_verification"
+        VERIFIED = "verified"
+        CONFLICTED = "conflicted"
+        ARCHIVED = "archived"
+
+    class Source(models.TextChoices):
+        """Who said that it shall be kept."""
+
+        COMMAND = "command"
+        INFERENCE = "inference"
+        IMPORT = "import"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="remembered_texts")
+    record_id = models.CharField(max_length=40, unique=True, default=new_memory_id, editable=False)
+    content = models.TextField()
+    domain = models.CharField(max_length=16, choices=Domain, default=Domain.USER_PROFILE)
+    namespace = models.CharField(max_length=300, default="", blank=True)
+    status = models.CharField(max_length=20, choices=Status, default=Status.ACTIVE)
+    source = models.CharField(max_length=9, choices=Source, default=Source.COMMAND)
+    confidence = models.FloatField(default=1.0)
+    conflict_group = models.CharField(max_length=80, default="", blank=True)
+    verified_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["session_id", "-id"]
+
+    def __str__(self) -> str:
+        return self.content[:60]
+
+    @property
+    def is_expired(self) -> bool:
+        """Return whether its time is over; at exactly that time it still holds."""
+        return self.expires_at is not None and timezone.now() > self.expires_at
+
+
+def copy_of(row: RememberedText, session: Session) -> RememberedText:
+    """Return an unsaved copy of a text for another session, under an id of its own."""
+    kept = ("content", "domain", "namespace", "status", "source", "confidence", "conflict_group", "verified_at",
+            "expires_at", "created_at")  # fmt: skip
+    return RememberedText(session=session, **{name: getattr(row, name) for name in kept})

@@ -1,0 +1,142 @@
+"""A conversation and the numbered events that tell browsers what happened to it."""
+
+import hashlib
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.identifiers import new_session_id
+from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer
+from sessions_app.models.sessions.frozen_content import FrozenContent
+from sessions_app.models.settings.project import Grounding, Project
+
+
+class ForkReason(models.TextChoices):
+    """Why a session began with the messages of another; empty where it did not."""
+
+    EDITED = "edited", "A message was edited or answered again"
+    EXPIRED = "expired", "The other had expired"
+
+
+class Session(models.Model):
+    """The unit of conversation [S-1].
+
+    The three `*_sequence` columns count what was ever appended and never go back, so that a number is never used
+    twice [S-36]. `mounted_layer` is the head of the base at the time of the mount; `draft` is the topmost layer
+    of what is not saved, on top of it; `journal` holds what turns and context loads committed [O-34]. `model_config`
+    is the role table that the project had when the session was made [O-46]. `skills`, `personas` and `agents` are the
+    files as they were then; only a reload points them elsewhere, and `snapshot_version` counts the reloads of skills
+    from 1 [L-21, L-41, L-105]. An `active_style` of None leaves the style to the message and the persona [L-106]. A
+    session that begins with another's messages names it in `forked_from`; `forked_at` is the place of the last message
+    it took over. `metadata` is the client's own [O-30]. `flags` are the policies that were chosen for this session,
+    `summary` tells of the messages that a model no longer sees [K40]. `planner_statistics` is the utility of each
+    plugin by type and id as it was when the session was made, None where its turns read and teach the project's [O-46].
+    """
+
+    session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="sessions")
+    is_client_named = models.BooleanField(default=False)
+    title = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001  null: never named [O-16]
+    first_message = models.CharField(max_length=60, default="", blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    last_activity_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    expired_at = models.DateTimeField(null=True, blank=True)
+    deleted_at = models.DateTimeField(null=True, blank=True)
+
+    preferred_planner_plugin = models.CharField(max_length=100, default="planner-default")
+    preferred_seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    preferred_kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    preferred_goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    preferred_deliberation_level = models.PositiveSmallIntegerField(default=0)
+    preferred_model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    model_config = StoredJSONField(default=dict, blank=True)
+    skills = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
+    snapshot_version = models.PositiveIntegerField(default=1)
+    personas = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
+    agents = models.ForeignKey(FrozenContent, on_delete=models.RESTRICT, related_name="+")
+    active_agent = models.CharField(max_length=64, default="default")
+    active_persona = models.CharField(max_length=64, default="default")
+    active_style = models.CharField(max_length=8, null=True, blank=True)  # noqa: DJ001
+    grounding = models.CharField(max_length=6, choices=Grounding, default="", blank=True)
+    system_prompt = models.TextField(null=True, blank=True)  # noqa: DJ001
+    metadata = StoredJSONField(default=dict, blank=True)
+    flags = StoredJSONField(default=dict, blank=True)
+    summary = StoredJSONField(null=True, blank=True)
+    planner_statistics = StoredJSONField(null=True, blank=True)
+
+    forked_from = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, blank=True, related_name="forks")
+    forked_at = models.PositiveIntegerField(null=True, blank=True)
+    fork_reason = models.CharField(max_length=12, choices=ForkReason, default="", blank=True)
+
+    mounted_kb = models.ForeignKey(KnowledgeBase, on_delete=models.PROTECT, related_name="mounted_in")
+    mounted_layer = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    draft = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+    journal = models.ForeignKey(KnowledgeLayer, on_delete=models.PROTECT, related_name="+")
+
+    message_sequence = models.PositiveIntegerField(default=0)
+    turn_sequence = models.PositiveIntegerField(default=0)
+    event_sequence = models.PositiveIntegerField(default=0)
+    unit_count = models.PositiveIntegerField(default=0)
+    remembered_count = models.PositiveIntegerField(default=0)
+    removed_message_count = models.PositiveIntegerField(default=0)
+    failed_turn_count = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["project", "session_id"], name="session_id_unique_in_project"),
+            models.CheckConstraint(
+                condition=models.Q(preferred_deliberation_level__lte=3), name="session_level_0_to_3"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["project", "-last_activity_at", "-id"], name="session_by_activity"),
+            models.Index(fields=["expires_at"], name="session_by_expiry"),
+            models.Index(fields=["session_id"], name="session_by_session_id"),
+        ]
+
+    def __str__(self) -> str:
+        return self.label
+
+    @property
+    def label(self) -> str:
+        """Return what pages call the session: its title, else how it began, else its id [O-16]."""
+        return self.title or self.first_message or self.session_id
+
+    @property
+    def journal_source_id(self) -> str:
+        """Return the id of the source that the session's own units are saved as, the same in every base [KB-11]."""
+        return f"src-journal-{hashlib.sha256(self.session_id.encode()).hexdigest()[:16]}"
+
+    @property
+    def message_count(self) -> int:
+        """Return how many messages the conversation has; `message_sequence` counts those taken out of it too."""
+        return self.message_sequence - self.removed_message_count
+
+    @property
+    def is_dirty(self) -> bool:
+        """Return whether the draft holds something that is not saved [KB-5]."""
+        return not self.draft.is_empty or self.draft.parent_id != self.mounted_layer_id
+
+    @property
+    def is_expired(self) -> bool:
+        """Return whether the session's idle time has run out; alive at exactly `expires_at` [S-12]."""
+        return self.expired_at is not None or (self.expires_at is not None and timezone.now() > self.expires_at)
+
+
+class SessionEvent(models.Model):
+    """One thing that happened to a session, numbered without gaps; written with the state it tells of [PL-46]."""
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
+    sequence = models.PositiveIntegerField()
+    kind = models.CharField(max_length=40)
+    payload = StoredJSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["session_id", "sequence"]
+        constraints = [models.UniqueConstraint(fields=["session", "sequence"], name="session_event_sequence")]
+
+    def __str__(self) -> str:
+        return f"{self.sequence} {self.kind}"

@@ -1,0 +1,1 @@
+"""Projects, model roles and plugin statistics."""

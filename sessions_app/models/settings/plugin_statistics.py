@@ -1,0 +1,51 @@
+"""What the planners of a project have learned about its plugins."""
+
+from dataclasses import fields
+
+from django.db import models
+
+from mrpvm.learning import Experience, utility
+from sessions_app.models.settings.project import Project
+
+EXPERIENCE_FIELDS = tuple(item.name for item in fields(Experience))
+
+
+class PluginStatistics(models.Model):
+    """One plugin's experience in one project; fields are those of `mrpvm.learning.Experience` [K-54 to K-57, O-46]."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="plugin_statistics")
+    plugin_type = models.CharField(max_length=20)
+    plugin_id = models.CharField(max_length=100)
+    attempt_count = models.PositiveIntegerField()
+    success_count = models.PositiveIntegerField()
+    failure_count = models.PositiveIntegerField()
+    refusal_count = models.PositiveIntegerField()
+    success = models.FloatField()
+    sufficiency = models.FloatField()
+    latency_ms = models.FloatField()
+    llm_calls = models.FloatField()
+
+    class Meta:
+        ordering = ["project_id", "plugin_type", "plugin_id"]
+        verbose_name_plural = "plugin statistics"
+        constraints = [
+            models.UniqueConstraint(fields=["project", "plugin_type", "plugin_id"], name="plugin_statistics_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.plugin_id}: {self.attempt_count} attempts"
+
+    @property
+    def experience(self) -> Experience:
+        """Return the row as a value."""
+        return Experience(**{name: getattr(self, name) for name in EXPERIENCE_FIELDS})
+
+    @experience.setter
+    def experience(self, value: Experience) -> None:
+        for name in EXPERIENCE_FIELDS:
+            setattr(self, name, getattr(value, name))
+
+    @property
+    def utility(self) -> float:
+        """Return the plugin's utility for ranking [K-54]."""
+        return utility(self.plugin_type, self.experience)

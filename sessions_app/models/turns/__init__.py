@@ -1,0 +1,1 @@
+"""Turns and what they store."""

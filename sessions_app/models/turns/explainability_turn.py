@@ -1,0 +1,132 @@
+"""One run of the machine: its entry in the registry, the events it emitted, and the payloads behind them."""
+
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.identifiers import new_request_id
+from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.sessions.session import Session
+from sessions_app.models.turns.compression import CompressedJSONField
+
+
+class ExplainabilityTurn(models.Model):
+    """The registry's entry of one turn, whatever its end [T-25, C-1].
+
+    While `status` is running the row is the session's turn slot: the partial unique constraint admits one a session
+    [T-3], `lease_until` says when it counts as abandoned [T-36]. `is_grounded` is false for an answer of which some
+    group rests on a model's own knowledge [O-12]. `command_result` is the envelope of what was typed as a command,
+    whether it was answered as one or asked a model by a skill [L-76]. `client_request` is what a client of the OpenAI
+    dialect said beside its message, with what was made of it [O-29 to O-31], and of any client what it was warned of
+    [O-43]. `context_report` says
+    what the model got to see and what was cut [X2]. `payloads_removed_at` says when the payloads became older than
+    what the server keeps; the structure stays [O-5].
+    """
+
+    class Status(models.TextChoices):
+        """How the turn stands [O-18]."""
+
+        RUNNING = "running"
+        SUCCEEDED = "succeeded"
+        FAILED = "failed"
+        INTERRUPTED = "interrupted"
+        CANCELLED = "cancelled"
+
+    class Kind(models.TextChoices):
+        """What ran: the machine, or a command answered without it [O-18]."""
+
+        CHAT = "chat"
+        COMMAND = "command"
+
+    class AnswerStatus(models.TextChoices):
+        """What became of the question [O-18]."""
+
+        ANSWERED = "answered"
+        NO_CONTEXT = "no-context"
+        FAILED = "failed"
+
+    class AnswerBasis(models.TextChoices):
+        """What the answer rests on, the strongest of its groups; empty without an answer."""
+
+        STATED = "stated"
+        COMPOSED = "composed"
+        QUOTED = "quoted"
+        NONE = "none"
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
+    request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
+    turn_index = models.PositiveIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind, default=Kind.CHAT)
+    status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
+    answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
+    answer_basis = models.CharField(max_length=8, choices=AnswerBasis, default="", blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    payloads_removed_at = models.DateTimeField(null=True, blank=True)
+
+    user_message = models.TextField()
+    assistant_preview = models.CharField(max_length=240, default="", blank=True)
+    planner_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    goal_solver_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
+    deliberation_level = models.PositiveSmallIntegerField(default=0)
+    model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
+    is_grounded = models.BooleanField(default=True)
+    response_document = CompressedJSONField(null=True, blank=True)
+    command_result = StoredJSONField(null=True, blank=True)
+    context_report = CompressedJSONField(null=True, blank=True)
+    client_request = StoredJSONField(null=True, blank=True)
+    unit_changes = StoredJSONField(default=dict, blank=True)
+    error = StoredJSONField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["session_id", "turn_index"]
+        constraints = [
+            models.UniqueConstraint(fields=["session", "turn_index"], name="turn_index_unique"),
+            models.UniqueConstraint(
+                fields=["session"], condition=models.Q(status="running"), name="turn_one_running_a_session"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="turn_running_lease"),
+            models.Index(fields=["created_at"], name="turn_by_time"),
+            models.Index(
+                fields=["created_at"], condition=models.Q(payloads_removed_at__isnull=True), name="turn_with_payloads"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"turn {self.turn_index}: {self.status}"
+
+    @property
+    def is_running(self) -> bool:
+        """Return whether the turn has not ended yet."""
+        return self.status == self.Status.RUNNING
+
+
+class TurnEvents(models.Model):
+    """A batch of the machine's events in order [G-6, O-20], and the payloads of the nodes that ended in it [O-22].
+
+    The graph is a fold over the events and needs no payload. `payload_index` says where in `payloads` each of them is,
+    and how long it was. Where the turn's `payloads_removed_at` is set, `payloads` is empty [O-5]. The last batch of a
+    committed turn holds in `judged` what retrieval and solving did to units: the ledger's steps but for those that a
+    unit's life in the session is made of. A step is `[unit id, step, store, execution id, rank, score, reason]`.
+    """
+
+    turn = models.ForeignKey(ExplainabilityTurn, on_delete=models.CASCADE, db_index=False, related_name="event_batches")
+    first_sequence = models.PositiveIntegerField()
+    events = CompressedJSONField()
+    payload_index = CompressedJSONField(default=list)
+    payloads = models.BinaryField(default=bytes)
+    judged = CompressedJSONField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["turn_id", "first_sequence"]
+        verbose_name_plural = "turn events"
+        constraints = [models.UniqueConstraint(fields=["turn", "first_sequence"], name="turn_events_sequence")]
+
+    def __str__(self) -> str:
+        return f"events from {self.first_sequence}"

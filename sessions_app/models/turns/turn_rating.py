@@ -1,0 +1,29 @@
+"""What a reader thought of an answer."""
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.utils import timezone
+
+from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
+
+
+class TurnRating(models.Model):
+    """The project's one verdict on a turn's answer: up or down, and a note; the latest reader's word holds."""
+
+    class Value(models.TextChoices):
+        """Which way the thumb points."""
+
+        UP = "up"
+        DOWN = "down"
+
+    turn = models.OneToOneField(ExplainabilityTurn, on_delete=models.CASCADE, related_name="rating")
+    value = models.CharField(max_length=4, choices=Value)
+    note = models.TextField(default="", blank=True)
+    rated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
+    rated_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["turn_id"]
+
+    def __str__(self) -> str:
+        return self.value

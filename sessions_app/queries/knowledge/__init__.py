@@ -1,0 +1,1 @@
+"""Reads of knowledge bases and units."""

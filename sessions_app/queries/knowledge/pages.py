@@ -1,0 +1,235 @@
+"""What the page of one knowledge base reads: its family, its units, and who used them."""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched, islice
+
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Subquery, Sum, Window
+from django.db.models.functions import Coalesce, RowNumber
+
+from mrpvm.errors import NotFound
+from mrpvm.knowledge.text import unique_terms
+from mrpvm.values import KnowledgeUnit
+from sessions_app.models import (
+    ExplainabilityTurn,
+    KBMount,
+    KBRevision,
+    KnowledgeBase,
+    KnowledgeSource,
+    LayerUnit,
+    Project,
+    Session,
+    UnitEvent,
+)
+from sessions_app.queries.knowledge.bases import knowledge_bases, newest_sources, sources
+from sessions_app.queries.turns.registry import judged_units
+
+SESSIONS_LOOKED_AT, TURNS_LOOKED_AT = 200, 2_000
+_TURNS_AT_ONCE = 100
+_USED = (UnitEvent.Step.SELECTED, UnitEvent.Step.CITED)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A base with those it came from, the oldest first, and its forks; and what each of them was, the oldest first.
+
+    Other bases that its shown revisions were saved from stand before it. Each has its newest revisions, at most
+    `revision_limit`; `beginnings` has the first one of each, by the base's key, where that is kept. `fork_count` is how
+    many forks there are, `bases` has the newest of them. `goes_on_above`: the oldest one was made from a base too.
+    """
+
+    bases: Sequence[KnowledgeBase]
+    revisions: Sequence[KBRevision]
+    beginnings: Mapping[int, KBRevision]
+    revision_limit: int
+    fork_count: int
+    goes_on_above: bool
+
+
+def family_of(base: KnowledgeBase, *, generations: int, forks: int, revisions: int) -> Family:
+    """Return the base's family, cut to so many generations above it, forks below it and newest revisions of each.
+
+    One query for each generation, and four.
+    """
+    above: list[KnowledgeBase] = []
+    parent = base.parent
+    while parent is not None and len(above) < generations:
+        above.insert(0, parent)
+        parent = KnowledgeBase.objects.filter(pk=parent.parent_id).first() if parent.parent_id else None
+    made = forks_of(base)
+    shown = [*above, base, *reversed(made.order_by("-created_at", "-pk")[:forks])]
+    saved_from = base.revisions.order_by("-revision").values("origin_base")[:revisions]
+    others = KnowledgeBase.objects.filter(pk__in=saved_from).exclude(pk__in=[known.pk for known in shown])
+    shown[len(above) : len(above)] = others.order_by("created_at", "pk")
+    newest = KBRevision.objects.filter(knowledge_base__in=shown).annotate(
+        place=Window(RowNumber(), partition_by=F("knowledge_base"), order_by=F("revision").desc())
+    )
+    kept = list(newest.filter(Q(place__lte=revisions) | Q(revision=1)).order_by("created_at", "pk"))
+    return Family(
+        bases=shown,
+        revisions=[row for row in kept if row.place <= revisions],
+        beginnings={row.knowledge_base_id: row for row in kept if row.revision == 1},
+        revision_limit=revisions,
+        fork_count=made.count(),
+        goes_on_above=parent is not None,
+    )
+
+
+def forks_of(base: KnowledgeBase) -> QuerySet[KnowledgeBase]:
+    """Return the bases made from this one."""
+    return knowledge_bases(base.project).filter(parent=base)
+
+
+def newest_fork(base: KnowledgeBase) -> KnowledgeBase | None:
+    """Return the base that was made last from this one, if any was."""
+    return forks_of(base).order_by("-pk").first()
+
+
+def saved_conversations(base: KnowledgeBase) -> Mapping[str, int]:
+    """Return how many `sessions` saved what they learned into the base, and how many `units` that were [KB-11]."""
+    journals = newest_sources(base.head).filter(kind=KnowledgeSource.Kind.JOURNAL)
+    found = journals.aggregate(sessions=Count("pk"), units=Sum("unit_count"))
+    return {name: value or 0 for name, value in found.items()}
+
+
+def listed_bases(project: Project, asked: str, limit: int) -> list[KnowledgeBase]:
+    """Return the first of the project's bases with `asked` in their name or as their id, each with `session_count`: how
+    many living sessions have it mounted."""
+    living = Session.objects.filter(mounted_kb=OuterRef("pk"), deleted_at=None).order_by().values("mounted_kb")
+    counted = Coalesce(Subquery(living.annotate(number=Count("pk")).values("number")), 0)
+    fitting = Q(name__icontains=asked) | Q(kb_id=asked)
+    return list(knowledge_bases(project).filter(fitting).annotate(session_count=counted)[:limit])
+
+
+def mounting_sessions(base: KnowledgeBase, limit: int) -> list[Session]:
+    """Return the sessions that have the base mounted, each with the `mounted_revision`, latest activity first."""
+    current = KBMount.objects.filter(session=OuterRef("pk"), until=None).values("revision")[:1]
+    found = Session.objects.filter(mounted_kb=base, deleted_at__isnull=True).annotate(
+        mounted_revision=Subquery(current)
+    )
+    return list(found.order_by("-last_activity_at", "-id")[:limit])
+
+
+def asked_terms(text: str) -> dict[str, float]:
+    """Return what a search for these words looks for."""
+    return dict.fromkeys(unique_terms(text), 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A unit below another one; a twin is not that part, but the unit that the base shows in its place [KB-7]."""
+
+    row: LayerUnit
+    is_twin: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseUnit:
+    """A unit of a base, where it came from, and the units above and below it in its source's tree.
+
+    `gone_count`: how many parts among those asked for the base shows no unit for.
+    """
+
+    value: KnowledgeUnit
+    source: KnowledgeSource | None
+    parents: Sequence[LayerUnit]
+    children: Sequence[Part]
+    gone_count: int
+
+
+def unit_of_base(base: KnowledgeBase, unit_id: str, hidden: Container[int], limit: int, after: int = 0) -> BaseUnit:
+    """Return a unit that the base shows, with at most `limit` of its children, from the one at place `after` on.
+
+    Three queries, and one where the base shows another unit in the place of a part.
+
+    Raises:
+        NotFound: UNIT_NOT_FOUND.
+    """
+    chain = base.head.chain
+    seen = LayerUnit.objects.filter(layer_id__in=chain)
+    rows = seen.filter(unit_id=unit_id).select_related("origin").defer("origin__content")
+    row = next((row for row in rows.order_by("-layer_id") if row.pk not in hidden), None)
+    if row is None:
+        raise NotFound(f"The base has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
+    value = row.to_value()
+    parts = value.child_unit_ids[after : after + limit]
+    wanted = [*value.parent_unit_ids, *parts]
+    found = list(seen.filter(unit_id__in=wanted))
+    near = {other.unit_id: other for other in found if other.pk not in hidden}
+    lost = [other for other in found if other.unit_id not in near and other.origin_id == row.origin_id]
+    twins = _twins(seen, lost, hidden)
+    children = [
+        Part(row=near.get(name) or twins[name], is_twin=name not in near)
+        for name in parts
+        if name in near or name in twins
+    ]
+    return BaseUnit(
+        value=value,
+        source=row.origin,
+        parents=[near[name] for name in value.parent_unit_ids if name in near],
+        children=children,
+        gone_count=len(parts) - len(children),
+    )
+
+
+def _twins(seen: QuerySet[LayerUnit], lost: Sequence[LayerUnit], hidden: Container[int]) -> dict[str, LayerUnit]:
+    """Return what is shown in the place of units that are not, by their ids, each with its source."""
+    if not lost:
+        return {}
+    same = seen.filter(hash__in={unit.hash for unit in lost}).select_related("origin").defer("origin__content")
+    shown = {unit.hash: unit for unit in same if unit.pk not in hidden}
+    return {unit.unit_id: shown[unit.hash] for unit in lost if unit.hash in shown}
+
+
+def shows_unit(base: KnowledgeBase, unit_id: str, hidden: Container[int]) -> bool:
+    """Return whether the base shows such a unit now."""
+    rows = LayerUnit.objects.filter(layer_id__in=base.head.chain, unit_id=unit_id)
+    return any(pk not in hidden for pk in rows.values_list("pk", flat=True))
+
+
+def source_of_base(base: KnowledgeBase, source_id: str) -> KnowledgeSource:
+    """Return a source that the base shows, without its text.
+
+    Raises:
+        NotFound: SOURCE_NOT_FOUND.
+    """
+    found = sources(base).filter(source_id=source_id).first()
+    if found is None:
+        raise NotFound(f"The base has no source '{source_id}'.", code="SOURCE_NOT_FOUND")
+    return found
+
+
+def roots_of(source: KnowledgeSource, hidden: Container[int], limit: int) -> list[LayerUnit]:
+    """Return the highest units of a source's tree, at most `limit`; one query for each level that it lacks, and one."""
+    for kind in ("aggregate", "composite", "atomic"):
+        rows = source.units.filter(ku_type=kind).order_by("pk").iterator()
+        seen = list(islice((row for row in rows if row.pk not in hidden), limit))
+        if seen:
+            return seen
+    return []
+
+
+def uses_of(base: KnowledgeBase, unit_id: str, limit: int) -> list[UnitEvent]:
+    """Return where turns chose or cited the unit while the base was mounted, newest first, each with turn and session.
+
+    Looks into the sessions that mounted the base last, and of their turns into the newest, for a unit may have been
+    used in any number of others. What another base of the same session calls by the same id is another unit.
+    """
+    mounted = KBMount.objects.filter(knowledge_base=base, session__deleted_at__isnull=True).order_by()
+    sessions = mounted.values("session_id").annotate(newest=Max("pk")).order_by("-newest")
+    looked_at = list(sessions.values_list("session_id", flat=True)[:SESSIONS_LOOKED_AT])
+    at_that_time = KBMount.objects.filter(
+        Q(until=None) | Q(until__gte=OuterRef("created_at")),
+        knowledge_base=base,
+        session=OuterRef("session"),
+        mounted_at__lte=OuterRef("created_at"),
+    )
+    turns = ExplainabilityTurn.objects.filter(Exists(at_that_time), session_id__in=looked_at).order_by("-pk")
+    newest = turns.select_related("session").defer("response_document", "context_report")[:TURNS_LOOKED_AT]
+    uses: list[UnitEvent] = []
+    for some in batched(newest, _TURNS_AT_ONCE, strict=False):
+        steps = [step for step in judged_units(some[::-1], unit_id) if step.step in _USED]
+        uses += steps[::-1]
+        if len(uses) >= limit:
+            break
+    return uses[:limit]

@@ -1,0 +1,186 @@
+"""Finding sessions, turns, units and bases by the filter language; every result belongs to the project [O-8]."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from operator import or_
+
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet
+from django.db.models.lookups import Exact
+
+from sessions_app.models import ContextUnit, ExplainabilityTurn, KnowledgeBase, Message, Project, Session
+from sessions_app.queries.knowledge.bases import knowledge_bases
+from sessions_app.queries.search.filter_language import Filter, Term
+from sessions_app.queries.sessions.lookups import overdue
+
+_SUFFIX = {"=": "", "<": "__lt", "<=": "__lte", ">": "__gt", ">=": "__gte"}
+_PLUGIN_COLUMNS = ("planner_plugin", "seed_detector_plugin", "kb_plugin", "goal_solver_plugin")
+_TURN_STATUSES = tuple(ExplainabilityTurn.Status.values)
+OF_TURNS = frozenset({"plugin", "level", "duration", "rating", "error", "model"})
+"""Keys that say something of turns only; of a session they hold if one of its turns fits."""
+
+
+def found_sessions(project: Project, wanted: Filter) -> QuerySet[Session]:
+    """Return sessions whose title, beginning or id hold the words, latest activity first."""
+    alive = Session.objects.filter(project=project, deleted_at__isnull=True).select_related("mounted_kb")
+    found = _narrowed(alive, wanted, _of_session, Q(session=OuterRef("pk")))
+    return found.order_by("-last_activity_at", "-id")
+
+
+def _narrowed[Row: Model](
+    found: QuerySet[Row], wanted: Filter, condition: Callable[[Term], Q], its_turns: Q
+) -> QuerySet[Row]:
+    """Return the rows that fit; what is said of turns holds if one of a row's turns fits."""
+    of_turns = [term for term in wanted.conditions if term.key in OF_TURNS]
+    found = found.filter(*_conditions(found.model, _without(wanted, OF_TURNS), condition))
+    return found.filter(Exists(_turns_of(its_turns, of_turns))) if of_turns else found
+
+
+def _of_session(term: Term) -> Q:
+    match term.key:
+        case "":
+            return Q(title__icontains=term.value) | Q(first_message__icontains=term.value) | Q(session_id=term.value)
+        case "status":
+            return _session_status(str(term.value))
+    return _of_place(term, "", "last_activity_at")
+
+
+def _of_place(term: Term, prefix: str, moment: str) -> Q:
+    """Return what holds of a row by when and in which session it is.
+
+    Args:
+        prefix: the way from the row to its session.
+        moment: the column of the row's time.
+    """
+    match term.key:
+        case "after" | "before":
+            return _time(moment, term)
+        case "kb":
+            return _base(prefix, term)
+        case "session":
+            return Q(**{f"{prefix}session_id": term.value})
+    return Q()
+
+
+def _session_status(status: str) -> Q:
+    expired = overdue()
+    if status == "expired":
+        return expired
+    running = Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status="running"))
+    if status == "active":
+        return ~expired & ~Q(running)
+    return Q(Exists(ExplainabilityTurn.objects.filter(session=OuterRef("pk"), status=status)))
+
+
+def found_turns(project: Project, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
+    """Return turns in whose question, answer, error or note the words stand, newest first, with session and rating."""
+    found = _of_project(_turns_of(Q(), wanted.terms), project).select_related("session", "rating")
+    return found.defer("response_document", "session__system_prompt").order_by("-id")
+
+
+def session_turns(session: Session, wanted: Filter) -> QuerySet[ExplainabilityTurn]:
+    """Return the turns of one session that fit, without their documents."""
+    found = _turns_of(Q(session=session), wanted.terms).select_related("rating")
+    return found.defer("response_document").order_by("-turn_index")
+
+
+def _turns_of(among: Q, terms: Iterable[Term]) -> QuerySet[ExplainabilityTurn]:
+    errors = [Q(error__isnull=term.is_negated) for term in terms if (term.key, term.value) == ("in", "errors")]
+    return ExplainabilityTurn.objects.filter(among, *errors, *_conditions(ExplainabilityTurn, terms, _of_turn))
+
+
+def _of_turn(term: Term) -> Q:
+    match term.key:
+        case "":
+            said = Message.objects.filter(turn=OuterRef("pk"), content__icontains=str(term.value))
+            columns = ("user_message", "error__message", "error__code", "rating__note")
+            return _any(columns, "icontains", term.value) | Q(Exists(said))
+        case "status":
+            return _turn_status(str(term.value))
+        case "plugin":
+            return _any(_PLUGIN_COLUMNS, "exact", term.value)
+        case "level":
+            return Q(**{f"deliberation_level{_SUFFIX[term.operator]}": term.value})
+        case "duration":
+            return Q(**{f"duration_ms{_SUFFIX[term.operator]}": term.value})
+        case "rating":
+            return Q(rating__isnull=True) if term.value == "none" else Q(rating__value=term.value)
+        case "error":
+            return Q(error__code__iexact=term.value)
+        case "model":
+            return Q(model__iexact=term.value)
+    return _of_place(term, "session__", "created_at")
+
+
+def _turn_status(status: str) -> Q:
+    if status in _TURN_STATUSES:
+        return Q(status=status)
+    expired = overdue("session__")
+    return expired if status == "expired" else ~expired
+
+
+def found_units(project: Project, wanted: Filter) -> QuerySet[ContextUnit]:
+    """Return units of sessions in which the words stand, newest first, with session and turn."""
+    alive = _of_project(ContextUnit.objects.all(), project)
+    found = _narrowed(alive, wanted, _of_unit, Q(pk=OuterRef("turn_id"))).select_related("session", "turn")
+    return found.defer("session__system_prompt", "turn__response_document").order_by("-id")
+
+
+def _of_unit(term: Term) -> Q:
+    match term.key:
+        case "":
+            return _any(("claim", "procedure", "topic"), "icontains", term.value)
+        case "status":
+            return Q(turn__status=term.value) if term.value in _TURN_STATUSES else _turn_status(str(term.value))
+    return _of_place(term, "session__", "created_at")
+
+
+def imported_messages(project: Project, wanted: Filter) -> QuerySet[Message]:
+    """Return messages without a turn in which the words stand, newest first."""
+    alive = _of_project(Message.objects.filter(turn__isnull=True), project)
+    words = _conditions(Message, wanted.words, lambda term: Q(content__icontains=str(term.value)))
+    return alive.filter(*words).select_related("session").order_by("-id")
+
+
+def found_bases(project: Project, wanted: Filter) -> QuerySet[KnowledgeBase]:
+    """Return the bases in whose names the words stand; filters say nothing of a base."""
+    words = _conditions(KnowledgeBase, wanted.words, lambda term: Q(name__icontains=str(term.value)))
+    return knowledge_bases(project).filter(*words)
+
+
+def _of_project[Row: Model](found: QuerySet[Row], project: Project) -> QuerySet[Row]:
+    """Return the rows whose session is one of the project's.
+
+    The sum keeps SQLite, which has no statistics, from reading every session of the project first and sorting all its
+    rows: the newest rows are read in their order, and the session of each is looked up.
+    """
+    return found.filter(Exact(F("session__project") + 0, project.pk), session__deleted_at__isnull=True)
+
+
+def _without(wanted: Filter, keys: frozenset[str]) -> Iterator[Term]:
+    return (term for term in wanted.terms if term.key not in keys)
+
+
+def _base(prefix: str, term: Term) -> Q:
+    path = f"{prefix}mounted_kb__"
+    return Q(**{f"{path}name__iexact": term.value}) | Q(**{f"{path}kb_id": term.value})
+
+
+def _time(column: str, term: Term) -> Q:
+    return Q(**{f"{column}__{'gte' if term.key == 'after' else 'lt'}": term.value})
+
+
+def _any(columns: Iterable[str], lookup: str, value: object) -> Q:
+    return reduce(or_, (Q(**{f"{column}__{lookup}": value}) for column in columns))
+
+
+def _conditions(model: type[Model], terms: Iterable[Term], condition: Callable[[Term], Q]) -> Iterator[Q]:
+    """Return what each term demands of the model's rows.
+
+    A term that is taken away is looked for in a query of its own: NOT over a column without a value would be neither
+    true nor false. The term `in` names the kinds that are searched, and demands nothing of a row.
+    """
+    for term in terms:
+        if term.key == "in":
+            continue
+        wanted = condition(term)
+        yield Q(~Exists(model._default_manager.filter(wanted, pk=OuterRef("pk")))) if term.is_negated else wanted

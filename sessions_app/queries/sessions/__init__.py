@@ -1,0 +1,1 @@
+"""Reads of sessions and of what they hold."""

@@ -1,0 +1,77 @@
+"""What clients of the OpenAI dialect name: conversations that they send whole or go on with, and responses [O-31]."""
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from sessions_app.models import ConversationPoint, ExplainabilityTurn, Message, Project, Session
+from sessions_app.models.sessions.fork_lines import beginning_count, continuation_pk
+from sessions_app.queries.sessions.lookups import messages
+
+_LOOKED_AT = 50
+"""Sessions that may begin alike before a conversation is taken for unknown without looking further."""
+
+
+def recognised_point(chain: str) -> tuple[ConversationPoint | None, bool]:
+    """Return the one place that the hash names, and whether there are several that do not belong together.
+
+    Forks of one conversation belong together; of those the one with the latest activity is meant. A session that was
+    deleted is never meant, and still keeps whoever talked in it out of everybody else's.
+    """
+    points = list(
+        ConversationPoint.objects.filter(chain=chain)
+        .select_related("session")
+        .order_by("-session__last_activity_at", "-session_id")[: _LOOKED_AT + 1]
+    )
+    if len(points) > 1 and (len(points) > _LOOKED_AT or beginning_count({point.session_id for point in points}) > 1):
+        return None, True
+    return next((point for point in points if point.session.deleted_at is None), None), False
+
+
+def continuation(session: Session) -> Session:
+    """Return the session that goes on where this one expired, itself if there is none [O-43]."""
+    latest = continuation_pk(session.pk) if session.is_expired else session.pk
+    return session if latest == session.pk else Session.objects.get(pk=latest)
+
+
+def response_turn(project: Project, request_id: str) -> ExplainabilityTurn | None:
+    """Return one turn of the project with its session, None if there is none or its response was deleted."""
+    found = _of_request(project.pk, request_id).first()
+    return None if found is None or (found.client_request or {}).get("deleted") else found
+
+
+def turn_of_request(project_pk: int, request_id: str) -> ExplainabilityTurn:
+    """Return a turn that is known to exist, with its session."""
+    return _of_request(project_pk, request_id).get()
+
+
+def _of_request(project_pk: int, request_id: str) -> QuerySet[ExplainabilityTurn]:
+    return ExplainabilityTurn.objects.filter(
+        request_id=request_id, session__project_id=project_pk, session__deleted_at__isnull=True
+    ).select_related("session")
+
+
+def asked_messages(turn: ExplainabilityTurn) -> list[Message]:
+    """Return what the turn was asked, in order: its messages without the answer, or of a failed one its question."""
+    stored = list(turn.messages.order_by("sequence"))
+    if stored and stored[-1].role == Message.Speaker.ASSISTANT:
+        stored.pop()
+    return stored or [Message(session=turn.session, role="user", content=turn.user_message)]
+
+
+def items(session: Session) -> QuerySet[Message]:
+    """Return the conversation in order, each message with its turn and `is_answer`: it is what that turn answered.
+
+    A turn that was asked with several messages has stored all of them, its answer last.
+    """
+    later = Message.objects.filter(turn=OuterRef("turn"), sequence__gt=OuterRef("sequence"))
+    spoken = Q(role=Message.Speaker.ASSISTANT, turn__isnull=False)
+    return messages(session).annotate(is_answer=spoken & ~Exists(later))
+
+
+def items_behind(session: Session, last: Message | None, *, is_newest_first: bool) -> QuerySet[Message]:
+    """Return the items that follow `last` in the order asked for, all of them for None."""
+    rows = items(session)
+    if is_newest_first:
+        rows = rows.order_by("-sequence")
+    if last is None:
+        return rows
+    return rows.filter(sequence__lt=last.sequence) if is_newest_first else rows.filter(sequence__gt=last.sequence)

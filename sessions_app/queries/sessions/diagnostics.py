@@ -1,0 +1,72 @@
+"""What the latest turn of a session really sent to models, and which tools it called [H50, H51]."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mrpvm.trace.events import Event, PluginFinished, PluginStarted, said
+from sessions_app.models import ExplainabilityTurn, Message, Session
+from sessions_app.queries.turns.registry import details, events
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One captured request with its response; `stage` is empty for one that prepared the context."""
+
+    stage: str
+    exchange: Mapping[str, Any]
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """Return the request's body as it left, redacted."""
+        return self.exchange.get("body") or {}
+
+    @property
+    def follows(self) -> bool:
+        """Return whether the request named the response that it follows: the key is there and not null [H8, HV24]."""
+        return self.body.get("previous_response_id") is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LatestTurn:
+    """The latest turn with its requests in the order of their executions' ends, those that prepared it first."""
+
+    turn: ExplainabilityTurn | None = None
+    requests: Sequence[Sent] = ()
+    tool_messages: Sequence[Message] = ()
+
+    @property
+    def outbound(self) -> Sent | None:
+        """Return the request that counts as the turn's own; None when nothing was sent [H40]."""
+        return outbound_of(self.requests)
+
+
+def latest_turn(session: Session) -> LatestTurn:
+    """Return what the latest turn sent and called; a fixed number of queries."""
+    turn = session.turns.order_by("-turn_index").first()
+    if turn is None:
+        return LatestTurn()
+    return LatestTurn(turn=turn, requests=sent_requests(turn, events(turn)), tool_messages=tool_messages(turn))
+
+
+def outbound_of(requests: Sequence[Sent]) -> Sent | None:
+    """Return the first request for the answer, else the first of all [H35]."""
+    answering = (sent for sent in requests if sent.stage == "goal-solver")
+    return next(answering, next(iter(requests), None))
+
+
+def tool_messages(turn: ExplainabilityTurn) -> list[Message]:
+    """Return what the turn's tools gave, in order."""
+    return list(turn.messages.filter(role=Message.Speaker.TOOL).order_by("sequence"))
+
+
+def sent_requests(turn: ExplainabilityTurn, recorded: Sequence[Event]) -> tuple[Sent, ...]:
+    """Return what the turn sent to models, what prepared it first; one query if a plugin sent something, else none."""
+    stages = {started.execution_id: started.stage for started in said(PluginStarted, recorded)}
+    asked = [ended.execution_id for ended in said(PluginFinished, recorded) if ended.llm_calls]
+    found = details(turn, asked) if asked else {}
+    prepared = [Sent(stage="", exchange=item) for item in (turn.context_report or {}).get("requests", ())]
+    answered = [
+        Sent(stage=stages.get(ref, ""), exchange=item) for ref in asked if ref in found for item in found[ref].requests
+    ]
+    return (*prepared, *answered)

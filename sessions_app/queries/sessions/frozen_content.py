@@ -1,0 +1,57 @@
+"""What sessions have frozen: skills, personas, agents; read once a process, because it never changes."""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from mrpvm.assistants.agents import AgentCatalogue
+from mrpvm.assistants.personas import FALLBACK, Persona, PersonaCatalogue
+from mrpvm.assistants.skills import SkillSnapshot
+from sessions_app.models import FrozenContent
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+KEPT_COUNT = 256
+"""How many contents of each kind a process keeps at hand."""
+
+# A key stands for its content for ever, so nothing here can be out of date.
+
+
+@lru_cache(maxsize=KEPT_COUNT)
+def _skills(key: str) -> SkillSnapshot:
+    return SkillSnapshot.of_record(_record(key))
+
+
+@lru_cache(maxsize=KEPT_COUNT)
+def _personas(key: str) -> PersonaCatalogue:
+    return PersonaCatalogue.of_record(_record(key))
+
+
+@lru_cache(maxsize=KEPT_COUNT)
+def _agents(key: str) -> AgentCatalogue:
+    return AgentCatalogue.of_record(_record(key))
+
+
+def _record(key: str) -> Mapping[str, Any]:
+    return FrozenContent.objects.get(pk=key).content
+
+
+def skills_of(session: "Session") -> SkillSnapshot:
+    """Return the session's skills."""
+    return _skills(session.skills_id)
+
+
+def personas_of(session: "Session") -> PersonaCatalogue:
+    """Return the session's personas."""
+    return _personas(session.personas_id)
+
+
+def agents_of(session: "Session") -> AgentCatalogue:
+    """Return the session's agents."""
+    return _agents(session.agents_id)
+
+
+def active_persona_of(session: "Session") -> Persona:
+    """Return who talks in the session; the fallback when its persona is not among those it has [L-104]."""
+    return personas_of(session).get(session.active_persona) or FALLBACK

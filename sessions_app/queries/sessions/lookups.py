@@ -1,0 +1,254 @@
+"""Sessions and what they hold."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, NamedTuple, cast
+
+from django.contrib.sessions.models import Session as Login
+from django.db import connection
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from mrpvm.errors import NotFound
+from sessions_app.models import (
+    ContextUnit,
+    ExplainabilityTurn,
+    KBMount,
+    Message,
+    Project,
+    Session,
+    SessionEvent,
+)
+from sessions_app.models.plain_sql import get_row, read_related, select_rows
+from sessions_app.queries.settings.projects import shown_projects
+
+
+def sessions(project: Project) -> QuerySet[Session]:
+    """Return the project's sessions that are not deleted, with base and draft, latest activity first."""
+    return (
+        Session.objects.filter(project=project, deleted_at__isnull=True)
+        .select_related("mounted_kb", "draft")
+        .order_by("-last_activity_at", "-id")
+    )
+
+
+def session(project: Project, session_id: str) -> Session:
+    """Return one session of the project, with its journal too.
+
+    Raises:
+        NotFound: SESSION_NOT_FOUND, also for another project's session [O-8].
+    """
+    try:
+        return sessions(project).select_related("journal").get(session_id=session_id)
+    except Session.DoesNotExist:
+        raise _unknown(session_id) from None
+
+
+def session_reference(project: Project, session_id: str) -> Session:
+    """Return one session of the project, without its base and draft, to a caller that reads it again under a lock.
+
+    Raises:
+        NotFound: as for `session`.
+    """
+    found = get_row(Session, project_id=project.pk, deleted_at=None, session_id=session_id)
+    if found is None:
+        raise _unknown(session_id)
+    found.project = project
+    return found
+
+
+def _unknown(session_id: str) -> NotFound:
+    return NotFound(f"There is no session '{session_id}'.", code="SESSION_NOT_FOUND")
+
+
+def with_counts(found: QuerySet[Session]) -> QuerySet[Session]:
+    """Return the same sessions with `pending_unit_count`, `turn_count`, `latest_turn_status`, `saved_at` [S-4]."""
+    turns = ExplainabilityTurn.objects.filter(session=OuterRef("pk"))
+    pending = ContextUnit.objects.filter(session=OuterRef("pk"), state=ContextUnit.State.PENDING)
+    return found.annotate(
+        pending_unit_count=_count(pending),
+        turn_count=_count(turns),
+        latest_turn_status=Subquery(turns.order_by("-turn_index").values("status")[:1]),
+        saved_at=Subquery(_saves(OuterRef("pk"))),
+    )
+
+
+_FIGURES = """
+    SELECT (SELECT COUNT(*) FROM sessions_app_contextunit WHERE session_id = %s AND state = 'pending'),
+           (SELECT COUNT(*) FROM sessions_app_explainabilityturn WHERE session_id = %s),
+           (SELECT status FROM sessions_app_explainabilityturn WHERE session_id = %s ORDER BY turn_index DESC LIMIT 1)
+"""
+
+
+def counted_session(project: Project, session_id: str) -> Session:
+    """Return one session of the project with base and draft, and with what `with_counts` adds.
+
+    By plain statements: to compile what `with_counts` says costs many times what the database needs for it.
+
+    Raises:
+        NotFound: as for `session`.
+    """
+    found: Any = session_reference(project, session_id)
+    read_related(found, "mounted_kb", "draft")
+    with connection.cursor() as cursor:
+        cursor.execute(_FIGURES, [found.pk] * 3)
+        found.pending_unit_count, found.turn_count, found.latest_turn_status = cursor.fetchone()
+    saves = select_rows(KBMount, ("mounted_at",), session_id=found.pk, reason=_SAVE_REASONS, highest="id", limit=1)
+    found.saved_at = saves[0][0] if saves else None
+    return cast(Session, found)
+
+
+def last_saved_at(found: Session) -> datetime | None:
+    """Return when the session last saved what it worked on, into a base or a fork; None if it never did [S-4]."""
+    return _saves(found.pk).first()
+
+
+_SAVE_REASONS = ("save", "save-fork", "fork")
+
+
+def _saves(session_pk: int | OuterRef) -> QuerySet[KBMount, datetime]:
+    """Return when the session saved, the latest first: it then mounts what it saved."""
+    saves = KBMount.objects.filter(session=session_pk, reason__in=_SAVE_REASONS).order_by("-pk")
+    return saves.values_list("mounted_at", flat=True)[:1]
+
+
+def _count(rows: QuerySet) -> Coalesce:
+    """Return how many rows a correlated query finds."""
+    counted = rows.order_by().values("session").annotate(found=Count("pk")).values("found")
+    return Coalesce(Subquery(counted), Value(0))
+
+
+def filtered_sessions(
+    project: Project, *, words: str | None = None, status: str | None = None, kb_id: str | None = None
+) -> QuerySet[Session]:
+    """Return the project's sessions with their counts, as far as they fit [O-22].
+
+    Args:
+        words: part of the title, of the first message, or the beginning of the id.
+        status: active, running, failed (how its latest turn ended), or expired.
+        kb_id: the mounted knowledge base; `default` is an alias.
+    """
+    found = with_counts(sessions(project))
+    if words:
+        found = found.filter(
+            Q(title__icontains=words) | Q(first_message__icontains=words) | Q(session_id__startswith=words)
+        )
+    if kb_id == "default":
+        found = found.filter(mounted_kb__is_default=True)
+    elif kb_id:
+        found = found.filter(mounted_kb__kb_id=kb_id)
+    if status is None:
+        return found
+    # `isnull` first: a session without turns has no status, and NOT over nothing finds nothing.
+    ended_badly = Q(latest_turn_status__isnull=False, latest_turn_status__in=_FAILED)
+    running = Q(latest_turn_status__isnull=False, latest_turn_status=ExplainabilityTurn.Status.RUNNING)
+    if status == "running":
+        return found.filter(running)
+    found = found.exclude(running)
+    if status == "expired":
+        return found.filter(overdue())
+    return found.exclude(overdue()).filter(ended_badly if status == "failed" else ~ended_badly)
+
+
+def overdue(prefix: str = "") -> Q:
+    """Say that a session has expired, whether or not the sweep has marked it; `prefix` is the way to the session."""
+    return Q(**{f"{prefix}expired_at__isnull": False}) | Q(**{f"{prefix}expires_at__lt": timezone.now()})
+
+
+_FAILED = (ExplainabilityTurn.Status.FAILED, ExplainabilityTurn.Status.INTERRUPTED)
+
+
+def status_of(session: Session) -> str:
+    """Return the state of a session that has its counts: running, expired, failed or active [S-11, S-14]."""
+    latest = session.latest_turn_status  # type: ignore[attr-defined]  # by `with_counts`
+    if latest == ExplainabilityTurn.Status.RUNNING:
+        return "running"
+    if session.is_expired:
+        return "expired"
+    return "failed" if latest in _FAILED else "active"
+
+
+def unit(session: Session, unit_id: str) -> ContextUnit:
+    """Return one unit of the session with the turn that brought it in.
+
+    Raises:
+        NotFound: UNIT_NOT_FOUND.
+    """
+    found = units(session).filter(unit_id=unit_id).first()
+    if found is None:
+        raise NotFound(f"The session has no unit '{unit_id}'.", code="UNIT_NOT_FOUND")
+    return found
+
+
+def newest_of_user(session: Session, limit: int) -> list[str]:
+    """Return what the user said last, the oldest of it first."""
+    said = session.messages.filter(role=Message.Speaker.USER).order_by("-sequence")
+    return list(said.values_list("content", flat=True)[:limit])[::-1]
+
+
+def messages(session: Session) -> QuerySet[Message]:
+    """Return the conversation in order, each message with its turn's id."""
+    return session.messages.select_related("turn").order_by("sequence")
+
+
+def units(session: Session, state: str | None = None) -> QuerySet[ContextUnit]:
+    """Return the session's units, oldest first, each with the turn that brought it in."""
+    found = session.context_units.select_related("turn").order_by("id")
+    return found if state is None else found.filter(state=state)
+
+
+def mounts(session: Session) -> QuerySet[KBMount]:
+    """Return the history of mounts, newest first."""
+    return session.mounts.select_related("knowledge_base", "mounted_by").order_by("-id")
+
+
+def events_since(session_pk: int, sequence: int) -> QuerySet[SessionEvent]:
+    """Return the session's events after `sequence`, in order."""
+    return SessionEvent.objects.filter(session_id=session_pk, sequence__gt=sequence).order_by("sequence")
+
+
+class SessionReader(NamedTuple):
+    """A user under one login who looks at the session of that id."""
+
+    user_pk: int
+    login_key: str | None
+    session_id: str
+
+
+class SeenSession(NamedTuple):
+    """A session's key, and the base that it has mounted as that is now: the session may see an earlier revision."""
+
+    pk: int
+    base_pk: int
+    kb_id: str
+    revision: int
+
+
+def visible_sessions(readers: Collection[SessionReader]) -> dict[SessionReader, SeenSession]:
+    """Return the session to each reader who may see it now; for sockets, which outlive their request.
+
+    Nothing once the user has logged out, was deactivated or left the project, or the session was deleted.
+    """
+    keys = {reader.login_key for reader in readers if reader.login_key is not None}
+    logins = set(
+        Login.objects.filter(session_key__in=keys, expire_date__gt=timezone.now()).values_list("session_key", flat=True)
+    )
+    projects = shown_projects({reader.user_pk for reader in readers if reader.login_key in logins})
+    found = Session.objects.filter(
+        session_id__in={reader.session_id for reader in readers},
+        deleted_at__isnull=True,
+        project_id__in=set(projects.values()),
+    )
+    # A client's own name of a session is known in its project alone.
+    columns = ("pk", "mounted_kb_id", "mounted_kb__kb_id", "mounted_kb__revision")
+    seen = {
+        (project, name): SeenSession(*rest)
+        for project, name, *rest in found.values_list("project_id", "session_id", *columns)
+    }
+    visible = {
+        reader: seen.get((projects[reader.user_pk], reader.session_id))
+        for reader in readers
+        if reader.login_key in logins and reader.user_pk in projects
+    }
+    return {reader: session for reader, session in visible.items() if session is not None}

@@ -1,0 +1,208 @@
+"""What pages read beyond single nouns: a window of the conversation, the ledger with its texts, lineage."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import Prefetch, Q, QuerySet, Subquery
+
+from sessions_app.models import (
+    ContextUnit,
+    ExplainabilityTurn,
+    KnowledgeLayer,
+    LayerUnit,
+    Message,
+    Session,
+    UnitEvent,
+)
+from sessions_app.queries.search.filter_language import Filter
+from sessions_app.queries.search.results import session_turns
+from sessions_app.queries.turns.outcomes import outcome
+from sessions_app.queries.turns.registry import turns
+
+EXCHANGES_SHOWN = 30
+IMPORTED_SHOWN = 100
+UNITS_SHOWN = 30
+TURNS_SHOWN = 20
+MOUNTS_SHOWN = 20
+WINDOW_MAX = 300
+"""How many rows a page that has loaded more asks for again at most."""
+SESSIONS_SHOWN = 25
+SESSIONS_SHOWN_MAX = 200
+
+
+class Entry(NamedTuple):
+    """Messages without a turn, and the turn that came after them, None at the end."""
+
+    messages: list[Message]
+    turn: ExplainabilityTurn | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A window of the conversation: turns with their messages, messages without a turn among them, oldest first.
+
+    `older_before` is the turn index to ask for what came before, None at the beginning. `unanswered` are the response
+    documents of the turns that found no answer, by the turns' keys.
+    """
+
+    entries: list[Entry]
+    unanswered: dict[int, dict[str, Any]]
+    imported_left_out: bool
+    older_before: int | None
+
+
+def conversation(session: Session, before: int | None = None, count: int | None = None) -> Conversation:
+    """Return the newest turns below turn index `before` with what was said in them, failed turns included."""
+    limit = _window(count, EXCHANGES_SHOWN)
+    found = turns(session).select_related("rating").order_by("-turn_index")
+    if before is not None:
+        found = found.filter(turn_index__lt=before)
+    said = Prefetch("messages", queryset=Message.objects.order_by("sequence"))
+    newest = list(found.prefetch_related(said)[: limit + 1])
+    shown = newest[:limit][::-1]
+    has_older = len(newest) > limit
+    imported = _without_turn(session, shown if has_older else None, before)
+    return Conversation(
+        entries=_in_order(shown, imported[:IMPORTED_SHOWN][::-1]),
+        unanswered=_unanswered(shown),
+        imported_left_out=len(imported) > IMPORTED_SHOWN,
+        older_before=shown[0].turn_index if has_older else None,
+    )
+
+
+def _unanswered(turns: Iterable[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
+    open_ones = [turn.pk for turn in turns if outcome(turn) == ExplainabilityTurn.AnswerStatus.NO_CONTEXT]
+    if not open_ones:
+        return {}
+    found = ExplainabilityTurn.objects.filter(pk__in=open_ones).values_list("pk", "response_document")
+    return {pk: document for pk, document in found if document}
+
+
+def _without_turn(session: Session, after: list[ExplainabilityTurn] | None, before: int | None) -> list[Message]:
+    """Return the newest messages without a turn, the newest first, one more than is shown if there are more.
+
+    Args:
+        after: turns of which the first that said something comes before them; None for no such bound.
+        before: the turn index below which they were said.
+    """
+    found = session.messages.filter(turn__isnull=True).order_by("-sequence")
+    if after is not None:
+        first = next((place for turn in after if (place := _place(turn)) is not None), None)
+        found = found.none() if first is None else found.filter(sequence__gt=first)
+    if before is not None:
+        later = session.messages.filter(turn__turn_index__gte=before).order_by("turn__turn_index", "sequence").first()
+        found = found if later is None else found.filter(sequence__lt=later.sequence)
+    return list(found[: IMPORTED_SHOWN + 1])
+
+
+def _place(turn: ExplainabilityTurn) -> int | None:
+    """Return the sequence of the first message of a turn, whose messages have been read; None if it said nothing."""
+    return next((message.sequence for message in turn.messages.all()), None)
+
+
+def _in_order(turns: list[ExplainabilityTurn], messages: list[Message]) -> list[Entry]:
+    """Return both in the order of the conversation; a turn that said nothing stays behind the one before it."""
+    entries: list[Entry] = []
+    for turn in turns:
+        place = _place(turn)
+        earlier = [message for message in messages if place is not None and message.sequence < place]
+        messages = messages[len(earlier) :]
+        entries.append(Entry(earlier, turn))
+    return [*entries, Entry(messages, None)]
+
+
+def _window(asked: int | None, usual: int) -> int:
+    return min(max(asked or 0, usual), WINDOW_MAX)
+
+
+def turn_registry(
+    session: Session, wanted: Filter, before: int | None = None, count: int | None = None
+) -> tuple[list[ExplainabilityTurn], int | None]:
+    """Return the registry's entries that fit, newest first, and the turn index below which to go on [UI-1]."""
+    limit = _window(count, TURNS_SHOWN)
+    found = session_turns(session, wanted)
+    if before is not None:
+        found = found.filter(turn_index__lt=before)
+    rows = list(found[: limit + 1])
+    return rows[:limit], rows[limit - 1].turn_index if len(rows) > limit else None
+
+
+def newest_units(
+    session: Session, before: int | None = None, count: int | None = None
+) -> tuple[list[ContextUnit], int | None]:
+    """Return units newest first with the turn that brought each, and the row id below which to go on."""
+    limit = _window(count, UNITS_SHOWN)
+    found = session.context_units.select_related("turn").order_by("-id")
+    if before is not None:
+        found = found.filter(id__lt=before)
+    rows = list(found[: limit + 1])
+    return rows[:limit], rows[limit - 1].pk if len(rows) > limit else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The turns before and after one, by request id."""
+
+    previous: str | None
+    next: str | None
+
+
+def neighbours(turn: ExplainabilityTurn) -> Neighbours:
+    """Return the neighbours of a turn in its session [UI-7]."""
+    others = ExplainabilityTurn.objects.filter(session_id=turn.session_id)
+    place = turn.turn_index
+    # Numbers have gaps only where turns were removed, so one query finds both as a rule.
+    beside = dict(others.filter(turn_index__in=(place - 1, place + 1)).values_list("turn_index", "request_id"))
+    previous, following = beside.get(place - 1), beside.get(place + 1)
+    if previous is None and place > 1:
+        previous = _first_of(others.filter(turn_index__lt=place).order_by("-turn_index"))
+    if following is None and place < turn.session.turn_sequence:
+        following = _first_of(others.filter(turn_index__gt=place).order_by("turn_index"))
+    return Neighbours(previous=previous, next=following)
+
+
+def _first_of(turns: QuerySet[ExplainabilityTurn]) -> str | None:
+    return turns.values_list("request_id", flat=True).first()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownUnit:
+    """What a unit said, and the turn that brought it in, if it was one of this session."""
+
+    text: str
+    origin: ExplainabilityTurn | None = None
+
+
+def known_units(turn: ExplainabilityTurn, unit_ids: Collection[str]) -> dict[str, KnownUnit]:
+    """Return units by id: the ledger keeps staged ones, the session its own, layers the rest.
+
+    A unit that is gone from all three is left out.
+    """
+    session = turn.session
+    staged = UnitEvent.objects.filter(session_id=session.pk, unit_id__in=unit_ids, step=UnitEvent.Step.STAGED)
+    own = ContextUnit.objects.filter(session_id=session.pk, unit_id__in=unit_ids)
+    mounted = session.mounts.filter(mounted_at__lte=turn.created_at).order_by("-id").values("layer_id")[:1]
+    tops = KnowledgeLayer.objects.filter(Q(pk=session.draft_id) | Q(pk=Subquery(mounted)))
+    layers = {pk for top in tops for pk in top.chain}
+    based = LayerUnit.objects.filter(layer_id__in=layers, unit_id__in=unit_ids)
+    found = {row.unit_id: KnownUnit(text=row.text) for row in (*_texts_only(based), *_texts_only(own))}
+    for event in staged.select_related("turn").order_by("id"):
+        found[event.unit_id] = KnownUnit(text=event.text, origin=event.turn)
+    return found
+
+
+def _texts_only[Row: (ContextUnit, LayerUnit)](rows: QuerySet[Row]) -> Iterable[Row]:
+    return rows.only("unit_id", "claim", "procedure", "topic")
+
+
+def after_session(found: QuerySet[Session], moment: datetime, pk: int) -> QuerySet[Session]:
+    """Return the sessions that follow the named row in the order of the list."""
+    # The first condition says nothing new: it is what lets the index be entered at the place.
+    return found.filter(Q(last_activity_at__lte=moment), Q(last_activity_at__lt=moment) | Q(pk__lt=pk))
+
+
+def deleted_session(session_id: str, project_pk: int) -> Session | None:
+    """Return a deleted session of the project that can perhaps be brought back."""
+    return Session.objects.filter(session_id=session_id, project_id=project_pk, deleted_at__isnull=False).first()

@@ -1,0 +1,1 @@
+"""Reads of projects, model roles and statistics."""

@@ -1,0 +1,23 @@
+"""The stories that the evaluation asks about, where the server was installed with them [E-9]."""
+
+import json
+
+from django.conf import settings
+
+from mrpvm.assistants.files import read_text
+
+
+def evaluation_sources() -> list[dict[str, str]]:
+    """Return the story of each suite as `{suite, file, name, content}`, by suite; none where there is no evaluation.
+
+    Raises:
+        UnreadableFile: a story lies outside of the evaluation, or is no text of a sane size.
+    """
+    root = settings.MRPVM_SHIPPED_DIR / "bench" / "evaluation"
+    found = []
+    for path in root.glob("*/*/eval.json"):
+        suite = json.loads(read_text(path, root))
+        file = suite["storyFile"]
+        content = read_text(path.parent / file, root)
+        found.append({"suite": suite["suiteId"], "file": file, "name": suite["title"], "content": content})
+    return sorted(found, key=lambda source: source["suite"])

@@ -1,0 +1,1 @@
+"""Reads of turns, their graphs and payloads."""

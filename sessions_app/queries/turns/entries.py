@@ -1,0 +1,89 @@
+"""How the registry's entries leave: one turn with its trace, and the payloads behind the trace's nodes [T-25, G-13]."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.queries.turns.registry import Detail, all_details
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+
+def entry(turn: "ExplainabilityTurn", execution_trace: dict[str, Any]) -> dict[str, Any]:
+    """Return a turn's entry [T-25]."""
+    return {
+        "requestId": turn.request_id,
+        "turnIndex": turn.turn_index,
+        "kind": turn.kind,
+        "status": turn.status,
+        "createdAt": turn.created_at,
+        "finishedAt": turn.finished_at,
+        "durationMs": turn.duration_ms,
+        "userMessage": turn.user_message,
+        "assistantPreview": turn.assistant_preview,
+        "answerStatus": turn.answer_status,
+        "answerBasis": turn.answer_basis or None,
+        "plannerPlugin": turn.planner_plugin,
+        "seedDetectorPlugin": turn.seed_detector_plugin,
+        "kbPlugin": turn.kb_plugin,
+        "goalSolverPlugin": turn.goal_solver_plugin,
+        "deliberationLevel": turn.deliberation_level,
+        "model": turn.model,
+        "responseDocument": turn.response_document,
+        "commandResult": turn.command_result,
+        "unitChanges": turn.unit_changes,
+        "executionTrace": structure(execution_trace),
+        "error": turn.error,
+    }
+
+
+def structure(execution_trace: dict[str, Any]) -> dict[str, Any]:
+    """Return the trace with the key under which its graph's payloads stand, empty unless they were put in [G-8,
+    O-9].
+    """
+    execution_trace["graph"].setdefault("details", {})
+    return execution_trace
+
+
+def with_details(
+    entries: Iterable[tuple["ExplainabilityTurn", dict[str, Any]]],
+    shown: Callable[[Detail], dict[str, Any]] | None = None,
+) -> None:
+    """Put the payloads into the traces' graphs, under the keys that the nodes refer to [G-13].
+
+    Args:
+        shown: how a payload is given; as far as it goes inline unless said otherwise.
+    """
+    pairs = list(entries)
+    details: dict[int, dict[str, Any]] = {turn.pk: {} for turn, _ in pairs}
+    for turn_pk, detail in all_details([turn for turn, _ in pairs]):
+        details[turn_pk][detail.ref] = (shown or inline_detail)(detail)
+    for turn, execution_trace in pairs:
+        execution_trace["graph"]["details"] = details[turn.pk]
+
+
+def inline_detail(detail: Detail) -> dict[str, Any]:
+    """Return a payload as far as it goes inline: whole, or the first part of its JSON text [O-22].
+
+    `text` is that part, null when nothing is missing; `cutBytes` is what storage had to cut, `pruned` says that
+    retention removed the payload [O-5].
+    """
+    return _shown(detail, detail.inline_text if detail.is_truncated else None)
+
+
+def whole_detail(detail: Detail) -> dict[str, Any]:
+    """Return a payload as it was stored; `text` only where storage had to cut it, and it is no JSON any more."""
+    return _shown(detail, detail.text if detail.payload is None and detail.text else None)
+
+
+def _shown(detail: Detail, text: str | None) -> dict[str, Any]:
+    parts = (detail.payload if text is None else None) or {}
+    return {
+        "ref": detail.ref,
+        **{key: parts.get(key) for key in ("input", "output", "error", "meta")},
+        "text": text,
+        "truncated": text is not None,
+        "size": detail.size,
+        "cutBytes": detail.cut_bytes,
+        "pruned": detail.is_pruned,
+    }

@@ -1,0 +1,315 @@
+"""The registry of turns, their graphs and payloads."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import batched
+from typing import Any
+
+from django.conf import settings
+from django.db.models import QuerySet
+
+from mrpvm.conversation.answers import cited_units
+from mrpvm.errors import NotFound
+from mrpvm.trace.events import Event, event_of
+from mrpvm.trace.graph import Graph, fold_graph
+from mrpvm.trace.record import execution_trace
+from mrpvm.values import Answer, AnswerGroup
+from mrpvm.wire import to_wire
+from sessions_app.models import ExplainabilityTurn, Project, Session, TurnEvents, UnitEvent
+from sessions_app.models.turns.payload_frames import Place, payload_texts, places
+
+_DOCUMENTS = ("response_document", "context_report", "unit_changes", "command_result", "client_request")
+_TURNS_A_QUERY = 500
+
+
+def turns(session: Session) -> QuerySet[ExplainabilityTurn]:
+    """Return the registry's entries without their documents, oldest first [UI-1]."""
+    return session.turns.defer("response_document").order_by("turn_index")
+
+
+def registry(session: Session) -> QuerySet[ExplainabilityTurn]:
+    """Return the registry's entries with their documents and ratings, oldest first."""
+    return session.turns.select_related("rating").order_by("turn_index")
+
+
+def turn(project: Project, session_id: str, request_id: str) -> ExplainabilityTurn:
+    """Return one turn with its session.
+
+    Raises:
+        NotFound: TURN_NOT_FOUND.
+    """
+    try:
+        found = ExplainabilityTurn.objects.select_related("session").get(
+            request_id=request_id,
+            session__session_id=session_id,
+            session__project=project,
+            session__deleted_at__isnull=True,
+        )
+    except ExplainabilityTurn.DoesNotExist:
+        raise NotFound(f"There is no turn '{request_id}' in this session.", code="TURN_NOT_FOUND") from None
+    found.session.project = project
+    return found
+
+
+def events(turn: ExplainabilityTurn) -> list[Event]:
+    """Return the turn's machine events as far as they are stored."""
+    return _events_of(turn.pk)
+
+
+def _events_of(turn_pk: int) -> list[Event]:
+    batches = TurnEvents.objects.filter(turn_id=turn_pk).order_by("first_sequence").values_list("events", flat=True)
+    return [event_of(record) for batch in batches for record in batch]
+
+
+def all_events(turns: Collection[ExplainabilityTurn]) -> dict[int, list[Event]]:
+    """Return the events of each turn under its key; one query for any number of them."""
+    found: dict[int, list[Event]] = {turn.pk: [] for turn in turns}
+    rows = TurnEvents.objects.filter(turn__in=turns).order_by("turn_id", "first_sequence")
+    for turn_pk, records in rows.values_list("turn_id", "events"):
+        found[turn_pk].extend(map(event_of, records))
+    return found
+
+
+def traces(turns: Collection[ExplainabilityTurn]) -> dict[int, dict[str, Any]]:
+    """Return the execution trace of each turn under its key; one query for any number of them [G-1]."""
+    return {turn_pk: execution_trace(found) for turn_pk, found in all_events(turns).items()}
+
+
+def registry_page(session: Session, limit: int, before: int | None = None) -> tuple[list[ExplainabilityTurn], bool]:
+    """Return the newest `limit` entries below turn index `before`, oldest first; and whether older ones exist
+    [O-22].
+    """
+    found = session.turns.order_by("-turn_index")
+    if before is not None:
+        found = found.filter(turn_index__lt=before)
+    page = list(found[: limit + 1])
+    return page[limit - 1 :: -1] if len(page) > limit else page[::-1], len(page) > limit
+
+
+def graph(turn: ExplainabilityTurn) -> Graph:
+    """Return the structure of the turn's graph, live or finished [G-8].
+
+    A reader who goes from box to box asks for the same graph again and again, and that of an ended turn stays as it is.
+    """
+    return fold_graph(events(turn)) if turn.is_running else ended_graph(turn.pk, turn.request_id)
+
+
+@lru_cache(maxsize=4)
+def ended_graph(turn_pk: int, request_id: str) -> Graph:
+    """Return the graph of a turn that has ended, by its key and the id that no other turn ever has."""
+    return fold_graph(_events_of(turn_pk))
+
+
+def trace(turn: ExplainabilityTurn) -> dict[str, Any]:
+    """Return the execution trace [G-1]."""
+    return execution_trace(events(turn))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """A node's payload [G-13]; `text` is its JSON, `size` its bytes, `cut_bytes` what a limit took away."""
+
+    ref: str
+    text: str
+    size: int
+    cut_bytes: int
+    is_pruned: bool = False
+
+    @property
+    def payload(self) -> dict[str, Any] | None:
+        """Return the payload as data; None when it was cut and is no longer whole JSON."""
+        return json.loads(self.text) if not self.cut_bytes and not self.is_pruned else None
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """Return what the execution sent to models, as far as its payload is still there and whole."""
+        meta = (self.payload or {}).get("meta") or {}
+        return list(meta.get("requests", ()))
+
+    @property
+    def is_truncated(self) -> bool:
+        """Return whether the payload is longer than what is shown inline [O-22]."""
+        return bool(self.cut_bytes) or self.size > settings.MRPVM_INLINE_DETAIL_BYTES
+
+    @property
+    def inline_text(self) -> str:
+        """Return the JSON text as far as it is shown inline; a character on the edge is left out."""
+        return self.text.encode("utf-8", "replace")[: settings.MRPVM_INLINE_DETAIL_BYTES].decode("utf-8", "ignore")
+
+
+def detail(turn: ExplainabilityTurn, ref: str) -> Detail:
+    """Return the payload behind one node: stored, or for control nodes and running ones taken from the events.
+
+    Raises:
+        NotFound: DETAIL_NOT_FOUND, the turn has no such node.
+    """
+    stored = details(turn, [ref])
+    if ref in stored:
+        return stored[ref]
+    recorded = next((item for item in _recorded(events(turn)) if item.ref == ref), None)
+    if recorded is None:
+        raise NotFound(f"The turn has no node '{ref}'.", code="DETAIL_NOT_FOUND")
+    return recorded
+
+
+def details(turn: ExplainabilityTurn, refs: Collection[str]) -> dict[str, Detail]:
+    """Return the stored payloads of some nodes by their ids; two queries, and only what holds them is decompressed."""
+    wanted: dict[int, list[Place]] = {}
+    for batch_pk, index in turn.event_batches.values_list("pk", "payload_index"):
+        found = [place for place in places(index) if place.ref in refs]
+        if found:
+            wanted[batch_pk] = found
+    columns = dict(turn.event_batches.filter(pk__in=wanted).values_list("pk", "payloads")) if wanted else {}
+    return {
+        item.ref: item
+        for batch_pk, batch_places in wanted.items()
+        for item in _stored(turn, columns[batch_pk], batch_places)
+    }
+
+
+def all_details(turns: Collection[ExplainabilityTurn]) -> Iterator[tuple[int, Detail]]:
+    """Return every payload of the turns with the turn's key; two queries for any number of them [G-13]."""
+    stored: set[tuple[int, str]] = set()
+    by_key = {turn.pk: turn for turn in turns}
+    batches = TurnEvents.objects.filter(turn__in=by_key).order_by("turn_id", "first_sequence").defer("events")
+    for batch in batches.iterator():
+        for item in _stored(by_key[batch.turn_id], batch.payloads, places(batch.payload_index)):
+            stored.add((batch.turn_id, item.ref))
+            yield batch.turn_id, item
+    for turn_pk, found in all_events(turns).items():
+        yield from ((turn_pk, item) for item in _recorded(found) if (turn_pk, item.ref) not in stored)
+
+
+def _stored(turn: ExplainabilityTurn, column: bytes | memoryview, wanted: Sequence[Place]) -> Iterator[Detail]:
+    is_pruned = turn.payloads_removed_at is not None
+    texts = {} if is_pruned else payload_texts(column, wanted)
+    for place in wanted:
+        text = texts.get(place.ref, b"").decode("utf-8", "replace")
+        yield Detail(ref=place.ref, text=text, size=place.size, cut_bytes=place.cut_bytes, is_pruned=is_pruned)
+
+
+def _recorded(found: Iterable[Event]) -> Iterator[Detail]:
+    """Return what the events alone say about each node: control nodes have nothing else, running ones not yet."""
+    known: dict[str, dict[str, Any]] = {}
+    for event in found:
+        ref = next((own for name in _ID_NAMES if (own := getattr(event.data, name, None))), None)
+        if ref is not None:
+            known.setdefault(ref, {}).update(to_wire(event.data))
+    for ref, meta in known.items():
+        error = meta.pop("error", None)
+        text = json.dumps({"input": None, "output": None, "error": error, "meta": meta}, ensure_ascii=False)
+        yield Detail(ref=ref, text=text, size=len(text.encode("utf-8", "replace")), cut_bytes=0)
+
+
+_ID_NAMES = (
+    "failure_id", "candidate_id", "result_id", "branch_id", "policy_id", "seed_id", "execution_id", "frame_id",
+)  # fmt: skip
+"""Where to read the id that an event is about: the most specific it carries, a branch's failure naming both."""
+
+
+def unit_events(turn: ExplainabilityTurn) -> list[UnitEvent]:
+    """Return the ledger of the turn in order: what became of its units, then what it did to all of them."""
+    return [*own_unit_events(turn), *judged_units([turn])]
+
+
+def own_unit_events(turn: ExplainabilityTurn) -> QuerySet[UnitEvent]:
+    """Return what became of the units that the turn staged, in order."""
+    return turn.unit_events.order_by("id")
+
+
+def judged_units(turns: Iterable[ExplainabilityTurn], unit_id: str | None = None) -> list[UnitEvent]:
+    """Return what retrieval and solving of these turns did to units, or to one, turn by turn; unsaved rows."""
+    by_key = {turn.pk: turn for turn in turns}
+    batches = TurnEvents.objects.filter(judged__isnull=False).order_by("turn_id", "first_sequence")
+    judged: dict[int, list[Any]] = {turn_pk: [] for turn_pk in by_key}
+    for some in batched(by_key, _TURNS_A_QUERY, strict=False):
+        for turn_pk, steps in batches.filter(turn__in=some).values_list("turn_id", "judged"):
+            judged[turn_pk] += steps or ()
+    return [
+        event
+        for turn_pk, turn in by_key.items()
+        for event in _judgements(turn, judged[turn_pk])
+        if unit_id in (None, event.unit_id)
+    ]
+
+
+def _judgements(turn: ExplainabilityTurn, judged: Iterable[Any]) -> list[UnitEvent]:
+    return [
+        UnitEvent(
+            session_id=turn.session_id, turn=turn, unit_id=unit, step=step, store=store, execution_id=execution_id,
+            rank=rank, score=score, reason=reason, created_at=turn.finished_at or turn.created_at,
+        )
+        for unit, step, store, execution_id, rank, score, reason in judged
+    ]  # fmt: skip
+
+
+def events_and_judgements(turn: ExplainabilityTurn) -> tuple[list[Event], list[UnitEvent]]:
+    """Return the turn's machine events, and what retrieval and solving did to units as unsaved rows; one query."""
+    found: list[Event] = []
+    judged: list[Any] = []
+    batches = TurnEvents.objects.filter(turn_id=turn.pk).order_by("first_sequence")
+    for records, steps in batches.values_list("events", "judged"):
+        found.extend(map(event_of, records))
+        judged.extend(steps or ())
+    return found, _judgements(turn, judged)
+
+
+def unit_life(session: Session, unit_id: str) -> list[UnitEvent]:
+    """Return what happened to a unit in a session, the oldest first, each step with its turn.
+
+    What turns judged is looked up in each of them; the registry holds so many at most [O-5].
+    """
+    stored = session.unit_events.filter(unit_id=unit_id).select_related("turn").order_by("id")
+    judged = judged_units(session.turns.defer(*_DOCUMENTS).order_by("turn_index"), unit_id)
+    return sorted([*stored, *judged], key=lambda step: step.created_at)
+
+
+def discarded_texts(turn: ExplainabilityTurn) -> list[str]:
+    """Return what the units said that the turn dropped, in the order in which they were staged [T-28]."""
+    dropped = turn.unit_events.filter(step=UnitEvent.Step.DISCARDED).values("unit_id")
+    staged = turn.unit_events.filter(step=UnitEvent.Step.STAGED, unit_id__in=dropped)
+    return list(staged.order_by("id").values_list("text", flat=True))
+
+
+def answer_of(turn: ExplainabilityTurn) -> str:
+    """Return what the turn answered, empty for one that has not or whose answer was taken out: it is stored last."""
+    last = turn.messages.order_by("-sequence").values_list("role", "content").first()
+    return last[1] if last is not None and last[0] == "assistant" else ""
+
+
+def cited_unit_ids(turn: ExplainabilityTurn) -> list[str]:
+    """Return the units that the turn's answer cites, in the order of its source marks [O-13]."""
+    groups = (turn.response_document or {}).get("groups", ())
+    return cited_units(
+        Answer(
+            groups=tuple(
+                AnswerGroup(
+                    intent_ref=group["intentRef"],
+                    act=group["act"],
+                    intent=group["intent"],
+                    status=group["status"],
+                    answer_markdown=group["answerMarkdown"],
+                    cited_unit_ids=tuple(group["citedUnitIds"]),
+                )
+                for group in groups
+            )
+        )
+    )
+
+
+def deciding_reasons(document: Mapping[str, Any] | None) -> list[str]:
+    """Return what decided in each group of a response document, where the solver said it."""
+    return [group["reason"] for group in (document or {}).get("groups", ()) if group.get("reason")]
+
+
+def unanswered_evidence(document: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the units that a response document's groups without an answer found, the best score first [R-2, R-7].
+
+    Statements only, each once: what a section or a source says as a whole repeats them.
+    """
+    groups = [group for group in (document or {}).get("groups", ()) if group["status"] == "no-context"]
+    entries = [entry for group in groups for entry in (*group["sessionSources"], *group["kbSources"])]
+    entries.sort(key=lambda entry: -entry["score"])
+    return list({entry["unitId"]: entry["unit"] for entry in entries if not entry["unit"].get("childUnitIds")}.values())

@@ -1,1 +1,0 @@
-"""Knowledge search over the database."""

@@ -1,1 +1,0 @@
-"""What each fragment shows: a page and its live refreshes are rendered from the same contexts."""

@@ -1,0 +1,50 @@
+"""Knowledge bases in the order of their lineage."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.queries.knowledge.bases import outdated_layers
+from sessions_app.queries.knowledge.pages import listed_bases
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase, Project
+
+
+BASES_SHOWN = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseRow:
+    """A base and how many forks deep it lies."""
+
+    base: "KnowledgeBase"
+    depth: int
+
+
+def list_context(project: "Project", asked: str) -> dict[str, Any]:
+    """Return the project's bases with `asked` in their name, cut to as many as one page shows."""
+    found = listed_bases(project, asked, BASES_SHOWN + 1)
+    shown = found[:BASES_SHOWN]
+    return {
+        "bases": lineage(shown),
+        "asked": asked,
+        "left_out": len(found) > BASES_SHOWN,
+        "is_outdated": outdated_layers(layer for base in shown for layer in base.head.chain).exists(),
+    }
+
+
+def lineage(bases: Iterable["KnowledgeBase"]) -> list[BaseRow]:
+    """Return the bases with every fork right below its parent, otherwise in the given order."""
+    found = list(bases)
+    present = {base.pk for base in found}
+    forks: dict[int | None, list[KnowledgeBase]] = {}
+    for base in found:
+        forks.setdefault(base.parent_id if base.parent_id in present else None, []).append(base)
+    rows: list[BaseRow] = []
+    waiting = [(base, 0) for base in reversed(forks.get(None, []))]
+    while waiting:
+        base, depth = waiting.pop()
+        rows.append(BaseRow(base=base, depth=depth))
+        waiting.extend((fork, depth + 1) for fork in reversed(forks.get(base.pk, [])))
+    return rows

@@ -1,0 +1,125 @@
+"""The knowledge pages: bases with their lineage, what is in them, and which sessions mount them."""
+
+from django.core.files.uploadedfile import UploadedFile
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_safe
+
+from mrpvm.errors import Conflict, MRPError, NotFound
+from sessions_app.actions.knowledge.bases import create_base
+from sessions_app.actions.knowledge.revisions import ask_for_compaction, restore_revision
+from sessions_app.ingest.load import Upload, load_source
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.web.knowledge.base import base_context, news_context, tree_context
+from sessions_app.web.knowledge.listing import list_context
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.form_addresses import form_of, keep, take
+from sessions_app.web.shell.pages import page, tell, tell_error
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@member_view()
+def index(request: HttpRequest, member: Member) -> HttpResponse:
+    """Show bases, forks below what they were made from, or those with `q` in their name; a POST makes a base."""
+    error, name, status = "", "", 200
+    if request.method == "POST":
+        member.check("editor")
+        name = request.POST.get("name", "").replace("\0", "")
+        try:
+            made = create_base(member.project, name)
+        except MRPError as refused:
+            error, status = refused.message, 400
+        else:
+            tell(request, f"Made “{made.name}”.")
+            return HttpResponseRedirect(reverse("knowledge-base", args=[made.kb_id]))
+    context = {**list_context(member.project, _given(request, "q").strip()), "error": error, "name": name}
+    return page(request, "knowledge/index.html", member, context, section="knowledge", status=status)
+
+
+@require_safe
+@member_view()
+def show(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Show one base; the address may name words to search its units for (`q`), a unit to look at (`unit`)
+    and a source whose units are shown as a tree (`source`), or list the sources before one (`older`).
+
+    With `by=rank` the words are searched for as a turn does.
+    """
+    asked, unit_id, source_id = (_given(request, name) for name in ("q", "unit", "source"))
+    by_rank = request.GET.get("by") == "rank"
+    base = knowledge_base(member.project, kb_id)
+    older_than = whole_number(request.GET.get("older"))
+    context = base_context(base, asked, unit_id, source_id, by_rank=by_rank, older_than=older_than)
+    context |= take(request, f"upload:{kb_id}")
+    return page(request, "knowledge/show.html", member, context, section="knowledge")
+
+
+@require_safe
+@member_view()
+def news(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Say what became of the base since a page showed it; 204 while there is nothing to say."""
+    revision, fork_pk = (whole_number(request.GET.get(name)) or 0 for name in ("revision", "fork"))
+    context = news_context(knowledge_base(member.project, kb_id), revision, fork_pk)
+    return HttpResponse(status=204) if context is None else page(request, "knowledge/news.html", member, context)
+
+
+@require_safe
+@member_view()
+def tree(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Show the parts of a unit (`unit`), from the one at place `after` on."""
+    after = whole_number(request.GET.get("after")) or 0
+    context = tree_context(knowledge_base(member.project, kb_id), _given(request, "unit"), after)
+    return page(request, "knowledge/tree.html", member, context)
+
+
+def _given(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\0", "")
+
+
+@form_of("knowledge-base", "kb_id")
+@member_view("editor")
+def upload(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Make a file a source of the base, in the place of `source_id` if that is given.
+
+    One that cannot be read, or is too large, leaves nothing and says why.
+    """
+    base, file = knowledge_base(member.project, kb_id), request.FILES.get("file")
+    place = request.POST.get("source_id", "")
+    refusal = "Choose a file of Markdown, plain text, HTML or PDF."
+    if isinstance(file, UploadedFile) and file.name:
+        try:
+            given = Upload(data=file.read(), name=file.name, declared_type=file.content_type, source_id=place or None)
+            loaded = load_source(base, given)
+        except MRPError as refused:
+            refusal = refused.message
+        else:
+            name, count = loaded.source.name, loaded.source.unit_count
+            added = f"“{name}” gave {count} unit{'' if count == 1 else 's'}."
+            tell(request, f"“{name}” is already there, unchanged." if loaded.is_unchanged else added)
+            return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+    keep(request, f"upload:{kb_id}", {"upload_error": refusal, "upload_place": place})
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]) + "#upload-status")
+
+
+@form_of("knowledge-base", "kb_id")
+@member_view("editor")
+def restore(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Bring an earlier revision back, if the base is still what the page showed."""
+    base = knowledge_base(member.project, kb_id)
+    revision, expected = (whole_number(request.POST.get(name)) for name in ("revision", "expected"))
+    try:
+        restored = restore_revision(base, revision or 0, actor=member.user, expected=expected)
+    except (Conflict, NotFound) as refused:
+        tell_error(request, refused)
+    else:
+        tell(request, f"Revision {revision} is back, as revision {restored.revision}.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))
+
+
+@form_of("knowledge-base", "kb_id")
+@member_view("editor")
+def compact(request: HttpRequest, member: Member, kb_id: str) -> HttpResponse:
+    """Have the chain of layers shortened in the background."""
+    base = ask_for_compaction(knowledge_base(member.project, kb_id))
+    tell(request, "The layers are compacted in the background; what the base shows stays.")
+    return HttpResponseRedirect(reverse("knowledge-base", args=[base.kb_id]))

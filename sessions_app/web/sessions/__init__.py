@@ -1,0 +1,1 @@
+"""The pages of sessions: views, and the context of each fragment."""

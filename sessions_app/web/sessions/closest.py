@@ -1,0 +1,35 @@
+"""What was found for questions that got no answer: the statement that was looked for is often among it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from sessions_app.queries.turns.registry import unanswered_evidence
+from sessions_app.web.shell.words import STORES
+
+CLOSEST_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement and the page of its unit."""
+
+    text: str
+    url: str
+    source: str
+
+
+def closest(session_id: str, document: Mapping[str, Any] | None) -> list[Statement]:
+    """Return the statements that came closest to what the turn left unanswered, the closest first."""
+    unit_url = reverse("unit", args=[session_id])
+    return [
+        Statement(
+            text=unit["claim"],
+            url=f"{unit_url}?{urlencode({'id': unit['id']})}",
+            source=unit.get("sourceName") or STORES["session"],
+        )
+        for unit in unanswered_evidence(document)[:CLOSEST_SHOWN]
+    ]

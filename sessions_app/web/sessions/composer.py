@@ -1,0 +1,127 @@
+"""The composer's runtime controls: what may be chosen for the next message, and what cannot be used now [UI-10]."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from mrpvm import registry
+from sessions_app.language_model import NO_MODEL, is_configured
+from sessions_app.queries.knowledge.bases import offered_bases
+from sessions_app.web.sessions.skills import completion_context
+
+if TYPE_CHECKING:
+    from mrpvm.contracts import Descriptor
+    from sessions_app.models import Project, Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One value of a control; an unusable one is shown, so that the reader learns that it exists."""
+
+    value: str
+    words: str
+    is_usable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """One selector of the composer; its first choice is to leave it open."""
+
+    name: str
+    label: str
+    hint: str
+    open_choice: str
+    choices: Sequence[Choice]
+    chosen: str = ""
+
+
+_PLUGIN_CONTROLS = (
+    ("planner_plugin", "mrp-plan-plugin", "Planner", "Chooses the plugins and their order"),
+    ("seed_detector_plugin", "sd-plugin", "Message reader (seed detector)", "Reads intents and facts from the message"),
+    ("kb_plugin", "kb-plugin", "Retriever (KB plugin)", "How knowledge is searched, not which"),
+    ("goal_solver_plugin", "gs-plugin", "Goal solver", "Writes the answer from what was found"),
+)  # fmt: skip
+_LEVELS = ("0: direct", "1: check", "2: compare", "3: deep")
+_GROUNDINGS = (("strict", "strict: evidence or no answer"), ("open", "open: a model may answer by itself"))
+
+
+def composer_context(
+    project: "Project", session: "Session", written: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return the composer's selectors; leaving one open pins nothing [UI-10].
+
+    Args:
+        written: what the fields hold already, by their names.
+    """
+    offered = [*_plugins(session), _level(session), _base(project, session), _grounding(session)]
+    controls = [replace(control, chosen=written.get(control.name, "")) for control in offered]
+    return {
+        **completion_context(session),
+        "controls": controls,
+        # What goes with the next message is not folded away.
+        "has_choices": bool(written.get("model")) or any(control.chosen for control in controls),
+        "written": written,
+        "has_model": is_configured(),
+        "no_model": NO_MODEL,
+    }
+
+
+def _plugins(session: "Session") -> list[Control]:
+    preferred = (
+        session.preferred_planner_plugin,
+        session.preferred_seed_detector_plugin,
+        session.preferred_kb_plugin,
+        session.preferred_goal_solver_plugin,
+    )
+    return [
+        Control(
+            name=name,
+            label=label,
+            hint=hint,
+            open_choice=f"auto ({first} first)" if first else "auto",
+            choices=[_plugin(item) for item in registry.installed.descriptors(plugin_type)],
+        )
+        for (name, plugin_type, label, hint), first in zip(_PLUGIN_CONTROLS, preferred, strict=True)
+    ]
+
+
+def _plugin(descriptor: "Descriptor") -> Choice:
+    is_usable = is_configured() or not descriptor.uses_llm
+    words = descriptor.name or descriptor.id
+    return Choice(
+        value=descriptor.id, words=words if is_usable else f"{words} (needs a language model)", is_usable=is_usable
+    )
+
+
+def _level(session: "Session") -> Control:
+    return Control(
+        name="deliberation_level",
+        label="Deliberation level",
+        hint="How much is tried and compared",
+        open_choice=f"auto ({session.preferred_deliberation_level})",
+        choices=[Choice(value=str(number), words=words) for number, words in enumerate(_LEVELS)],
+    )
+
+
+def _base(project: "Project", session: "Session") -> Control:
+    offered, goes_on = offered_bases(project)
+    others = [Choice(value=base.kb_id, words=base.name) for base in offered if base.pk != session.mounted_kb_id]
+    rest = Choice(value="", words=f"only the first {len(offered)} are offered here", is_usable=False)
+    return Control(
+        name="kb_id",
+        label="Knowledge base",
+        hint="What is searched; another one is mounted with the next message",
+        open_choice=f"as mounted: {session.mounted_kb.name}",
+        choices=[*others, rest] if goes_on else others,
+    )
+
+
+def _grounding(session: "Session") -> Control:
+    return Control(
+        name="grounding",
+        label="Grounding",
+        hint="Whether answers may go beyond what was found",
+        open_choice=f"auto ({session.grounding})" if session.grounding else "auto",
+        choices=[Choice(value=value, words=words, is_usable=is_configured()) for value, words in _GROUNDINGS],
+    )

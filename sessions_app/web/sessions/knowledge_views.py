@@ -1,0 +1,101 @@
+"""What a session's page does with knowledge bases: mount the newest revision, save, fork, discard a draft [KB-8].
+
+The forms lead to the page again; a script that asks for JSON gets what the page would say, and stays where it is.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from mrpvm.errors import InvalidInput, MRPError
+from sessions_app.actions.knowledge.forks import fork_name, fork_session_kb, save_session_kb
+from sessions_app.actions.knowledge.mounts import mount_base
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.sessions.lookups import session as session_of
+from sessions_app.web.sessions.saving import saving_context
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.shell.pages import page, tell, tell_error
+
+if TYPE_CHECKING:
+    from sessions_app.models import KnowledgeBase
+
+
+@require_safe
+@member_view("editor")
+def saving(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Return what the dialog asks: what is not saved, and what can be done with it."""
+    return page(request, "session/saving.html", member, saving_context(session_of(member.project, session_id)))
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def mount(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Mount the newest revision of the mounted base, or of `kb_id`; over an unsaved draft only with `discard_draft`."""
+    session, discards = session_of(member.project, session_id), "discard_draft" in request.POST
+    kb_id = request.POST.get("kb_id", "")
+
+    def act() -> "tuple[str, KnowledgeBase]":
+        base = knowledge_base(member.project, kb_id) if kb_id else session.mounted_kb
+        mounted = mount_base(session, base, reason="mount-page", actor=member.user, discard_draft=discards)
+        gone = "The draft was discarded. " if discards else ""
+        return f"{gone}The session sees revision {mounted.revision} of “{base.name}” now.", base
+
+    return _told(request, session_id, act)
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def save(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Save the draft into the mounted base; what the conversation told only where `include_conversation_units` says so.
+
+    Others see what is saved there, so it is never taken along unasked.
+    """
+    session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
+
+    def act() -> "tuple[str, KnowledgeBase]":
+        if not session.is_dirty and not with_told:
+            raise InvalidInput("Nothing was saved: no source is staged, and what the conversation told was left out.")
+        before = session.mounted_kb
+        base = save_session_kb(session, include_conversation_units=with_told, actor=member.user)
+        if base == before and base.revision == before.revision:
+            return f"There was nothing to save: “{base.name}” stays at revision {base.revision}.", base
+        told = ", with what the conversation told" if with_told else ""
+        return f"Saved into “{base.name}” as revision {base.revision}{told}.", base
+
+    return _told(request, session_id, act)
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def fork(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Make a base called `name` of what the session sees and mount it; what was told as for a save."""
+    session, with_told = session_of(member.project, session_id), "include_conversation_units" in request.POST
+
+    def act() -> "tuple[str, KnowledgeBase]":
+        name = request.POST.get("name", fork_name(session.mounted_kb)).replace("\0", "")
+        base = fork_session_kb(session, name, member.user, include_conversation_units=with_told)
+        told = ", with what the conversation told" if with_told else ""
+        return f"Made “{base.name}”{told}. The session sees its revision {base.revision} now.", base
+
+    return _told(request, session_id, act)
+
+
+def _told(request: HttpRequest, session_id: str, act: Callable[[], "tuple[str, KnowledgeBase]"]) -> HttpResponse:
+    """Do it, and say what was done, with the way to the base; or why it was refused."""
+    is_script = request.headers.get("Accept") == "application/json"
+    try:
+        text, base = act()
+    except MRPError as error:
+        if is_script:
+            return JsonResponse({"error": {"message": error.message, "code": error.code}}, status=400)
+        tell_error(request, error)
+    else:
+        link_url = reverse("knowledge-base", args=[base.kb_id])
+        if is_script:
+            return JsonResponse({"message": text, "linkUrl": link_url})
+        tell(request, text, link_url=link_url)
+    return HttpResponseRedirect(reverse("session", args=[session_id]))

@@ -1,0 +1,119 @@
+"""The list of sessions: its filter, its page, its rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from sessions_app.queries.knowledge.bases import offered_bases
+from sessions_app.queries.search.reach import latest_active, stretch_of
+from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.queries.sessions.lookups import filtered_sessions, sessions, status_of
+from sessions_app.queries.sessions.pages import SESSIONS_SHOWN, SESSIONS_SHOWN_MAX, after_session
+from sessions_app.web.turns.graph.status import Tone
+
+if TYPE_CHECKING:
+    from sessions_app.models import Project, Session
+
+STATUSES = ("active", "running", "failed", "expired")
+TONES: Mapping[str, Tone] = {
+    "active": Tone.OK,
+    "running": Tone.ACTIVE,
+    "failed": Tone.ERROR,
+    "expired": Tone.IDLE,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListQuery:
+    """What the reader asked of the list; unknown values count as not given."""
+
+    words: str = ""
+    status: str = ""
+    kb_id: str = ""
+    after: tuple[datetime, int] | None = None
+    limit: int = SESSIONS_SHOWN
+    back: int = 1
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "ListQuery":
+        """Read the parameters of an address."""
+        status = given.get("status", "")
+        return cls(
+            words=given.get("q", "").strip().replace("\0", "")[:200],
+            status=status if status in STATUSES else "",
+            kb_id=given.get("kb", "").replace("\0", "")[:64],
+            after=_place(given.get("after", "")),
+            limit=min(max(whole_number(given.get("limit")) or 0, SESSIONS_SHOWN), SESSIONS_SHOWN_MAX),
+            back=stretch_of(whole_number(given.get("back"))),
+        )
+
+    @property
+    def is_filtered(self) -> bool:
+        """Return whether the list shows less than all sessions."""
+        return bool(self.words or self.status or self.kb_id)
+
+    def address(self, **more: str) -> str:
+        """Return the parameters again as a query string, empty ones left out."""
+        back = str(self.back) if self.back > 1 else ""
+        given = {"q": self.words, "status": self.status, "kb": self.kb_id, "back": back, **more}
+        return urlencode({name: value for name, value in given.items() if value})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One session of the list."""
+
+    session: "Session"
+    status: str
+    tone: Tone
+
+
+def list_context(project: "Project", query: ListQuery) -> dict[str, Any]:
+    """Return the rows after the reader's place, and the address of the next ones."""
+    found = filtered_sessions(
+        project, words=query.words or None, status=query.status or None, kb_id=query.kb_id or None
+    )
+    looked_at = 0
+    if query.is_filtered:
+        reach = latest_active(found, project, query.back)
+        found, looked_at = reach.rows, reach.looked_at
+    if query.after is not None:
+        found = after_session(found, *query.after)
+    shown = list(found[: query.limit + 1])
+    rows = [_row(session) for session in shown[: query.limit]]
+    last = rows[-1].session if len(shown) > query.limit else None
+    place = f"{last.last_activity_at.isoformat()}~{last.pk}" if last else ""
+    return {
+        "rows": rows,
+        "query": query,
+        "here": query.address(),
+        "more": query.address(after=place) if place else "",
+        "further": query.address(back=str(2 * query.back)) if looked_at and not place else "",
+        "looked_at": f"{looked_at:,}",
+        "has_any": bool(rows) or (query.is_filtered and sessions(project).exists()),
+    }
+
+
+def filter_context(project: "Project", query: ListQuery) -> dict[str, Any]:
+    """Return what the filter offers."""
+    bases, goes_on = offered_bases(project, query.kb_id)
+    return {"statuses": STATUSES, "bases": bases, "bases_go_on": goes_on}
+
+
+def _row(session: "Session") -> Row:
+    status = status_of(session)
+    return Row(session=session, status=status, tone=TONES[status])
+
+
+def _place(text: str) -> tuple[datetime, int] | None:
+    moment, _, pk = text.partition("~")
+    number = whole_number(pk)
+    try:
+        at = datetime.fromisoformat(moment)
+    except ValueError:
+        return None
+    if number is None or at.tzinfo is None or not 1970 <= at.year < 9999:
+        return None
+    return at, number

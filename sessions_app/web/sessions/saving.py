@@ -1,0 +1,52 @@
+"""What a session could put into its base or into a fork of it, and whether its base would take it [KB-10 to KB-13]."""
+
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.actions.knowledge.forks import fork_name
+from sessions_app.queries.knowledge.bases import draft_sources, told_counts, told_units, unsaved
+from sessions_app.queries.sessions.lookups import mounts
+from sessions_app.queries.sessions.pages import MOUNTS_SHOWN
+
+if TYPE_CHECKING:
+    from sessions_app.models import Session
+
+NAMED = 5
+"""Sources and statements that the dialog names; the rest is counted."""
+STAGED_SHOWN = 20
+"""Sources of a draft that its session's page lists."""
+
+
+def saving_context(session: "Session") -> dict[str, Any]:
+    """Return what is staged, what was told, the base that would get it, and what a fork would be called.
+
+    `is_behind`: the base has gone on since the session mounted it, so a save is refused. `ways` says what can be done
+    with what is not saved; empty where everything is.
+    """
+    changes = unsaved(session) if session.is_dirty else None
+    told_count, forgotten_count = told_counts(session)
+    mounted = list(mounts(session)[:MOUNTS_SHOWN])
+    seen = mounted[0].revision
+    is_behind = seen != session.mounted_kb.revision
+    return {
+        "session": session,
+        "unsaved": changes,
+        "staged": list(draft_sources(session)[:STAGED_SHOWN]) if changes else [],
+        "staged_unnamed": max(0, changes["own_source_count"] - NAMED) if changes else 0,
+        "told": list(told_units(session)[:NAMED]) if told_count else [],
+        "told_count": told_count,
+        "told_unnamed": max(0, told_count - NAMED),
+        "forgotten_count": forgotten_count,
+        "mounts": mounted,
+        "seen_revision": seen,
+        "is_behind": is_behind,
+        "ways": _ways(bool(changes), bool(told_count or forgotten_count), is_behind),
+        "fork_name": fork_name(session.mounted_kb),
+    }
+
+
+def _ways(is_dirty: bool, has_told: bool, is_behind: bool) -> str:
+    if is_dirty:
+        return "Fork or discard" if is_behind else "Save, fork or discard"
+    if has_told:
+        return "Fork" if is_behind else "Save or fork"
+    return ""

@@ -1,0 +1,92 @@
+"""What the session holds right now: preferences, mount and draft, units with their origin, turns, mounts."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.queries.search.filter_language import parse
+from sessions_app.queries.sessions.pages import newest_units, turn_registry
+from sessions_app.queries.settings.model_roles import session_config
+from sessions_app.queries.turns.outcomes import outcome
+from sessions_app.web.sessions.conversation import rating_of, turn_tone
+from sessions_app.web.sessions.memory import memory_context
+from sessions_app.web.sessions.saving import saving_context
+from sessions_app.web.sessions.skills import frozen_context
+from sessions_app.web.settings.model_roles import models_of
+from sessions_app.web.shell.prose import plain
+from sessions_app.web.shell.words import ending
+from sessions_app.web.turns.graph.status import Tone, duration_badge
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, Session, TurnRating
+
+
+PREVIEW_CHARS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistryRow:
+    """One turn in the registry [UI-1]."""
+
+    turn: "ExplainabilityTurn"
+    ending: str
+    tone: Tone
+    duration: str
+    question: str
+    answer: str
+    rating: "TurnRating | None"
+
+
+def state_context(
+    session: "Session", find: str = "", unit_count: int | None = None, turn_count: int | None = None
+) -> dict[str, Any]:
+    """Return everything the panel beside the conversation shows.
+
+    Args:
+        find: which turns are wanted, in the filter language.
+        unit_count, turn_count: what the reader has loaded already.
+    """
+    return {
+        **saving_context(session),
+        "preferences": _preferences(session),
+        "models": models_of(session_config(session)),
+        **units_context(session, None, unit_count),
+        **registry_context(session, find, None, turn_count),
+        **frozen_context(session),
+        **memory_context(session),
+    }
+
+
+def _preferences(session: "Session") -> list[tuple[str, str | int | None]]:
+    return [
+        ("Planner", session.preferred_planner_plugin),
+        ("Seed detector", session.preferred_seed_detector_plugin),
+        ("KB plugin", session.preferred_kb_plugin),
+        ("Goal solver", session.preferred_goal_solver_plugin),
+        ("Deliberation level", session.preferred_deliberation_level),
+        ("Model", session.preferred_model),
+    ]
+
+
+def units_context(session: "Session", before: int | None, count: int | None = None) -> dict[str, Any]:
+    """Return units from the newest on; pending ones are the newest there are."""
+    units, units_before = newest_units(session, before, count)
+    return {"session": session, "units": units, "units_before": units_before}
+
+
+def registry_context(session: "Session", find: str, before: int | None, count: int | None = None) -> dict[str, Any]:
+    """Return the turns that are wanted from the newest on."""
+    wanted = parse(find)
+    turns, turns_before = turn_registry(session, wanted, before, count)
+    rows = [
+        RegistryRow(
+            turn=turn,
+            ending=ending(turn.status, outcome(turn), turn.kind),
+            tone=turn_tone(turn),
+            duration=duration_badge(turn.duration_ms),
+            rating=rating_of(turn),
+            question=turn.user_message[:PREVIEW_CHARS],
+            answer=plain(turn.assistant_preview),
+        )
+        for turn in turns
+    ]
+    return {"session": session, "registry": rows, "turns_before": turns_before, "wanted": wanted}

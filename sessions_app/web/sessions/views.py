@@ -1,0 +1,196 @@
+"""One session: the conversation, its live state, and what can be done with the whole."""
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from mrpvm.errors import MRPError, Unavailable
+from sessions_app.actions.sessions.session import (
+    Choices,
+    clean_title,
+    delete_session,
+    rename_session,
+    restore_session,
+)
+from sessions_app.actions.settings.model_roles import change_model_config
+from sessions_app.call_rates import is_allowed, seconds_to_wait
+from sessions_app.queries.knowledge.bases import knowledge_base
+from sessions_app.queries.search.row_numbers import whole_number
+from sessions_app.queries.sessions.lookups import session as session_of
+from sessions_app.queries.sessions.pages import deleted_session
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.chains import drop_chain
+from sessions_app.turns.pipeline import run_turn
+from sessions_app.web.sessions.composer import composer_context
+from sessions_app.web.sessions.conversation import exchanges_context
+from sessions_app.web.sessions.diagnostics import diagnostics_context
+from sessions_app.web.sessions.state import registry_context, state_context, units_context
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.form_addresses import form_of, keep_written, take
+from sessions_app.web.shell.pages import back_to, page, tell, tell_error
+
+TEMPLATE = "session/show.html"
+
+
+@require_safe
+@member_view()
+def show(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Show the conversation beside what the session holds; an expired session is read-only [O-15].
+
+    Whoever opens the page begins the provider's thread anew [H7].
+    """
+    session = session_of(member.project, session_id)
+    drop_chain(session)
+    written = take(request, f"written:{session_id}")
+    context = {
+        **exchanges_context(session, whole_number(request.GET.get("before"))),
+        **state_context(session, request.GET.get("find", "")),
+        **composer_context(member.project, session, written),
+        **(diagnostics_context(session) if "diagnostics" in request.GET else {}),
+    }
+    return page(request, TEMPLATE, member, context, section="sessions")
+
+
+@require_safe
+@member_view()
+def head(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Return the title, the time to expiry and the actions."""
+    session = session_of(member.project, session_id)
+    return page(request, f"{TEMPLATE}#head", member, {"session": session})
+
+
+@require_safe
+@member_view()
+def messages(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Return the conversation, or with `before` the part of it that came earlier."""
+    session = session_of(member.project, session_id)
+    before, count = (whole_number(request.GET.get(name)) for name in ("before", "count"))
+    part = "exchanges" if before is not None else "messages"
+    context = exchanges_context(session, before, count) | {"is_window_moved": False}
+    return page(request, f"{TEMPLATE}#{part}", member, context)
+
+
+@require_safe
+@member_view()
+def state(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Return the live state, or more of its units or turns."""
+    session = session_of(member.project, session_id)
+    given = {name: whole_number(request.GET.get(name)) for name in _STATE_PARAMETERS}
+    units_before, turns_before = given["units_before"], given["turns_before"]
+    find = request.GET.get("find", "")
+    if units_before is not None:
+        return page(request, f"{TEMPLATE}#units", member, units_context(session, units_before))
+    if turns_before is not None:
+        return page(request, f"{TEMPLATE}#registry", member, registry_context(session, find, turns_before))
+    return page(request, f"{TEMPLATE}#state", member, state_context(session, find, given["units"], given["turns"]))
+
+
+_STATE_PARAMETERS = ("units_before", "turns_before", "units", "turns")
+
+
+@require_safe
+@member_view()
+def diagnostics(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Return what the latest turn really sent."""
+    session = session_of(member.project, session_id)
+    return page(request, "session/diagnostics.html", member, diagnostics_context(session))
+
+
+@require_safe
+@member_view()
+def composer(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Return the composer, or why there is none."""
+    session = session_of(member.project, session_id)
+    return page(request, f"{TEMPLATE}#composer", member, composer_context(member.project, session))
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def ask(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Run a turn for a browser without JavaScript and show the conversation with its end.
+
+    What was not answered need not be typed and chosen again.
+    """
+    session = session_of(member.project, session_id)
+    try:
+        if not is_allowed(f"chats:user-{member.user.pk}", settings.MRPVM_CHATS_PER_MINUTE):
+            raise Unavailable(f"Too many messages. Try again in {seconds_to_wait()} s.", code="RATE_LIMITED")
+        run_turn(session, _call(request, member))
+    except MRPError as error:
+        tell_error(request, error)
+        keep_written(request, session_id)
+        return HttpResponseRedirect(reverse("session", args=[session_id]))
+    return HttpResponseRedirect(reverse("session", args=[session.session_id]) + "#latest")
+
+
+def _call(request: HttpRequest, member: Member) -> TurnCall:
+    given = {name: value for name, value in request.POST.items() if isinstance(value, str) and value.strip()}
+    kb_id = given.get("kb_id")
+    return TurnCall(
+        message=given.get("content", ""),
+        choices=Choices(
+            planner=given.get("planner_plugin"),
+            seed_detector=given.get("seed_detector_plugin"),
+            kb=given.get("kb_plugin"),
+            goal_solver=given.get("goal_solver_plugin"),
+            deliberation_level=whole_number(given.get("deliberation_level")),
+            model=given.get("model"),
+            grounding=given.get("grounding"),
+        ),
+        base=knowledge_base(member.project, kb_id) if kb_id else None,
+    )
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def take_models(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Take over the project's role table as it is now [O-46]."""
+    session = session_of(member.project, session_id)
+    try:
+        change_model_config(session, {"take_current_roles": True})
+    except MRPError as error:
+        tell_error(request, error)
+    else:
+        tell(request, "This session uses the project's current table of models now.")
+    return HttpResponseRedirect(reverse("session", args=[session.session_id]))
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def rename(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Name the session; an empty name gives it back the one it had by itself."""
+    session = session_of(member.project, session_id)
+    title = " ".join(request.POST.get("title", "").replace("\0", "").split())
+    try:
+        if clean_title(title) != session.title:
+            rename_session(session, title)
+    except MRPError as error:
+        tell_error(request, error)
+    return back_to(request, reverse("session", args=[session.session_id]))
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def delete(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Delete the session; the next page offers to take it back."""
+    session = session_of(member.project, session_id)
+    delete_session(session)
+    tell(request, f"Deleted “{session.label}”.", undo_url=reverse("session-restore", args=[session.session_id]))
+    return back_to(request, reverse("sessions"))
+
+
+@form_of("sessions")
+@member_view("editor")
+def restore(request: HttpRequest, member: Member, session_id: str) -> HttpResponse:
+    """Bring a deleted session back and go there."""
+    session = deleted_session(session_id, member.project.pk)
+    if session is None:
+        raise Http404("There is no such deleted session.")
+    try:
+        restore_session(session)
+    except MRPError as error:
+        tell_error(request, error)
+        return HttpResponseRedirect(reverse("sessions"))
+    tell(request, f"“{session.label}” is back.")
+    return back_to(request, reverse("sessions"))

@@ -1,0 +1,1 @@
+"""The pages of settings, API keys and plugins."""

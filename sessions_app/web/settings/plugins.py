@@ -1,0 +1,66 @@
+"""The catalogue of plugins: descriptors, what keeps one from being used, and what planners have learned of it."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from mrpvm import registry
+from sessions_app.language_model import NO_MODEL, is_configured
+from sessions_app.queries.settings.plugin_statistics import plugin_statistics
+from sessions_app.web.shell.words import FAMILIES
+from sessions_app.web.turns.graph.status import duration_badge
+
+if TYPE_CHECKING:
+    from mrpvm.contracts import Descriptor
+    from sessions_app.models import PluginStatistics, Project
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One plugin; `obstacle` is empty when it can be used, `learned` None before its first attempt."""
+
+    plugin: "Descriptor"
+    obstacle: str
+    learned: "PluginStatistics | None"
+
+    @property
+    def time_limit(self) -> str:
+        """Return how long a call may take, in words."""
+        return duration_badge(self.plugin.timeout_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """The plugins of one type."""
+
+    title: str
+    words: str
+    entries: tuple[Entry, ...]
+
+
+def catalogue_context(project: "Project") -> dict[str, Any]:
+    """Return the families in the order of one turn."""
+    learned = plugin_statistics(project.pk)
+    families = [
+        Family(
+            title=title,
+            words=words,
+            entries=tuple(
+                Entry(plugin=item, obstacle=_obstacle(item), learned=learned.get((item.type, item.id)))
+                for item in registry.installed.descriptors(family)
+            ),
+        )
+        for family, (title, words) in FAMILIES.items()
+    ]
+    return {
+        "families": families,
+        "has_model": is_configured(),
+        "is_learning": settings.MRPVM_LEARN,
+        "switched_off": settings.MRPVM_DISABLED_PLUGINS,
+        "wrappers": registry.installed.wrappers,
+    }
+
+
+def _obstacle(descriptor: "Descriptor") -> str:
+    return NO_MODEL if descriptor.uses_llm and not is_configured() else ""

@@ -1,0 +1,1 @@
+"""The pages of turns: views, and the context of each fragment."""

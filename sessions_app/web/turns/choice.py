@@ -1,0 +1,205 @@
+"""Why plugins were tried in their order: pins, preferences, defaults, statistics, scores [K-51, BP-48]."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mrpvm import registry
+from mrpvm.contracts import PluginType
+from mrpvm.trace.events import CommandResolved, Event, PlanMade, SkillConsidered, SkillInvoked, TurnStarted, said
+from mrpvm.trace.graph import Execution, Graph, fold_graph
+from mrpvm.values import Plan, Selection
+from sessions_app.language_model import is_configured
+from sessions_app.queries.turns.registry import events
+from sessions_app.web.turns.choice_scores import Scored, scored
+from sessions_app.web.turns.graph.status import Tone, tone_of
+from sessions_app.web.turns.graph.structure import id_path
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+PLANS_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A stage whose plugin is chosen: in a `Selection` by `name`, in the form by `parameter`."""
+
+    stage: str
+    family: PluginType
+    name: str
+    parameter: str
+    title: str
+
+
+_DETECTOR = _Choice("seed-detector", "sd-plugin", "seed_detector", "seedDetector", "Seed detector")
+_PLANNER = _Choice("planner", "mrp-plan-plugin", "planner", "planner", "Planner")
+_KB = _Choice("kb", "kb-plugin", "kb", "kb", "KB plugins")
+_SOLVER = _Choice("goal-solver", "gs-plugin", "goal_solver", "goalSolver", "Goal solvers")
+PHASES = {"post-seed": "before retrieval", "post-kb": "after retrieval", "post-solve": "after solving"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One plugin of a stage: its place, why it has it, and what came of it; `place` is None for who was skipped."""
+
+    place: int | None
+    plugin_id: str
+    why: str
+    scored: Scored | None
+    outcome: str
+    tone: Tone
+    execution_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """The candidates of one stage of one frame, in the order in which they were to be tried, then who was skipped."""
+
+    title: str
+    frame: str
+    phase: str
+    candidates: tuple[Candidate, ...]
+    sentences: tuple[str, ...] = ()
+
+
+def choice_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+    """Return what led to the order of each stage, frame by frame, and what the form for other inputs begins with."""
+    found = events(turn)
+    command = _first(CommandResolved, found)
+    stages, left_out = ([], 0) if command else stages_of(found)
+    begun = _first(TurnStarted, found)
+    return {
+        "turn": turn,
+        "session": turn.session,
+        "skill": _first(SkillInvoked, found),
+        "skill_choice": _first(SkillConsidered, found),
+        "command": command,
+        "stages": stages,
+        "plans_left_out": left_out,
+        "selectors": _selectors((begun and begun.pins) or Selection()),
+        "message": turn.user_message,
+    }
+
+
+def _first[Data](kind: type[Data], found: Sequence[Event]) -> Data | None:
+    return next(iter(said(kind, found)), None)
+
+
+def stages_of(found: Sequence[Event]) -> tuple[list[Stage], int]:
+    """Return the stages of a turn's record, and how many plans are not among them."""
+    begun, graph = _first(TurnStarted, found), fold_graph(found)
+    if begun is None:
+        return [], 0
+    # The sort is stable: within a frame plans stay as they were made.
+    plans = sorted(said(PlanMade, found), key=lambda made: id_path(made.frame_id))
+    shown = plans[: 2 * PLANS_SHOWN]
+    stages = [
+        _stage(begun, graph, _DETECTOR, begun.seed_detector_candidates),
+        _stage(begun, graph, _PLANNER, begun.planner_candidates),
+    ]
+    for made in shown:
+        # The first plan of a frame orders the retrievers, the later one the solvers.
+        if made.phase == "post-seed":
+            stages.append(_stage(begun, graph, _KB, made.plan.kb_plugin_order, made))
+        else:
+            stages.append(_stage(begun, graph, _SOLVER, made.plan.goal_solver_order, made))
+    return stages, len(plans) - len(shown)
+
+
+def _stage(
+    begun: TurnStarted, graph: Graph, choice: _Choice, order: Sequence[str], made: PlanMade | None = None
+) -> Stage:
+    pin, preference = (getattr(chosen or Selection(), choice.name) for chosen in (begun.pins, begun.preferences))
+    frame_id = made.frame_id if made else ""
+    plan = made.plan if made else None
+    scores = {item.plugin_id: scored(item) for item in plan.scores} if plan else {}
+    ran = _ran(graph, choice.stage, frame_id)
+    reasons = _Reasons(pin, preference, plan)
+    placed = [
+        _candidate(place, plugin_id, reasons.of(plugin_id, place), scores, ran)
+        for place, plugin_id in enumerate(order, start=1)
+    ]
+    skipped = [
+        _candidate(None, item.id, reasons.of_skipped(item.id, item.uses_llm), scores, ran)
+        for item in registry.installed.descriptors(choice.family)
+        if item.id not in order
+    ]
+    ids = {item.plugin_id for item in (*placed, *skipped)}
+    return Stage(
+        title=choice.title,
+        frame=frame_id,
+        phase=PHASES.get(made.phase, made.phase) if made else "",
+        candidates=(*placed, *skipped),
+        sentences=tuple(note for note in (plan.notes if plan else ()) if not _is_of_others(note, scores, ids)),
+    )
+
+
+def _is_of_others(sentence: str, scores: Mapping[str, Scored], ids: set[str]) -> bool:
+    """Whether a note speaks of a plugin of the plan's other stage alone."""
+    named = [plugin_id for plugin_id in scores if plugin_id in sentence]
+    return bool(named) and not ids.intersection(named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reasons:
+    pin: str | None
+    preference: str | None
+    plan: Plan | None
+
+    def of(self, plugin_id: str, place: int) -> str:
+        if plugin_id == self.pin:
+            return "pinned for this turn: it alone may run"
+        if plugin_id == self.preference and place == 1:
+            return "the session's preference goes first"
+        if self.plan is None:
+            return "in the default order"
+        is_scored = any(item.plugin_id == plugin_id for item in self.plan.scores)
+        return "by the planner's score" if is_scored else "in the planner's order"
+
+    def of_skipped(self, plugin_id: str, uses_llm: bool) -> str:
+        if self.pin:
+            return f"skipped: {self.pin} is pinned"
+        if self.plan and plugin_id in self.plan.left_out:
+            return "skipped: the planner found it irrelevant for what is asked"
+        if uses_llm and not is_configured():
+            return "skipped: it needs a language model, and none is configured"
+        return "skipped: beyond the number of candidates that a stage may try, or not there when the turn ran"
+
+
+def _ran(graph: Graph, stage: str, frame_id: str) -> dict[str, Execution]:
+    """Return the last execution of each plugin in a stage of a frame; of the whole turn without a frame."""
+    return {
+        run.plugin_id: run
+        for run in graph.plugin_executions
+        if run.stage == stage and (not frame_id or run.frame_id == frame_id)
+    }
+
+
+def _candidate(
+    place: int | None, plugin_id: str, why: str, scores: Mapping[str, Scored], ran: Mapping[str, Execution]
+) -> Candidate:
+    run = ran.get(plugin_id)
+    outcome = run.status if run else "not reached" if place else ""
+    return Candidate(
+        place=place,
+        plugin_id=plugin_id,
+        why=why,
+        scored=scores.get(plugin_id),
+        outcome=outcome,
+        tone=tone_of(outcome),
+        execution_id=run.id if run else "",
+    )
+
+
+def _selectors(pins: Selection) -> list[dict[str, Any]]:
+    """Return a selector for each stage: nothing pinned, or one of the registered plugins."""
+    return [
+        {
+            "name": choice.parameter,
+            "label": choice.title.removesuffix("s"),
+            "value": getattr(pins, choice.name) or "",
+            "choices": [(item.id, item.name or item.id) for item in registry.installed.descriptors(choice.family)],
+        }
+        for choice in (_DETECTOR, _PLANNER, _KB, _SOLVER)
+    ]

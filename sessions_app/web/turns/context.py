@@ -1,0 +1,105 @@
+"""The context ledger of a turn: what became of every unit that retrieval and solving looked at [T-25]."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sessions_app.queries.sessions.pages import KnownUnit, known_units
+from sessions_app.queries.turns.registry import events_and_judgements, own_unit_events
+from sessions_app.web.shell.words import STORES, why
+from sessions_app.web.turns.budget import budget_context
+from sessions_app.web.turns.graph.status import Tone
+from sessions_app.web.turns.requests import model_calls, preparing_requests
+from sessions_app.web.turns.rewriting import rewriting_context
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn, UnitEvent
+
+LEDGER_SHOWN = 200
+GONE = KnownUnit(text="")
+_FATES: Mapping[str, Tone] = {
+    "cited": Tone.OK,
+    "selected": Tone.ACTIVE,
+    "pruned": Tone.IDLE,
+    "offered": Tone.IDLE,
+}
+"""What became of a unit, the furthest step first."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LedgerRow:
+    """One unit in the ledger: how far it came, and why not further."""
+
+    unit_id: str
+    store: str
+    fate: str = "offered"
+    rank: int | None = None
+    score: float | None = None
+    reason: str = ""
+    text: str = ""
+    origin: "ExplainabilityTurn | None" = None
+    steps: list[str] = field(default_factory=list)
+    executions: list[str] = field(default_factory=list)
+
+    @property
+    def tone(self) -> Tone:
+        """Return the colour of the unit's fate."""
+        return _FATES[self.fate]
+
+    @property
+    def score_percent(self) -> int:
+        """Return the score as a share of the best possible."""
+        return round(100 * min(max(self.score or 0.0, 0.0), 1.0))
+
+    def take(self, event: "UnitEvent") -> None:
+        """Add one step of the ledger."""
+        if event.step not in self.steps:
+            self.steps.append(event.step)
+        if event.execution_id and event.execution_id not in self.executions:
+            self.executions.append(event.execution_id)
+        if event.rank is not None:
+            self.rank = event.rank if self.rank is None else min(self.rank, event.rank)
+        if event.score is not None:
+            self.score = event.score if self.score is None else max(self.score, event.score)
+        fates = list(_FATES)
+        if fates.index(event.step) <= fates.index(self.fate):
+            self.fate, self.reason = event.step, why(event.reason) or self.reason
+
+
+def context_context(turn: "ExplainabilityTurn") -> dict[str, Any]:
+    """Return the sections of the context, the ledger with its counts, and which executions called a model."""
+    events, judged = events_and_judgements(turn)
+    rows = _ledger(event for event in (*own_unit_events(turn), *judged) if event.step in _FATES)
+    shown = sorted(rows, key=_ledger_order)[:LEDGER_SHOWN]
+    known = known_units(turn, {row.unit_id for row in shown})
+    for row in shown:
+        unit = known.get(row.unit_id, GONE)
+        row.text, row.origin = unit.text, unit.origin
+    # Whatever became of a unit, it was offered first: that has a row of its own only where nothing followed.
+    counts = {"offered": len(rows)}
+    counts |= {fate: sum(1 for row in rows if fate in row.steps) for fate in ("selected", "pruned", "cited")}
+    return {
+        "turn": turn,
+        "session": turn.session,
+        "ledger": shown,
+        "ledger_left_out": len(rows) - len(shown),
+        "ledger_counts": counts,
+        "model_calls": model_calls(events),
+        "preparing_count": len(preparing_requests(turn)),
+        **budget_context(turn),
+        **rewriting_context(turn),
+    }
+
+
+def _ledger(events: Iterable["UnitEvent"]) -> list[LedgerRow]:
+    rows: dict[str, LedgerRow] = {}
+    for event in events:
+        row = rows.setdefault(
+            event.unit_id, LedgerRow(unit_id=event.unit_id, store=STORES.get(event.store, event.store))
+        )
+        row.take(event)
+    return list(rows.values())
+
+
+def _ledger_order(row: LedgerRow) -> tuple[int, int, float, str]:
+    return list(_FATES).index(row.fate), row.rank if row.rank is not None else 1_000_000, -(row.score or 0), row.unit_id

@@ -1,0 +1,32 @@
+"""A turn as files to keep."""
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_safe
+
+from sessions_app.queries.turns import registry as turns
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.turns.export import turn_document
+from sessions_app.web.turns.graph import render_shown, show_structure
+from sessions_app.web.turns.graph.standalone import standalone
+from sessions_app.web.turns.structure import structure_of
+
+
+@require_safe
+@member_view()
+def export(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Return the turn as one JSON document."""
+    turn = turns.turn(member.project, session_id, request_id)
+    name = f'attachment; filename="turn-{turn.turn_index}.json"'
+    options = {"ensure_ascii": False, "indent": 2}
+    return JsonResponse(turn_document(turn), json_dumps_params=options, headers={"Content-Disposition": name})
+
+
+@require_safe
+@member_view()
+def picture(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Return the graph as an SVG file, with the frames shut that the address names."""
+    turn = turns.turn(member.project, session_id, request_id)
+    shown = show_structure(structure_of(turn), opened=request.GET.getlist("open"), shut=request.GET.getlist("shut"))
+    file = standalone(render_shown(shown, uid="file"))
+    name = f'attachment; filename="turn-{turn.turn_index}.svg"'
+    return HttpResponse(file, content_type="image/svg+xml; charset=utf-8", headers={"Content-Disposition": name})

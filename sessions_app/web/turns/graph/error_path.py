@@ -1,0 +1,61 @@
+"""The way that led to a turn's error: from what was called first to the execution that decided it [G-5, UI-9].
+
+Only recorded edges are followed. Where a box was fed by several, the one called last counts, since the failure comes
+after it; where nothing fed it, the way goes on with what opened its frame.
+"""
+
+from dataclasses import dataclass, field
+
+from mrpvm.trace.graph import Edge
+from sessions_app.web.turns.graph.status import Tone, tone_of
+from sessions_app.web.turns.graph.structure import GraphStructure, id_path
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorPath:
+    """Items and edges on the way; both are empty for a turn that did not fail."""
+
+    items: frozenset[str] = field(default_factory=frozenset)
+    edges: frozenset[Edge] = field(default_factory=frozenset)
+
+
+def error_path(structure: GraphStructure) -> ErrorPath:
+    """Return the way to the error of a failed turn."""
+    culprit = _culprit(structure)
+    if culprit is None:
+        return ErrorPath()
+    feeding: dict[str, list[Edge]] = {}
+    for edge in structure.edges:
+        feeding.setdefault(edge.target, []).append(edge)
+    items, edges = {culprit}, set()
+    current: str | None = culprit
+    while current is not None:
+        fed_by = [edge for edge in feeding.get(current, ()) if edge.source not in items]
+        if fed_by:
+            last = max(fed_by, key=lambda edge: (id_path(edge.source), edge))
+            edges.add(last)
+            current = last.source
+        else:
+            current = structure.parent_of(current)
+        if current is not None:
+            items.add(current)
+    return ErrorPath(frozenset(items), frozenset(edges))
+
+
+def _culprit(structure: GraphStructure) -> str | None:
+    """Return the last box that failed in the innermost failed frame, or that frame itself; None if the turn held."""
+    current = structure.root_id
+    if not current or tone_of(structure.frames[current].status) is not Tone.ERROR:
+        return None
+    while True:
+        failed = [item for item in structure.items[current] if _has_failed(structure, item)]
+        if not failed:
+            return current
+        current = failed[-1]
+        if current not in structure.frames:
+            return current
+
+
+def _has_failed(structure: GraphStructure, item: str) -> bool:
+    found = structure.executions.get(item) or structure.frames[item]
+    return tone_of(found.status) is Tone.ERROR

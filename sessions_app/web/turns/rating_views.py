@@ -1,0 +1,33 @@
+"""Thumbs and notes on answers."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from mrpvm.errors import InvalidInput
+from sessions_app.actions.turns.ratings import rate_turn
+from sessions_app.queries.turns.registry import turn as turn_of
+from sessions_app.web.sessions.conversation import rating_of
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.form_addresses import form_of
+from sessions_app.web.shell.pages import page, tell_error
+
+
+@form_of("session", "session_id")
+@member_view("editor")
+def rate(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Set or take away the verdict; gives the fragment, or without JavaScript the conversation at that turn."""
+    turn = turn_of(member.project, session_id, request_id)
+    value, note = (request.POST.get(name, "").replace("\0", "") for name in ("value", "note"))
+    error = ""
+    try:
+        rate_turn(turn, value, note, member.user)
+    except InvalidInput as refused:
+        error = refused.message
+        if "HX-Request" not in request.headers:
+            tell_error(request, refused)
+    if "HX-Request" not in request.headers:
+        place = reverse("session", args=[session_id]) + f"?before={turn.turn_index + 1}#turn-{turn.turn_index}"
+        return HttpResponseRedirect(place)
+    turn = turn_of(member.project, session_id, request_id)
+    context = {"session": turn.session, "turn": turn, "rating": rating_of(turn), "error": error, "note": note}
+    return page(request, "session/rating.html", member, context)

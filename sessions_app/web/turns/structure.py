@@ -1,0 +1,21 @@
+"""A turn's graph in reading order, for every view of it."""
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from sessions_app.queries.turns.registry import ended_graph, graph
+from sessions_app.web.turns.graph import GraphStructure, read_structure
+
+if TYPE_CHECKING:
+    from sessions_app.models import ExplainabilityTurn
+
+
+def structure_of(turn: "ExplainabilityTurn") -> GraphStructure:
+    """Return the turn's graph; that of an ended turn is read once for many looks at it."""
+    return read_structure(graph(turn)) if turn.is_running else ended_structure(turn.pk, turn.request_id)
+
+
+@lru_cache(maxsize=4)
+def ended_structure(turn_pk: int, request_id: str) -> GraphStructure:
+    """Return the graph of a turn that has ended, by its key and the id that no other turn ever has."""
+    return read_structure(ended_graph(turn_pk, request_id))

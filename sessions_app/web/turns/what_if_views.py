@@ -1,0 +1,45 @@
+"""What would be chosen if: the planner asked again with other inputs, nothing written."""
+
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from mrpvm.errors import MRPError
+from mrpvm.values import Selection
+from sessions_app.actions.sessions.session import Choices
+from sessions_app.queries.turns import registry as turns
+from sessions_app.turns.call import TurnCall
+from sessions_app.turns.what_if import Prediction, what_if
+from sessions_app.web.shell.access import Member, member_view
+from sessions_app.web.shell.pages import page
+from sessions_app.web.turns.choice import choice_context, stages_of
+
+
+@require_safe
+@member_view()
+def predict(request: HttpRequest, member: Member, session_id: str, request_id: str) -> HttpResponse:
+    """Return the order in which a turn with these inputs would try plugins, with the session as it stands now."""
+    turn = turns.turn(member.project, session_id, request_id)
+    asked = request.GET
+    pins = Choices(
+        planner=asked.get("planner") or None,
+        seed_detector=asked.get("seedDetector") or None,
+        kb=asked.get("kb") or None,
+        goal_solver=asked.get("goalSolver") or None,
+    )
+    call = TurnCall(message=asked.get("message", turn.user_message), choices=pins)
+    try:
+        found = what_if(
+            turn.session,
+            call,
+            preferences=Selection() if asked.get("preferences") == "none" else None,
+            with_statistics=asked.get("statistics") != "none",
+        )
+    except MRPError as error:
+        found = Prediction(events=(), error=error.message)
+    stages, left_out = stages_of(found.events)
+    predicted = {"predicted": stages, "predicted_left_out": left_out, "prediction_error": found.error}
+    if "HX-Request" in request.headers:
+        return page(
+            request, "turn/choice.html#prediction", member, {"turn": turn, "session": turn.session, **predicted}
+        )
+    return page(request, "turn/what_if.html", member, {**choice_context(turn), **predicted}, section="sessions")

@@ -1,0 +1,159 @@
+"""Files as text: which format, which characters, what of a page a reader sees."""
+
+import contextlib
+from encodings.aliases import aliases
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mrpvm.errors import InvalidInput, MRPError, Unreadable
+from mrpvm.sources.documents.document import media_type_of
+from mrpvm.sources.documents.reading import read_document
+from tests.sources.pdfs import pdf
+
+PAGE = b"""<!DOCTYPE html><html><head><title>Ignored beside a heading</title><meta name="Author" content="Ann  Lee">
+<style>p { color: red }</style><script>alert("x")</script></head><body><nav>Home | About</nav>
+<h1>Ferry <em>rules</em></h1><p>Boarding  ends<br>early &amp; strictly.</p>
+<ul><li>Dogs travel free.<li>Cats pay.</ul><table>
+<tr><th>Deck</th><th>Use</th></tr><tr><td>1</td><td>Cars</td></tr></table>
+<h4>Small print</h4><pre>  # no heading
+  code</pre><h2>Cabins</h2>They have no windows.</body></html>"""
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "declared", "expected"),
+    [
+        (b"x", "a.md", None, "text/markdown"),
+        (b"x", "A.TXT", "text/html", "text/plain"),
+        (b"x", "page", "text/html; charset=utf-8", "text/html"),
+        (b" <!DOCTYPE html><p>x", "page", None, "text/html"),
+        (b"<!doctype is a word", "notes.txt", None, "text/plain"),
+        (b"%PDF-1.4 x", "called.txt", "text/plain", "application/pdf"),
+        (b"x", "what", "application/octet-stream", "text/plain"),
+        ("\ufeffx".encode("utf-16-le"), "a.txt", None, "text/plain"),
+    ],
+)
+def test_format_by_bytes_then_name_then_declaration(
+    data: bytes, name: str, declared: str | None, expected: str
+) -> None:
+    assert media_type_of(data, name, declared) == expected
+
+
+@pytest.mark.parametrize(
+    "data", [b"PK\x03\x04\x00\x00", b"\x89PNG\r\n\x1a\n\x00", b"\x1f\x8b\x08\x00", bytes(range(256))]
+)
+def test_binary_files_are_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_document(data, "a.txt")
+    assert refused.value.code == "UNSUPPORTED_MEDIA_TYPE"
+
+
+def test_a_file_that_is_only_called_a_pdf_is_refused() -> None:
+    with pytest.raises(Unreadable, match="does not begin with %PDF-"):
+        read_document(b"plain", "a.pdf")
+
+
+@pytest.mark.parametrize(
+    ("data", "declared"),
+    [
+        ("Größe".encode(), None),
+        ("\ufeffGröße".encode(), None),
+        ("\ufeffGröße".encode("utf-16-le"), None),
+        ("\ufeffGröße".encode("utf-16-be"), "text/plain"),
+        ("\ufeffGröße".encode("utf-32-le"), None),
+        ("\ufeffGröße".encode("utf-32-be"), None),
+        ("Größe".encode("latin-1"), "text/plain; charset=ISO-8859-1"),
+    ],
+)
+def test_characters_are_those_that_were_meant(data: bytes, declared: str | None) -> None:
+    assert read_document(data, "a.txt", declared).text == "Größe"
+
+
+@pytest.mark.parametrize(
+    "declared", [None, "text/plain; charset=utf-8", "text/plain; charset=klingon", "a; charset=zip"]
+)
+def test_other_encodings_are_refused_not_guessed(declared: str | None) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_document("Größe".encode("latin-1"), "a.txt", declared)
+    assert refused.value.code == "SOURCE_UNREADABLE"
+
+
+@pytest.mark.parametrize("charset", ["undefined", "idna", "punycode", "unicode_escape", "raw-unicode-escape"])
+def test_codecs_of_python_are_no_charsets(charset: str) -> None:
+    with pytest.raises(Unreadable, match="is not known"):
+        read_document(b"Dogs bark.", "a.txt", f"text/plain; charset={charset}")
+
+
+@pytest.mark.parametrize("charset", sorted({*aliases.values(), *aliases}))
+def test_no_charset_breaks_the_reading(charset: str) -> None:
+    for data in (b"Dogs bark. " * 30, b"\x80xn--zzzz.\xff", b"\\ud800 \\x", b"\x1b$B\x1b", b"~{~\xff"):
+        with contextlib.suppress(MRPError):
+            read_document(data, "a.txt", f"text/plain; charset={charset}")
+
+
+def test_lines_and_stray_control_characters_are_made_storable() -> None:
+    text = read_document(b"a\r\nb\rc\x0cd" + b"x" * 100 + b"\x01e", "a.txt").text
+    assert text == "a\nb\nc\n\nd" + "x" * 100 + " e"
+
+
+def test_of_a_page_what_a_reader_sees() -> None:
+    document = read_document(PAGE, "rules.html")
+    assert document.text.split("\n") == [
+        "# Ferry rules", "", "Boarding ends", "early & strictly.", "", "- Dogs travel free.", "- Cats pay.", "",
+        "Deck Use", "1 Cars", "", "Small print", "", "```", "  # no heading", "  code", "```", "", "## Cabins", "",
+        "They have no windows.",
+    ]  # fmt: skip
+    assert (document.is_markdown, document.author) == (True, "Ann Lee")
+
+
+def test_a_page_without_headings_has_its_title() -> None:
+    assert read_document(b"<html><title>A\n title</title><p>Text.", "a.html").text == "# A title\n\nText."
+
+
+def test_a_pages_own_charset_counts() -> None:
+    page = '<meta charset="windows-1252"><p>Größe'.encode("windows-1252")
+    assert read_document(page, "a.html").text == "Größe"
+    assert read_document(page.replace(b"windows-1252", b"utf-8").replace("ö".encode("cp1252"), b"o")
+                         .replace("ß".encode("cp1252"), b"ss"), "a.html").text == "Grosse"  # fmt: skip
+
+
+def test_elements_without_end_are_refused() -> None:
+    with pytest.raises(Unreadable, match="nests more than"):
+        read_document(b"<div>" * 2_000 + b"x", "a.html")
+
+
+def test_the_text_of_a_pdf_page_by_page() -> None:
+    document = read_document(pdf("The quick infor-\nmation.", "Second page.", author="Ann Lee"), "a.pdf")
+    assert document.text == "The quick information.\n\nSecond page."
+    assert (document.is_markdown, document.author) == (False, "Ann Lee")
+
+
+@pytest.mark.parametrize("data", [b"%PDF-", b"%PDF-1.4\n" + b"x" * 500, pdf("text")[:300], pdf("")])
+def test_damaged_or_empty_pdfs_are_refused(data: bytes) -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_document(data, "a.pdf")
+    assert refused.value.code == "SOURCE_UNREADABLE"
+
+
+def test_a_damaged_pdf_is_called_so_without_the_library_s_words() -> None:
+    with pytest.raises(Unreadable) as refused:
+        read_document(b"%PDF-1.4 x", "a.pdf")
+    assert str(refused.value) == "The PDF cannot be read, it is damaged."
+    assert refused.value.details["cause"].endswith("Error")
+
+
+@pytest.mark.parametrize(("data", "name"), [(b" \n", "a.txt"), (b"<script>x</script>", "a.html")])
+def test_no_text_is_no_source(data: bytes, name: str) -> None:
+    with pytest.raises(InvalidInput):
+        read_document(data, name)
+
+
+@given(st.binary(max_size=400), st.sampled_from(["a.txt", "a.html", "a.pdf", "a"]), st.booleans())
+def test_any_bytes_give_storable_text_or_a_clear_refusal(data: bytes, name: str, is_pdf: bool) -> None:
+    try:
+        text = read_document(b"%PDF-1.4\n" * is_pdf + data, name).text
+    except MRPError:
+        return
+    assert "\0" not in text
+    assert text.encode()
