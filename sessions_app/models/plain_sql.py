@@ -21,8 +21,10 @@ from django.db.backends.base.operations import BaseDatabaseOperations
 from django.db.models import DateTimeField, Field, JSONField, Model, TextChoices
 from django.db.models.expressions import Col
 
+from mrpvm.llm.redaction import redacted_json
 from mrpvm.wire import json_bytes
 from sessions_app.models.damage import damaged
+from sessions_app.models.redacted import RedactedCharField, RedactedTextField
 from sessions_app.models.turns.compression import CompressedJSONField, compress
 
 _PARAMETERS_A_STATEMENT = 200_000
@@ -306,9 +308,11 @@ def _adapter(field: "Field[Any, Any]") -> Adapter | None:
     if isinstance(field, DateTimeField):
         return lambda operations, value: operations.adapt_datetimefield_value(value)
     if isinstance(field, JSONField):
-        return lambda operations, value: operations.adapt_json_value(value, field.encoder)
+        return lambda operations, value: operations.adapt_json_value(field.get_prep_value(value), field.encoder)
     if isinstance(field, CompressedJSONField):
-        return lambda operations, value: compress(json_bytes(value))
+        return lambda operations, value: compress(redacted_json(json_bytes(value)))
+    if isinstance(field, RedactedTextField | RedactedCharField):
+        return lambda operations, value: field.get_prep_value(value)
     return None
 
 

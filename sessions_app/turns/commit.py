@@ -14,6 +14,7 @@ from mrpvm.conversation.context import ContextReport, MemoryReport
 from mrpvm.conversation.rewriting import term_of
 from mrpvm.conversation.session_memory import ResolvedTerm, after_turn
 from mrpvm.errors import TurnCancelled, TurnInterrupted
+from mrpvm.llm.redaction import without_secrets
 from mrpvm.preview import preview
 from mrpvm.values import Answer, Selection, TurnOutcome
 from sessions_app import events
@@ -113,7 +114,7 @@ def _remember(prepared: Prepared, answer: Answer, report: ContextReport) -> Cont
         memory = after_turn(
             known,
             turn_index=turn.turn_index,
-            subject=term_of(prepared.call.message),
+            subject=term_of(without_secrets(prepared.call.message)),
             answer=answer,
             now=timezone.now(),
         )

@@ -13,6 +13,7 @@ from mrpvm.conversation.answers import cut_answer
 from mrpvm.conversation.context import ContextReport
 from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.llm.port import Sampling
+from mrpvm.llm.redaction import secrets_remembered
 from mrpvm.trace.events import AnswerDelta, Event, PluginFinished, UnitsStaged, said
 from mrpvm.values import TurnOutcome
 from sessions_app import shutdown
@@ -59,6 +60,7 @@ class TurnResult:
 
 
 @turn_running()
+@secrets_remembered()
 def run_turn(
     session: Session,
     call: TurnCall,

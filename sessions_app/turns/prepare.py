@@ -1,5 +1,6 @@
 """Prepare: read the session of a turn that holds its slot, and freeze what the turn may look at [T-2 to T-6]."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -7,12 +8,13 @@ from django.conf import settings
 from mrpvm.conversation.context import ContextReport
 from mrpvm.conversation.flags import Flags
 from mrpvm.conversation.guarded_model import GuardedModels
-from mrpvm.conversation.preparation import prepare_turn
+from mrpvm.conversation.preparation import ConversationState, prepare_turn
 from mrpvm.conversation.session_memory import Memory
 from mrpvm.conversation.summary import Summary
 from mrpvm.knowledge.port import TurnKnowledge
 from mrpvm.llm.chain import Chain
 from mrpvm.llm.port import ModelSource
+from mrpvm.llm.redaction import note_secrets
 from mrpvm.values import TurnRequest
 from sessions_app.actions.knowledge.artifacts import keep_artifacts
 from sessions_app.language_model import model_source
@@ -59,6 +61,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
         call = with_chosen_skill(turn.session, call, flags, model)
         knowledge = SessionKnowledge.of(turn.session, keep_artifacts)
         state = read_state(turn, call, flags, index_is_outdated=knowledge.view.is_outdated)
+        note_secrets(_said(state))
         prepared = prepare_turn(state, model)
         models = model_source(turn.session.model_config, call.sampling, chain)
         return Prepared(
@@ -75,3 +78,11 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
         )
     except Exception as defect:
         raise undone(turn, call, defect, "context-pack") from defect
+
+
+def _said(state: ConversationState) -> Iterator[str]:
+    """Yield what was said before; words of it may come to stand in what is kept of this turn."""
+    asked = state.asked
+    yield from (item.content for item in state.messages)
+    yield from (item.content for item in (*(asked.history or ()), *asked.added))
+    yield from filter(None, (state.system_prompt, asked.system_prompt))

@@ -1,6 +1,8 @@
 """What is kept of a request holds no secret and is otherwise what it was [H60 to H64]."""
 
 import copy
+import json
+import timeit
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from mrpvm.llm import redaction
 from mrpvm.llm.redaction import REDACTED, redacted
+from tests.planted import Planted, planted_secrets
 
 JWT = "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM"
 
@@ -85,6 +88,59 @@ def test_what_the_server_names_as_secret_goes_unless_it_is_a_mere_word(monkeypat
     assert redaction.without_secrets(told) == redacted(told) == "[REDACTED] and [REDACTED] at ollama"
     redaction.name_secrets([])
     assert redaction.without_secrets(told) == told
+
+
+@pytest.mark.parametrize("planted", planted_secrets(seed=7, a_form=3), ids=lambda planted: planted.form)
+def test_every_form_goes_from_a_text_and_from_json(planted: Planted) -> None:
+    left = redaction.without_secrets(planted.text)
+    assert planted.secret not in left
+    assert REDACTED in left
+    for value in (planted.text, {"nested": [{"said": f"First line.\n{planted.text}"}]}, json.dumps([planted.text])):
+        data = json.dumps(value).encode()
+        kept = redaction.redacted_json(data)
+        assert planted.secret.encode() not in kept
+        json.loads(kept)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"headers": [["x-api-key", "abc"], ["accept", "def"]]},
+        {"headers": [{"name": "X-Api-Key", "value": "abc"}, {"name": "Accept", "value": "def"}]},
+        {"apiKey": ["abc"], "accept": "def"},
+    ],
+)
+def test_headers_are_known_however_they_are_nested(value: object) -> None:
+    kept = redaction.redacted_json(json.dumps(value).encode()).decode()
+    assert "abc" not in kept
+    assert "def" in kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is wrong, and the token: a small coin.",
+        "The bearer instruments are secret: nobody knows why. Is the key to success is patience?",
+        "Asia is the largest continent; a task-oriented ask-around is at http://example.com/a:b/c@d.",
+        "secretary: Ms Brown. Tokens = words. The cookie: crisp. keyboard = black. monkey: grey.",
+        "The passport is in the drawer, key: front door.",
+    ],
+)
+def test_sentences_about_secrets_stay(text: str) -> None:
+    assert redaction.without_secrets(text) == text
+    data = json.dumps({"said": text}).encode()
+    assert redaction.redacted_json(data) is data
+
+
+@pytest.mark.parametrize(
+    "piece", ["key=", "password: ", "sk-", "://a:", "-----BEGIN PRIVATE KEY-----", "cookie: a=", "eyJ."]
+)
+def test_a_long_text_of_beginnings_takes_linear_time(piece: str) -> None:
+    def seconds(count: int) -> float:
+        text = piece * count
+        return min(timeit.repeat(lambda: redaction.without_secrets(text), number=1, repeat=3))
+
+    assert seconds(16_000) < 60 * seconds(1_000)
 
 
 VALUES = st.recursive(

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
+from mrpvm.llm.redaction import redacted_json
 from mrpvm.trace.events import Record
 from mrpvm.values import LedgerEntry
 from mrpvm.wire import json_bytes
@@ -48,11 +49,11 @@ def judged_step(execution_id: str, row: LedgerEntry) -> Judged:
 
 
 def payload(ref: str, parts: Mapping[str, Any]) -> Payload:
-    """Return a node's payload `{input, output, error, meta}` [G-13].
+    """Return a node's payload `{input, output, error, meta}` without secrets [G-13].
 
     Beyond the setting's size the text is cut, and the payload says how long it was [O-22].
     """
-    text = json_bytes({key: parts.get(key) for key in ("input", "output", "error", "meta")})
+    text = redacted_json(json_bytes({key: parts.get(key) for key in ("input", "output", "error", "meta")}))
     return Payload(ref, text[: settings.MRPVM_MAX_DETAIL_BYTES], len(text))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.serializers.json import DjangoJSONEncoder
 from django.http import HttpResponse
 
+from mrpvm.llm.redaction import redacted_json, secrets_remembered, without_secrets
 from sessions_app.api.sessions.content_payloads import (
     memory_payload,
     message_payload,
@@ -29,12 +30,14 @@ FORMAT_VERSION = 1
 
 
 def exported_file(session: "Session", form: str) -> HttpResponse:
-    """Return the session as a download in `markdown` or `json`."""
+    """Return the session as a download in `markdown` or `json`, secrets blacked out."""
     if form == "json":
-        text = json.dumps(document(session), cls=DjangoJSONEncoder, ensure_ascii=False, indent=1)
+        with secrets_remembered():
+            kept = redacted_json(json.dumps(document(session), cls=DjangoJSONEncoder).encode())
+        text = json.dumps(json.loads(kept), ensure_ascii=False, indent=1)
         kind, ending = "application/json", "json"
     else:
-        text, kind, ending = markdown(session), "text/markdown; charset=utf-8", "md"
+        text, kind, ending = without_secrets(markdown(session)), "text/markdown; charset=utf-8", "md"
     name = re.sub(r"[^A-Za-z0-9._-]", "_", session.session_id)
     return HttpResponse(
         text, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}.{ending}"'}

@@ -4,6 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.models.knowledge.unit_fields import UnitFields
+from sessions_app.models.redacted import RedactedCharField, RedactedTextField
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
@@ -72,8 +73,8 @@ class UnitEvent(models.Model):
     execution_id = models.CharField(max_length=100, default="", blank=True)
     rank = models.PositiveIntegerField(null=True, blank=True)
     score = models.FloatField(null=True, blank=True)
-    reason = models.CharField(max_length=300, default="", blank=True)
-    text = models.TextField(default="", blank=True)
+    reason = RedactedCharField(max_length=300, default="", blank=True)
+    text = RedactedTextField(default="", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from sessions_app.identifiers import new_session_id
 from sessions_app.models.damage import StoredJSONField
 from sessions_app.models.knowledge.bases import KnowledgeBase, KnowledgeLayer
+from sessions_app.models.redacted import RedactedCharField, RedactedJSONField
 from sessions_app.models.sessions.frozen_content import FrozenContent
 from sessions_app.models.settings.project import Grounding, Project
 
@@ -37,8 +38,8 @@ class Session(models.Model):
     session_id = models.CharField(max_length=128, default=new_session_id, editable=False)
     project = models.ForeignKey(Project, on_delete=models.CASCADE, db_index=False, related_name="sessions")
     is_client_named = models.BooleanField(default=False)
-    title = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001  null: never named [O-16]
-    first_message = models.CharField(max_length=60, default="", blank=True)
+    title = RedactedCharField(max_length=200, null=True, blank=True)
+    first_message = RedactedCharField(max_length=60, default="", blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     last_activity_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField(null=True, blank=True)
@@ -131,7 +132,7 @@ class SessionEvent(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="events")
     sequence = models.PositiveIntegerField()
     kind = models.CharField(max_length=40)
-    payload = StoredJSONField(default=dict)
+    payload = RedactedJSONField(default=dict)
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

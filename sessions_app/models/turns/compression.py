@@ -15,6 +15,7 @@ import zstandard
 from django.db import models
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from mrpvm.llm.redaction import redacted_json
 from mrpvm.wire import json_bytes
 from sessions_app.models.damage import damaged
 
@@ -55,7 +56,7 @@ def _dictionaries() -> dict[int, zstandard.ZstdCompressionDict]:
 
 
 class CompressedJSONField(models.BinaryField):
-    """A JSON value that is stored compressed. It cannot be searched by its content."""
+    """A JSON value that is stored compressed, without secrets. It cannot be searched by its content."""
 
     # What the types of Django's fields tell of the values that are set and read.
     _pyi_private_set_type: Any
@@ -70,7 +71,7 @@ class CompressedJSONField(models.BinaryField):
 
     def get_db_prep_value(self, value: Any, connection: BaseDatabaseWrapper, prepared: bool = False) -> Any:
         """Return the value as the driver takes it."""
-        data = None if value is None else compress(json_bytes(value))
+        data = None if value is None else compress(redacted_json(json_bytes(value)))
         return super().get_db_prep_value(data, connection, prepared)
 
     def to_python(self, value: Any) -> Any:

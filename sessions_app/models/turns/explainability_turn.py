@@ -4,7 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from sessions_app.identifiers import new_request_id
-from sessions_app.models.damage import StoredJSONField
+from sessions_app.models.redacted import RedactedCharField, RedactedJSONField, RedactedTextField
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.turns.compression import CompressedJSONField
 
@@ -66,8 +66,8 @@ class ExplainabilityTurn(models.Model):
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
     payloads_removed_at = models.DateTimeField(null=True, blank=True)
 
-    user_message = models.TextField()
-    assistant_preview = models.CharField(max_length=240, default="", blank=True)
+    user_message = RedactedTextField()
+    assistant_preview = RedactedCharField(max_length=240, default="", blank=True)
     planner_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     seed_detector_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
     kb_plugin = models.CharField(max_length=100, null=True, blank=True)  # noqa: DJ001
@@ -76,11 +76,11 @@ class ExplainabilityTurn(models.Model):
     model = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001
     is_grounded = models.BooleanField(default=True)
     response_document = CompressedJSONField(null=True, blank=True)
-    command_result = StoredJSONField(null=True, blank=True)
+    command_result = RedactedJSONField(null=True, blank=True)
     context_report = CompressedJSONField(null=True, blank=True)
-    client_request = StoredJSONField(null=True, blank=True)
-    unit_changes = StoredJSONField(default=dict, blank=True)
-    error = StoredJSONField(null=True, blank=True)
+    client_request = RedactedJSONField(null=True, blank=True)
+    unit_changes = RedactedJSONField(default=dict, blank=True)
+    error = RedactedJSONField(null=True, blank=True)
 
     class Meta:
         ordering = ["session_id", "turn_index"]

@@ -4,6 +4,7 @@ from django.contrib.auth.models import User
 from django.db import models
 from django.utils import timezone
 
+from sessions_app.models.redacted import RedactedTextField
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn
 
 
@@ -18,7 +19,7 @@ class TurnRating(models.Model):
 
     turn = models.OneToOneField(ExplainabilityTurn, on_delete=models.CASCADE, related_name="rating")
     value = models.CharField(max_length=4, choices=Value)
-    note = models.TextField(default="", blank=True)
+    note = RedactedTextField(default="", blank=True)
     rated_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     rated_at = models.DateTimeField(default=timezone.now)
 

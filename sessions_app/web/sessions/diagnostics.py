@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from mrpvm.llm.redaction import redacted, without_secrets
 from sessions_app.queries.sessions.diagnostics import LatestTurn, latest_turn
 from sessions_app.turns.chains import as_sent, next_followed_id
 from sessions_app.web.shell.json_tree import ShownJson, shown_json
@@ -99,11 +100,11 @@ def _warnings(turn: "ExplainabilityTurn | None", report: Mapping[str, Any]) -> I
 
 def _outbound(session: "Session", latest: LatestTurn) -> ShownJson | None:
     sent = latest.outbound
-    return shown_json(as_sent(session.pk, sent.body), settings.MRPVM_INLINE_DETAIL_BYTES) if sent else None
+    return shown_json(redacted(as_sent(session.pk, sent.body)), settings.MRPVM_INLINE_DETAIL_BYTES) if sent else None
 
 
 def _tool_call(message: "Message") -> ToolCall:
     payload = message.payload or {}
-    output = message.content
+    output = without_secrets(message.content)
     cut = f"{output[:TOOL_OUTPUT_CHARS]}..." if len(output) > TOOL_OUTPUT_CHARS else output
-    return ToolCall(name=str(payload.get("tool", "")), input=str(payload.get("input", "")), output=cut)
+    return ToolCall(name=str(payload.get("tool", "")), input=without_secrets(str(payload.get("input", ""))), output=cut)

@@ -1,0 +1,58 @@
+"""Columns of what tells of conversations: no key, token or password that somebody wrote is stored in them.
+
+The conversation itself (messages, units, memory, sources) keeps what was said, so that it can be answered.
+"""
+
+from typing import Any
+
+import orjson
+from django.db import models
+
+from mrpvm.llm.redaction import redacted_json, without_secrets
+from mrpvm.wire import json_bytes
+from sessions_app.models.damage import StoredJSONField
+
+
+def redacted_value(value: Any) -> Any:
+    """Return a JSON value without secrets, the same object where it holds none."""
+    data = json_bytes(value)
+    kept = redacted_json(data)
+    return value if kept is data else orjson.loads(kept)
+
+
+class RedactedTextField(models.TextField):
+    """A text in which secrets are blacked out before it is stored."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        """Return what is stored of a value."""
+        prepared = super().get_prep_value(value)
+        return without_secrets(prepared) if isinstance(prepared, str) else prepared
+
+    def deconstruct(self) -> Any:
+        """Return what makes the column: that of Django."""
+        name, _, arguments, options = super().deconstruct()
+        return name, "django.db.models.TextField", arguments, options
+
+
+class RedactedCharField(models.CharField):
+    """A short text in which secrets are blacked out before it is stored, cut where that makes it too long."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        """Return what is stored of a value."""
+        prepared = super().get_prep_value(value)
+        return without_secrets(prepared)[: self.max_length] if isinstance(prepared, str) else prepared
+
+    def deconstruct(self) -> Any:
+        """Return what makes the column: that of Django."""
+        name, _, arguments, options = super().deconstruct()
+        return name, "django.db.models.CharField", arguments, options
+
+
+class RedactedJSONField(StoredJSONField):
+    """A JSON value in which secrets are blacked out before it is stored."""
+
+    def get_prep_value(self, value: Any) -> Any:
+        """Return what is stored of a value."""
+        prepared = super().get_prep_value(value)
+        is_json = prepared is not None and not hasattr(prepared, "resolve_expression")
+        return redacted_value(prepared) if is_json else prepared

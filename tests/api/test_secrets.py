@@ -1,0 +1,179 @@
+"""What looks like a key or password is stored in what tells of a conversation nowhere, whichever way it came in."""
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db.models import BinaryField, Model, TextField
+from django.db.models.functions import Cast
+
+from mrpvm.llm.redaction import REDACTED
+from sessions_app.logs import PlainFormatter
+from sessions_app.models import Project, Session, TurnEvents
+from sessions_app.models.turns.compression import CompressedJSONField, decompress
+from sessions_app.models.turns.payload_frames import payload_texts, places
+from tests.api.conftest import Caller
+from tests.configured_model import provider  # noqa: F401
+from tests.llm.provider import Provider
+from tests.planted import Planted, planted_secrets
+from tests.web.page_scene import member_client
+
+_UNIT = {"topic", "title", "claim", "procedure", "condition", "text_body", "subject", "object", "provenance"}
+CONVERSATION = {
+    # What was said, and what is needed to answer it.
+    "Message": {"content", "payload"},
+    "ContextUnit": {
+        "topic",
+        "title",
+        "claim",
+        "procedure",
+        "condition",
+        "text_body",
+        "subject",
+        "object",
+        "provenance",
+    },
+    "LayerUnit": _UNIT,
+    "KnowledgeSource": {"content", "name"},
+    "RememberedText": {"content", "namespace"},
+    "SessionMemory": {"record"},
+    "Session": {"system_prompt", "summary", "metadata"},
+}
+
+
+def stored_texts(skipped: Mapping[str, set[str]]) -> Iterator[tuple[str, bytes]]:
+    """Yield every stored value as bytes, what is compressed in plain, under `Model.column`."""
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            if field.name not in skipped.get(model.__name__, ()):
+                yield from ((f"{model.__name__}.{field.name}", text) for text in _values(model, field))
+
+
+def _values(model: type[Model], field: Any) -> Iterator[bytes]:
+    rows = model._default_manager.filter(**{f"{field.name}__isnull": False}).order_by("pk")
+    if model is TurnEvents and field.name == "payloads":
+        for row in rows.only("payloads", "payload_index"):
+            yield from payload_texts(row.payloads, list(places(row.payload_index))).values()
+        return
+    kind = BinaryField() if isinstance(field, BinaryField) else TextField()
+    for raw in rows.annotate(stored_as=Cast(field.name, kind)).values_list("stored_as", flat=True):
+        data = bytes(raw) if isinstance(field, BinaryField) else raw.encode("utf-8", "surrogatepass")
+        yield decompress(data) if isinstance(field, CompressedJSONField) else data
+
+
+@pytest.fixture
+def log_lines() -> Iterator[list[str]]:
+    """Return the lines that the server's log would have."""
+    lines: list[str] = []
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(self.format(record))
+
+    handler = Kept()
+    handler.setFormatter(PlainFormatter("%(message)s"))
+    logging.getLogger().addHandler(handler)
+    yield lines
+    logging.getLogger().removeHandler(handler)
+
+
+def tell(editor: Caller, planted: list[Planted]) -> list[str]:
+    """Bring the sentences in through every door, one a door in turn; returns the sessions."""
+    session_id = editor.chat("My dog is called Rex.").json()["session_id"]
+    sessions = [session_id]
+    api = f"/api/sessions/{session_id}"
+    for place, item in enumerate(planted):
+        door = place % 10
+        if door == 0:
+            editor.chat(item.text, session_id)
+        elif door == 1:
+            editor.chat(f"/remember {item.text}", session_id)
+        elif door == 2:
+            editor.chat(f"/arithmetic {item.text}", session_id)
+        elif door == 3:
+            editor.upload(f"{api}/context", f"notes-{place}.txt", item.text.encode())
+        elif door == 4:
+            said = [{"role": "user", "content": item.text}, {"role": "assistant", "content": "I see."}]
+            body = {"model": "mrpvm", "messages": [*said, {"role": "user", "content": f"Again: {item.text}"}]}
+            answer = editor.post("/v1/chat/completions", body)
+            sessions.append(answer.headers["x-session-id"])
+        elif door == 5:
+            editor.patch(api, {"title": item.text[:200]})
+        elif door == 6:
+            editor.post("/v1/responses", {"model": "mrpvm", "input": item.text, "instructions": item.text})
+        elif door == 7:
+            editor.chat("What is my dog called?", session_id, system_prompt=item.text)
+        elif door == 8:
+            editor.chat(f"/summarise {item.text}", session_id)
+        else:
+            conversation = editor.post("/v1/conversations", {"metadata": {"note": item.text[:500]}}).json()["id"]
+            editor.post(
+                f"/v1/conversations/{conversation}/items",
+                {"items": [{"type": "message", "role": "user", "content": item.text}]},
+            )
+    return sessions
+
+
+def assert_nowhere(planted: list[Planted], where: str, text: bytes) -> None:
+    """Fail with the forms that are found, whole or as a word of which the end was cut off."""
+    lower = text.lower()
+    found = {(item.form, _around(lower, part)) for item in planted for part in _parts(item.secret) if part in lower}
+    assert not found, f"{where} holds {sorted(found)}"
+
+
+def _parts(secret: str) -> Iterator[bytes]:
+    """Yield the secret and the longest word in it without its end, as a list of stemmed words would have it."""
+    yield secret.lower().encode()
+    yield max(re.findall(r"[A-Za-z0-9]+", secret), key=len).lower()[:-2].encode()
+
+
+def _around(text: bytes, part: bytes) -> bytes:
+    at = text.index(part)
+    return text[max(0, at - 60) : at + len(part) + 20]
+
+
+def test_two_hundred_secrets_are_stored_in_no_log_trace_or_export(
+    editor: Caller, project: Project, log_lines: list[str]
+) -> None:
+    planted = planted_secrets(seed=1, a_form=10)
+    assert len({item.form for item in planted}) == 20
+    sessions = tell(editor, planted)
+    redacted_count = 0
+    for place, text in stored_texts(CONVERSATION):
+        assert_nowhere(planted, place, text)
+        redacted_count += text.count(REDACTED.encode())
+    assert redacted_count > len(planted)
+    browser = member_client(project)
+    for session_id in sessions[:4]:
+        for form in ("json", "markdown"):
+            export = editor.get(f"/api/sessions/{session_id}/export?format={form}").content
+            assert_nowhere(planted, f"export as {form}", export)
+        diagnostics = browser.get(f"/sessions/{session_id}/diagnostics").content
+        assert_nowhere(planted, "diagnostics", diagnostics)
+    assert_nowhere(planted, "the list of sessions", browser.get("/").content)
+    for line in log_lines:
+        assert_nowhere(planted, "the log", line.encode())
+
+
+def test_a_conversation_keeps_what_was_said_and_answers_from_it(editor: Caller) -> None:
+    session_id = editor.chat("The password of the robot is k9-tiger-77.").json()["session_id"]
+    answer = editor.chat("What is the password of the robot?", session_id).json()
+    assert "k9-tiger-77" in answer["choices"][0]["message"]["content"]
+    session = Session.objects.get(session_id=session_id)
+    assert [REDACTED in turn.user_message for turn in session.turns.order_by("turn_index")] == [True, False]
+    assert "k9-tiger-77" in session.messages.order_by("sequence")[0].content
+
+
+def test_what_a_model_was_sent_and_answered_is_kept_without_secrets(
+    editor: Caller,
+    provider: Provider,  # noqa: F811
+) -> None:
+    planted = planted_secrets(seed=2, a_form=1)
+    for item in planted[:4]:
+        editor.chat(f"Why is that? {item.text}", goal_solver_plugin="gs-llm-fast")
+    assert any(item.secret in str(asked.body) for item in planted for asked in provider.asked)
+    for place, text in stored_texts(CONVERSATION):
+        assert_nowhere(planted, place, text)
