@@ -64,7 +64,8 @@ class Descriptor:
     """What a plugin says about itself [PL-1]. `timeout_ms` is enforced for every call [K-19].
 
     A plugin that `is_quick` is called on the thread of the turn, which cannot leave it behind: its work is bounded, it
-    asks no model, and of what may keep it waiting it uses `context.knowledge` alone.
+    asks no model, and of what may keep it waiting it uses `context.knowledge` alone. One that is not
+    `is_deterministic` may return something else for the same input: a replay takes what it returned then.
     """
 
     id: str
@@ -79,6 +80,7 @@ class Descriptor:
     tags: tuple[str, ...] = ()
     timeout_ms: int = 30_000
     is_quick: bool = False
+    is_deterministic: bool = True
     planner_hints: PlannerHints | None = None
     provides: tuple[str, ...] = ()
     accepts: tuple[str, ...] = ("chat-turn",)

@@ -124,6 +124,14 @@ def _converted(form: dict[str, Any], known: _Fields, forms: Forms | None) -> dic
     return form
 
 
+def wire_names(kind: type) -> tuple[str, ...]:
+    """Return the names on the wire of a dataclass's fields, in their order."""
+    known = _fields_of(kind)
+    if known is None:
+        raise TypeError(f"{kind.__name__} is no dataclass")
+    return known.wires
+
+
 type _Read = Callable[[Any], Any]
 
 

@@ -111,6 +111,8 @@ def nothing_remembered() -> None:
         api_keys._forget()
     if packed := sys.modules.get("sessions_app.layers.retrieval.packed"):
         packed._hidden_numbers.cache_clear()
+    if view := sys.modules.get("sessions_app.turns.view"):
+        view.stored_conditions.forget()
     if chains := sys.modules.get("sessions_app.layers.retrieval.chains"):
         chains._remembered = chains._Remembered()
 

@@ -60,7 +60,7 @@ class Guidance:
     persona: Persona
     style: str | None
     agent: Agent | None
-    remembered: Sequence[Remembered] = ()
+    remembered: tuple[Remembered, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,14 @@ class CallReturn:
     skipped: bool = False
 
 
+type Replies = Callable[[PluginCall], CallReturn | None]
+"""Returns what is known to come of a call, None for one that has to be made."""
+
+
+def unknown_reply(call: PluginCall) -> None:
+    """Say that every call has to be made."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fork:
     """Ask: run programs side by side; the reply lists their results, or the errors they ended with, in order."""

@@ -10,7 +10,7 @@ from mrpvm.conversation.answers import answer_text, with_idle_intents
 from mrpvm.errors import EngineTimeout, MRPError, TurnCancelled
 from mrpvm.kernel.attempts import answer_intents
 from mrpvm.kernel.budget import Budget
-from mrpvm.kernel.calls import Execution, Program
+from mrpvm.kernel.calls import Execution, Program, Replies, unknown_reply
 from mrpvm.kernel.children import FrameResult, resolve_intents
 from mrpvm.kernel.deliberation import POLICIES
 from mrpvm.kernel.fan_out import fan_out, independent_intents
@@ -49,6 +49,7 @@ class Machine:
         emit: Emit,
         tick: Tick = lambda: None,
         model: ModelSource | None = None,
+        replies: Replies = unknown_reply,
     ) -> TurnOutcome:
         """Answer one message.
 
@@ -62,12 +63,13 @@ class Machine:
             emit: takes the machine's events, on the calling thread.
             tick: called while the turn waits; may raise `TurnCancelled`.
             model: this turn's snapshot of the model roles [L-5]; the machine's own when None.
+            replies: what is known of calls already; these are not made.
         """
         budget = Budget(self.clock, request.limits, request.spent_ms, request.spent_llm_calls)
         run = TurnRun(request, self.registry, budget, knowledge, model or self._model, emit)
         self._started(run)
         try:
-            detected, frame, result = Scheduler(run, self._workers, tick).run(self._answer(run))
+            detected, frame, result = Scheduler(run, self._workers, tick, replies).run(self._answer(run))
         except MRPError as error:
             return _failed(run, error)
         except Exception as error:

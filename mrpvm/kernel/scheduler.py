@@ -14,7 +14,7 @@ from typing import Any
 
 from mrpvm.contracts import PluginError
 from mrpvm.errors import EngineTimeout, MRPError, StorageUnavailable
-from mrpvm.kernel.calls import CallReturn, Fork, PluginCall, Program
+from mrpvm.kernel.calls import CallReturn, Fork, PluginCall, Program, Replies, unknown_reply
 from mrpvm.kernel.run import Tick, TurnRun
 from mrpvm.kernel.workers import Workers
 from mrpvm.llm.redaction import redacted, without_secrets
@@ -44,10 +44,11 @@ class _Pending:
 class Scheduler:
     """Runs one program and its forks; every program advances on the calling thread alone."""
 
-    def __init__(self, run: TurnRun, workers: Workers, tick: Tick) -> None:
+    def __init__(self, run: TurnRun, workers: Workers, tick: Tick, replies: Replies = unknown_reply) -> None:
         self._run = run
         self._workers = workers
         self._tick = tick
+        self._replies = replies
         self._ready: deque[tuple[_Task, Any]] = deque()
         self._pending: dict[str, _Pending] = {}
         self._returned: SimpleQueue[tuple[str, CallReturn | StorageUnavailable | str]] = SimpleQueue()
@@ -121,6 +122,10 @@ class Scheduler:
         if not calls.reserve(needed):
             message = f"{needed} model calls may be needed, {calls.remaining} are left."
             return CallReturn(skipped=True, error=PluginError(code="ENGINE_BUDGET_EXCEEDED", message=message))
+        known = self._replies(call)
+        if known is not None:
+            self._look()
+            return known
         timeout_ms = self._run.budget.call_timeout_ms(call.descriptor.timeout_ms)
         deadline = time.monotonic() + timeout_ms / 1000
         if call.descriptor.is_quick:

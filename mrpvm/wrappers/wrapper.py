@@ -45,6 +45,7 @@ class Wrapper:
             tags=manifest.keywords,
             timeout_ms=manifest.timeout_ms + ENDING_MS,
             provides=manifest.capabilities,
+            is_deterministic=False,
         )
 
     def is_named_in(self, text: str) -> bool:

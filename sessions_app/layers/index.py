@@ -14,11 +14,11 @@ from mrpvm.knowledge.indexing import IndexEntry, index_entry
 from mrpvm.knowledge.units import text_byte_count
 from mrpvm.values import KnowledgeUnit
 from sessions_app.layers.derivations import derived_units, note_derivations
-from sessions_app.layers.lifecycle import shift_counts
+from sessions_app.layers.lifecycle import removed_layer, shift_counts, take_out_hidings
 from sessions_app.layers.retrieval.visibility import settle
 from sessions_app.layers.retrieval.windows import place_of
 from sessions_app.layers.retrieval.words import insert_words
-from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models import Derivation, HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
 from sessions_app.models.bulk_sql import insert_at_once, insert_keyed_at_once
 from sessions_app.models.knowledge.unit_fields import UNIT_COLUMNS, columns_of
 from sessions_app.models.plain_sql import add_to_row, save_columns
@@ -140,14 +140,15 @@ def _take_away(layer: KnowledgeLayer, hashes: Mapping[int, str], change: HiddenU
 
 def _unmark(layer: KnowledgeLayer, units: Collection[int]) -> int:
     """Delete what the layer says of stale units that go themselves now; gives how many there were."""
-    return layer.hidden_units.filter(unit_id__in=units, change=HiddenUnit.Change.STALE).delete()[0]
+    return take_out_hidings(layer, layer.hidden_units.filter(unit_id__in=units, change=HiddenUnit.Change.STALE))
 
 
 @transaction.atomic(savepoint=False)
 def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
-    """Delete the layer's own units with these ids and give how many there were; for unsealed layers alone.
+    """Take the layer's own units with these ids out and give how many there were; for unsealed layers alone.
 
-    What was derived from them is stale, as for `hide_units`.
+    Turns that saw them find them in a removed layer; those of a staged layer, which none saw, are deleted. What was
+    derived from them is stale, as for `hide_units`.
     """
     _check_unsealed(layer)
     removed_count = 0
@@ -159,13 +160,40 @@ def remove_units(layer: KnowledgeLayer, unit_ids: Iterable[str]) -> int:
         stale = {pk: digest for pk, digest in derived_units(layer.chain, layer, own).items() if pk not in hashes}
         settled = settle(layer, hashes.values(), removed=hashes.keys())
         marked_count = _unmark(layer, hashes)
-        Posting.objects.filter(unit_id__in=hashes).delete()
-        HiddenUnit.objects.filter(unit_id__in=hashes).delete()
-        LayerUnit.objects.filter(pk__in=hashes).delete()
+        if layer.kind == KnowledgeLayer.Kind.STAGED:
+            delete_units(list(hashes))
+        else:
+            _set_aside(layer, list(hashes))
         shift_counts(layer, settled.after - settled.before, own=-len(hashes), removed=-marked_count)
         mark_stale(layer, stale)
         removed_count += len(hashes)
     return removed_count
+
+
+def delete_units(keys: Sequence[int]) -> None:
+    """Delete units with what they are found by, and all that says that they are hidden."""
+    Posting.objects.filter(unit_id__in=keys).delete()
+    HiddenUnit.objects.filter(unit_id__in=keys).delete()
+    LayerUnit.objects.filter(pk__in=keys).delete()
+
+
+def _set_aside(layer: KnowledgeLayer, keys: Sequence[int]) -> None:
+    """Move units of an unsealed layer into a removed one, with what they are found by."""
+    removed = removed_layer(layer, len(keys))
+    hidings = HiddenUnit.objects.filter(unit_id__in=keys)
+    hidings.exclude(change__in=HiddenUnit.GONE).delete()
+    first = dict(hidings.order_by("-pk").values_list("unit_id", "pk"))  # of several layers that took one away
+    hidings.exclude(pk__in=first.values()).delete()
+    hidings.update(layer=removed)
+    Posting.objects.filter(unit_id__in=keys).update(layer=removed)
+    Derivation.objects.filter(unit_id__in=keys).update(layer=removed)
+    LayerUnit.objects.filter(pk__in=keys).update(layer=removed)
+
+
+def take_out_source(source: KnowledgeSource) -> None:
+    """Take the row of a source out of its unsealed layer, which has lost its units already."""
+    source.layer = removed_layer(source.layer)
+    source.save(update_fields=["layer"])
 
 
 def _check_unsealed(layer: KnowledgeLayer) -> None:

@@ -1,5 +1,8 @@
 """Making, moving, sealing and dropping layers [O-2]."""
 
+from collections.abc import Sequence
+
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from mrpvm.knowledge import indexing
@@ -30,6 +33,49 @@ def create_layer(kind: str, parent: KnowledgeLayer | None) -> KnowledgeLayer:
     return layer
 
 
+def removed_layer(layer: KnowledgeLayer, unit_count: int = 0) -> KnowledgeLayer:
+    """Return a new layer for what is taken out of an unsealed one, so many units; turns that saw it find it there."""
+    removed = KnowledgeLayer(
+        kind=KnowledgeLayer.Kind.REMOVED,
+        index_version=layer.index_version,
+        ancestry=[layer.pk],
+        removed_from=layer,
+        own_unit_count=unit_count,
+    )
+    insert_keyed_rows([removed])
+    return removed
+
+
+def take_out_hidings(layer: KnowledgeLayer, hidings: QuerySet[HiddenUnit]) -> int:
+    """Take rows that say which units are gone out of an unsealed layer, and give how many there were."""
+    pks = list(hidings.values_list("pk", flat=True))
+    if not pks:
+        return 0
+    taken = HiddenUnit.objects.filter(pk__in=pks)
+    if layer.kind == KnowledgeLayer.Kind.STAGED:
+        taken.delete()
+    else:
+        taken.update(layer=removed_layer(layer))
+    return len(pks)
+
+
+def give_up_layers(layers: Sequence[KnowledgeLayer], session: Session) -> None:
+    """Leave unsealed layers of the session that it does not see any more to the turns that saw them.
+
+    Whoever is staging something on one of them finds that it has to be moved.
+    """
+    pks = [layer.pk for layer in layers]
+    KnowledgeLayer.objects.filter(parent__in=pks, kind=KnowledgeLayer.Kind.STAGED).update(parent=None, ancestry=[])
+    given_up = KnowledgeLayer.objects.filter(pk__in=pks)
+    given_up.update(parent=None, kind=KnowledgeLayer.Kind.REMOVED, removed_from=session.journal)
+
+
+def keep_removals(session: Session, sealed: Sequence[KnowledgeLayer]) -> None:
+    """Let what was taken out of layers that are sealed now go with the session's journal: these stay for ever."""
+    if sealed:
+        KnowledgeLayer.objects.filter(removed_from__in=sealed).update(removed_from=session.journal)
+
+
 def place_draft(draft: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     """Empty the draft and put it on `parent`; one row, unless there is something to throw away.
 
@@ -58,8 +104,8 @@ def restack_layer(layer: KnowledgeLayer, parent: KnowledgeLayer) -> None:
     layer.ancestry = parent.chain
     if layer.removed_unit_count:
         removed = layer.hidden_units.filter(change__in=HiddenUnit.GONE)
-        gone_count, _ = removed.exclude(unit__layer_id__in=[layer.pk, *parent.chain]).delete()
-        layer.removed_unit_count -= gone_count
+        gone = removed.exclude(unit__layer_id__in=[layer.pk, *parent.chain])
+        layer.removed_unit_count -= take_out_hidings(layer, gone)
     layer.hidden_units.exclude(change__in=HiddenUnit.GONE).delete()
     _count_again(layer, parent)
     layer.source_count = parent.source_count

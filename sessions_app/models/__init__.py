@@ -29,6 +29,7 @@ from sessions_app.models.settings.plugin_failure import PluginFailure
 from sessions_app.models.settings.plugin_statistics import PluginStatistics
 from sessions_app.models.settings.project import ApiKey, LoginLink, Membership, Project, Role
 from sessions_app.models.turns.explainability_turn import ExplainabilityTurn, TurnEvents
+from sessions_app.models.turns.turn_conditions import TurnConditions
 from sessions_app.models.turns.turn_rating import TurnRating
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "SessionEvent",
     "SessionMemory",
     "SourceArtifact",
+    "TurnConditions",
     "TurnEvents",
     "TurnRating",
     "UnitArtifact",

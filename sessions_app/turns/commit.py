@@ -167,9 +167,11 @@ def fail_turn(
     A turn that was closed by somebody else meanwhile stays as it is.
     """
     session = Session.objects.select_for_update().get(pk=turn.session_id)
+    view, conditions = turn.view, turn.conditions_id
     turn.refresh_from_db(from_queryset=ExplainabilityTurn.objects.select_for_update())
     if not turn.is_running:
         return
+    turn.view, turn.conditions_id = view, conditions
     turn.session, turn.context_report = session, report.as_record()
     trace.finish()
     end_failed(turn, session, error, used, skill_failure(call.commanded_skill, error["code"]))
@@ -190,7 +192,7 @@ _ENTRY_FIELDS = (
     "status", "answer_status", "answer_basis", "finished_at", "duration_ms", "lease_until", "assistant_preview",
     "planner_plugin",
     "seed_detector_plugin", "kb_plugin", "goal_solver_plugin", "response_document", "command_result", "unit_changes",
-    "is_grounded", "client_request", "context_report",
+    "is_grounded", "client_request", "context_report", "view", "conditions_id",
 )  # fmt: skip
 """What the end of a successful turn changes in its entry."""
 

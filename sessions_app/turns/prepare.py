@@ -27,6 +27,7 @@ from sessions_app.turns.close import undone
 from sessions_app.turns.preparation_model import PreparationModel
 from sessions_app.turns.skill_choice import with_chosen_skill
 from sessions_app.turns.state import read_state
+from sessions_app.turns.view import note_view
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ def prepare(turn: ExplainabilityTurn, call: TurnCall) -> Prepared:
         state = read_state(turn, call, flags, index_is_outdated=knowledge.view.is_outdated)
         note_secrets(_said(state))
         prepared = prepare_turn(state, model)
+        note_view(turn, state, knowledge.view, prepared, call.sampling)
         models = model_source(turn.session.model_config, call.sampling, chain)
         return Prepared(
             turn=turn,

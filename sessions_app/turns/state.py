@@ -96,10 +96,11 @@ def _messages(session: Session, flags: Flags, summary: Summary) -> tuple[Said, .
         limit=limit,
         session_id=session.pk,
     )
-    return tuple(_said(*row) for row in rows)
+    return tuple(stored_message(*row) for row in rows)
 
 
-def _said(place: int, role: str, content: str, payload: Mapping[str, Any] | None) -> Said:
+def stored_message(place: int, role: str, content: str, payload: Mapping[str, Any] | None) -> Said:
+    """Return a message as a turn's preparation takes it."""
     called = payload or {}
     return Said(
         sequence=place, role=role, content=content,
@@ -122,5 +123,5 @@ def _guidance(session: Session) -> Guidance | None:
         persona=active_persona_of(session),
         style=session.active_style,
         agent=agents_of(session).get(session.active_agent),
-        remembered=remembered_texts(session) if session.remembered_count else (),
+        remembered=tuple(remembered_texts(session)) if session.remembered_count else (),
     )

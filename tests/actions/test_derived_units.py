@@ -178,7 +178,7 @@ def test_rows_go_with_their_layer(session: Session) -> None:
     stage_source(session, source("b", "The pump needs oil", origins=("a::0",)))
     assert Derivation.objects.get().origin_unit_id == "a::0"
     remove_source(fresh(session), "b")
-    assert not Derivation.objects.exists()
+    assert Derivation.objects.get().layer.kind == KnowledgeLayer.Kind.REMOVED
     layer = KnowledgeLayer.objects.get(pk=fresh(session).draft_id)
     assert layer.removed_unit_count == 0
 

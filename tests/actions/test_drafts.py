@@ -151,7 +151,7 @@ class TestStaging:
         compact_base(KnowledgeBase.objects.select_related("head").get(pk=saved.pk))
         assert held(saved, "pump") == everything
 
-    def test_a_discarded_draft_leaves_nothing(self, session: Session, base: KnowledgeBase) -> None:
+    def test_a_discarded_draft_is_kept_for_earlier_turns_alone(self, session: Session, base: KnowledgeBase) -> None:
         tell(session, "The pump is loud")
         stage_source(session, source("a", "The pump is blue"))
         stage_source(session, source("b", "The pump is old"))
@@ -161,8 +161,9 @@ class TestStaging:
         assert seen(session, "pump") == [("The pump is loud", "session")]
         assert not now(session).is_dirty
         staging.sweep_staged(alone=True)
-        assert not KnowledgeSource.objects.exists()
-        assert LayerUnit.objects.count() == 1
+        kept = {"layer__kind": KnowledgeLayer.Kind.REMOVED}
+        assert not KnowledgeSource.objects.exclude(**kept).exists()
+        assert LayerUnit.objects.exclude(**kept).count() == 1
         assert not Posting.objects.exclude(unit__in=LayerUnit.objects.all()).exists()
 
     def test_a_session_that_goes_away_takes_its_draft_along(self, session: Session) -> None:

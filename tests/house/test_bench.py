@@ -143,9 +143,10 @@ def test_the_floor_writes_as_many_rows_as_the_turns_did() -> None:
     recorded = RecordedConversation.newest()
     # The first turn also says which plugins were chosen.
     turns[0]["SessionEvent"] -= 1
-    # Statistics are rows of the project: one a plugin, made when it first runs, only changed by later turns.
+    # Statistics are rows of the project: one a plugin, made when it first runs, only changed by later turns. What
+    # turns have in common is stored by the first that has it.
     for added in turns:
-        added["PluginStatistics"] = 0
+        added["PluginStatistics"] = added["TurnConditions"] = 0
     # So is what the session remembers.
     turns[0]["SessionMemory"] = 0
     assert list(added_by_each(recorded.write_next_turn() for _ in messages)) == turns

@@ -1,5 +1,6 @@
 """What tests of the admin share: an operator's client, and rows of every kind."""
 
+import secrets
 from itertools import count
 
 import pytest
@@ -39,6 +40,7 @@ from sessions_app.models import (
     Session,
     SessionMemory,
     SourceArtifact,
+    TurnConditions,
     TurnRating,
     UnitArtifact,
     UnitEvent,
@@ -110,6 +112,7 @@ def _add_conversation(session: Session) -> None:
         session=session, turn_index=1, user_message=HOSTILE, error={"message": HOSTILE}, status="failed"
     )
     Message.objects.create(session=session, sequence=1, role="user", content=HOSTILE, turn=turn)
+    TurnConditions.objects.create(project=session.project, digest=secrets.token_hex(32), content={"state": HOSTILE})
     TurnRating.objects.create(turn=turn, value="down", note=HOSTILE)
     RememberedText.objects.create(session=session, content=HOSTILE)
     ConversationPoint.objects.create(session=session, sequence=1, chain="0" * 64)

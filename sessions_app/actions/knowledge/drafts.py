@@ -34,7 +34,7 @@ from sessions_app.actions.upkeep.staging import (
     staging,
     unwatched,
 )
-from sessions_app.layers.index import hide_units, index_units, remove_units
+from sessions_app.layers.index import hide_units, index_units, remove_units, take_out_source
 from sessions_app.layers.lifecycle import own_layers, relink_layer, restack_layer
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Session
 
@@ -126,7 +126,7 @@ def _remove_own(draft: KnowledgeLayer, earlier: Sequence[KnowledgeSource]) -> No
     for row in earlier:
         if row.layer_id == draft.pk:
             remove_units(draft, row.units.values_list("unit_id", flat=True))
-            row.delete()
+            take_out_source(row)
 
 
 @transaction.atomic

@@ -18,7 +18,15 @@ from sessions_app.actions.knowledge.mounts import draft_facts, follow_fold, moun
 from sessions_app.actions.knowledge.notifications import notify_on_commit
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.upkeep.staging import abandon
-from sessions_app.layers.lifecycle import create_layer, draft_layers, own_layers, place_draft, relink_layer, seal_layer
+from sessions_app.layers.lifecycle import (
+    create_layer,
+    draft_layers,
+    keep_removals,
+    own_layers,
+    place_draft,
+    relink_layer,
+    seal_layer,
+)
 from sessions_app.models import KnowledgeBase, KnowledgeLayer, Session
 
 _FORK_SUFFIX = " fork"
@@ -189,20 +197,24 @@ def _seal_workspace(session: Session, *, with_journal: bool) -> KnowledgeLayer:
     What is empty is not sealed but used again, so that saves without news do not lengthen the chain.
     """
     tip, stack = session.mounted_layer, own_layers(session)
+    sealed: list[KnowledgeLayer] = []
     for layer in draft_layers(session):
         if not layer.is_empty:  # only the topmost one may be
             seal_layer(layer)
+            sealed.append(layer)
             tip = layer
     for layer in stack if with_journal else ():
         if not layer.is_empty:
             relink_layer(layer, tip)
             seal_journal(session, layer)
+            sealed.append(layer)
             tip = layer
     if session.draft.is_empty:
         place_draft(session.draft, tip)
     else:
         session.draft = create_layer(KnowledgeLayer.Kind.DRAFT, tip)
     _restore_stack(session, stack)
+    keep_removals(session, sealed)
     return tip
 
 

@@ -22,7 +22,15 @@ from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
 from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, abandon, fill, locked_staged, staging
 from sessions_app.layers.index import hide_units
-from sessions_app.layers.lifecycle import create_layer, draft_layers, drop_layer, own_layers, place_draft, restack_layer
+from sessions_app.layers.lifecycle import (
+    create_layer,
+    draft_layers,
+    drop_layer,
+    give_up_layers,
+    own_layers,
+    place_draft,
+    restack_layer,
+)
 from sessions_app.models import KBMount, KnowledgeBase, KnowledgeLayer, LayerUnit, Session
 from sessions_app.plugin_threads import Patience, unhurried
 
@@ -60,6 +68,10 @@ def release_layers(layer_ids: Sequence[int]) -> None:
     Must run in the transaction that deleted the session's row, after that: the row points at them.
     """
     journal_id, *others = layer_ids
+    removals = list(layer_ids)
+    while removals := list(KnowledgeLayer.objects.filter(removed_from__in=removals).values_list("pk", flat=True)):
+        KnowledgeLayer.objects.filter(pk__in=removals).update(removed_from=None)
+        abandon(KnowledgeLayer.objects.filter(pk__in=removals))
     drop_layer(journal_id)
     abandon(KnowledgeLayer.objects.filter(parent_id__in=others))
     drop_layer(others[-1])
@@ -171,7 +183,7 @@ def _mount(
     mount = point_at(session, target, reason=reason, actor=actor)
     news: list[events.News] = [("kb.mounted", mounted_facts(mount))]
     if was_dirty:
-        abandon(KnowledgeLayer.objects.filter(pk__in=[layer.pk for layer in discarded]))
+        give_up_layers(discarded, session)
         news.append(("draft.changed", draft_facts(session)))
     events.append_all(session, news)
     loaded = kb_loaded(session, target, reason=reason, previous=previous, requested_kb_id=target.kb_id)

@@ -20,9 +20,9 @@ from sessions_app.actions.knowledge.source_rows import check_source_name
 from sessions_app.actions.sessions.activity import ACTIVITY_FIELDS, touch
 from sessions_app.actions.sessions.context_units import added_event, known_hashes, remove_from_layers
 from sessions_app.actions.sessions.slots import lock_idle_session, waiting_for_slot
-from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch, abandon, fill, staged_on, staging, unwatched
+from sessions_app.actions.upkeep.staging import UNITS_AT_ONCE, Watch, fill, staged_on, staging, unwatched
 from sessions_app.layers.index import index_units, remove_units
-from sessions_app.layers.lifecycle import own_layers, restack_above, restack_layer
+from sessions_app.layers.lifecycle import give_up_layers, own_layers, restack_above, restack_layer
 from sessions_app.models import ContextUnit, KnowledgeLayer, LayerUnit, Session, UnitEvent
 from sessions_app.models.knowledge.copies import insert_copies
 from sessions_app.models.knowledge.unit_fields import UnitFields
@@ -152,7 +152,7 @@ def _room(session: Session) -> int:
 def _remove_loaded(session: Session, source_id: str) -> None:
     """Take out what a context load brought in under this source id; the session's row is saved by the caller.
 
-    A large load's layer is taken out of the stack as it is and left to the sweeper. One that a mount or a fork wrote
+    A large load's layer is taken out of the stack as it is. One that a mount or a fork wrote
     holds what else the session knows, too.
     """
     loaded = _loaded(session, source_id)
@@ -161,7 +161,7 @@ def _remove_loaded(session: Session, source_id: str) -> None:
         return
     for layer in own_layers(session)[:-1]:
         if set(layer.units.order_by().values_list("source_id", flat=True).distinct()) == {source_id}:
-            _cut(layer)
+            _cut(layer, session)
     session.journal.refresh_from_db()
     remove_from_layers(session, unit_ids)
     _record(session, Step.REMOVED.value, loaded, "loaded again")
@@ -174,12 +174,12 @@ def _loaded(session: Session, source_id: str) -> QuerySet[ContextUnit]:
     return ContextUnit.objects.filter(session=session, state=State.COMMITTED, turn__isnull=True, source_id=source_id)
 
 
-def _cut(layer: KnowledgeLayer) -> None:
+def _cut(layer: KnowledgeLayer, session: Session) -> None:
     assert layer.parent is not None  # noqa: S101  (a context layer lies on a draft)
     for above in layer.children.filter(sealed_at=None):
         restack_layer(above, layer.parent)
         restack_above(above)
-    abandon(KnowledgeLayer.objects.filter(pk=layer.pk))
+    give_up_layers([layer], session)
 
 
 def _ids(units: QuerySet[Any]) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import batched
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from mrpvm.errors import Conflict
@@ -72,8 +72,11 @@ def is_anything_left() -> bool:
 
 
 def _reindex_sealed(told: Told) -> tuple[int, bool]:
-    """Return how many sealed layers were written anew, and whether the length of any unit has changed by that."""
-    found = outdated_layers().filter(sealed_at__isnull=False).values_list("pk", "ancestry")
+    """Return how many sealed and removed layers were written anew, and whether any unit's length has changed by
+    that.
+    """
+    at_rest = Q(sealed_at__isnull=False) | Q(kind=_Kind.REMOVED)
+    found = outdated_layers().filter(at_rest).values_list("pk", "ancestry")
     ordered = sorted(found, key=lambda row: (len(row[1]), row[0]))
     changes = [_reindex_layer(pk, told) for pk, _ in ordered]
     return len(changes), any(changes)

@@ -16,9 +16,9 @@ from django.utils import timezone
 from mrpvm.errors import Conflict
 from mrpvm.knowledge.indexing import IndexEntry
 from mrpvm.values import KnowledgeUnit
-from sessions_app.layers.index import UNKNOWN, hide_units, indexed, insert_indexed, not_removed
+from sessions_app.layers.index import UNKNOWN, delete_units, hide_units, indexed, insert_indexed, not_removed
 from sessions_app.layers.lifecycle import create_layer, drop_layer, restack_layer
-from sessions_app.models import HiddenUnit, KnowledgeLayer, KnowledgeSource, LayerUnit, Posting
+from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit
 from sessions_app.models.durability import durable_later
 from sessions_app.models.plain_sql import PRESENT, get_row, save_columns
 
@@ -140,7 +140,5 @@ def _drop_batch(layer_pk: int) -> bool:
     if not pks:
         drop_layer(layer_pk)
         return False
-    Posting.objects.filter(unit_id__in=pks).delete()
-    HiddenUnit.objects.filter(unit_id__in=pks).delete()
-    LayerUnit.objects.filter(pk__in=pks).delete()
+    delete_units(pks)
     return True

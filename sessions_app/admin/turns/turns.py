@@ -7,11 +7,11 @@ from django.utils.safestring import SafeString
 from sessions_app.admin.shell.cells import link, list_links, row_link, shortened, shown_json, turn_page
 from sessions_app.admin.shell.object_actions import ActionAdmin
 from sessions_app.admin.shell.read_only import ReadOnlyAdmin
-from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, TurnEvents, UnitEvent
+from sessions_app.models import ContextUnit, ExplainabilityTurn, Message, TurnConditions, TurnEvents, UnitEvent
 from sessions_app.models.turns.payload_frames import places
 
 _BELONGING = tuple((model, "turn") for model in (TurnEvents, UnitEvent, ContextUnit, Message))
-_LARGE = ("response_document", "command_result", "unit_changes", "error")
+_LARGE = ("response_document", "command_result", "unit_changes", "error", "view")
 _TURN_DEFERRED = ("turn__session__system_prompt", *(f"turn__{name}" for name in ("user_message", *_LARGE)))
 
 
@@ -37,7 +37,7 @@ class ExplainabilityTurnAdmin(ActionAdmin):
                 "fields": (
                     ("planner_plugin", "seed_detector_plugin"),
                     ("kb_plugin", "goal_solver_plugin"),
-                    ("deliberation_level", "model"),
+                    ("deliberation_level", "model", "conditions"),
                 )
             },
         ),
@@ -139,3 +139,20 @@ class TurnEventsAdmin(_OfTurn):
     def payload_sizes(self, batch: TurnEvents) -> SafeString:
         """Return how long each payload is; the turn's page shows them one at a time."""
         return shown_json({place.ref: place.size for place in places(batch.payload_index)})
+
+
+@admin.register(TurnConditions)
+class TurnConditionsAdmin(ReadOnlyAdmin):
+    """What many turns of a project ran under: policies, limits, plugin versions."""
+
+    list_display = ("__str__", "project")
+    list_select_related = ("project",)
+    search_fields = ("=digest",)
+    deferred = ("content",)
+    ordering = ("-id",)
+    fields = ("digest", "project", "held")
+
+    @admin.display(description="content")
+    def held(self, row: TurnConditions) -> SafeString:
+        """Return the content."""
+        return shown_json(row.content)

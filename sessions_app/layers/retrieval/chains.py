@@ -71,12 +71,24 @@ class Hidden:
         return Hidden({**self.by_layer, **{layer: self.of(layer) - back[layer] | gone[layer] for layer in touched}})
 
 
+class Marks(NamedTuple):
+    """The highest keys of units, hidings and layers: what has a higher one came later."""
+
+    unit: int = 0
+    hiding: int = 0
+    layer: int = 0
+
+
+NOTHING_YET = Marks()
+
+
 @dataclass(frozen=True, slots=True)
 class ResolvedChain:
     """What of a chain is hidden, which layers show units of their own, and which of those are packed or were said.
 
     `moved` gives the keys under which the postings of some of them lie, in place of their own; `is_outdated` tells
-    whether another version than the code's has indexed one of them. `guiding` are those that hold guidance.
+    whether another version than the code's has indexed one of them. `guiding` are those that hold guidance. `marks` are
+    those of the moment of reading.
     """
 
     hidden: Hidden
@@ -86,6 +98,7 @@ class ResolvedChain:
     moved: Mapping[int, int]
     is_outdated: bool
     guiding: tuple[int, ...]
+    marks: Marks = NOTHING_YET
 
 
 def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
@@ -99,11 +112,14 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
     changes: list[_Change] = []
     layers = dict.fromkeys(chain, _Layer())
     packings: list[tuple[str, Packing]] = []
+    marks = Marks()
     for kind, layer, word, number, count, is_said, version, is_guiding in rows:
         if kind == "hidden":
             changes.append(_Change(place[layer], number, count, word != HiddenUnit.Change.REVEALED))
         elif kind == "packed":
             packings.append((word, Packing(layer, number, count)))
+        elif kind == "marks":
+            marks = Marks(unit=number, hiding=count, layer=layer)
         else:
             layers[layer] = _Layer(word, count, bool(is_said), version, number, bool(is_guiding))
     if below and layers[chain[known]].sealed_at != below.sealed_at:
@@ -124,6 +140,7 @@ def resolve_chain(chain: Sequence[int]) -> ResolvedChain:
         {layer: moved for layer in shown if (moved := layers[layer].postings_layer)},
         any(layers[layer].version != indexing.INDEX_VERSION for layer in shown),
         tuple(layer for layer in shown if layers[layer].is_guiding),
+        marks,
     )
 
 
@@ -237,4 +254,7 @@ def _statement(above_count: int, layer_count: int, guidance: str) -> str:
             layer.index_version,
             (SELECT 1 FROM {_UNITS} unit WHERE unit.layer_id = layer.id AND unit.is_guidance{guidance} LIMIT 1)
         FROM {_LAYERS} layer WHERE layer.id IN ({all_layers})
+        UNION ALL
+        SELECT 'marks', COALESCE((SELECT MAX(id) FROM {_LAYERS}), 0), '', COALESCE((SELECT MAX(id) FROM {_UNITS}), 0),
+            COALESCE((SELECT MAX(id) FROM {_HIDDEN}), 0), 0, '', 0
     """  # noqa: S608

@@ -11,7 +11,7 @@ from mrpvm.contracts import ScoredUnit
 from mrpvm.knowledge.indexing import speaker_term, term_id
 from mrpvm.values import Store
 from sessions_app.layers.retrieval.artifacts import Keep, PluginKnowledge
-from sessions_app.layers.retrieval.chains import Hidden, Packing, resolve_chain
+from sessions_app.layers.retrieval.chains import NOTHING_YET, Hidden, Marks, Packing, resolve_chain
 from sessions_app.layers.retrieval.ranking import Ranked, Scale
 from sessions_app.layers.retrieval.windows import TermPostings, windows_around
 from sessions_app.models import KnowledgeLayer, KnowledgeSource, LayerUnit, Posting, Session
@@ -36,7 +36,7 @@ class EffectiveView:
     utterances, `packings` say which are packed, `drafts` are the layers of a session's draft, the highest first.
     `own_sources` are the rows of sources that stand for what the session itself saved [KB-11]. `moved` and
     `is_outdated` as for a resolved chain: what is outdated is found as far as the words are still cut alike [O-35];
-    `guiding` are the layers that hold guidance.
+    `guiding` are the layers that hold guidance, `marks` those of the moment at which it was resolved.
     """
 
     chain: tuple[int, ...]
@@ -51,6 +51,7 @@ class EffectiveView:
     moved: Mapping[int, int] = field(default_factory=dict)
     is_outdated: bool = False
     guiding: tuple[int, ...] = ()
+    marks: Marks = NOTHING_YET
 
     @property
     def session_layers(self) -> tuple[int, ...]:
@@ -72,6 +73,7 @@ class EffectiveView:
             moved=found.moved,
             is_outdated=found.is_outdated,
             guiding=found.guiding,
+            marks=found.marks,
         )
 
     @classmethod

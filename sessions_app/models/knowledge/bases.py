@@ -31,6 +31,10 @@ class KnowledgeLayer(models.Model):
     `index_version` says by which rules the layer's own units can be found: the oldest, where several were at work
     [O-35]. A sealed layer's postings that were written again lie under the key of another row, `postings_layer`, which
     is nothing else: so a search finds the old ones or the new ones, never some of both.
+
+    A removed layer holds what was taken out of an unsealed one, or is one that a session gave up: no view shows it but
+    those of turns that saw it. `removed_from` is the layer that it goes with; its `ancestry` names the one it was
+    taken out of.
     """
 
     class Kind(models.TextChoices):
@@ -42,12 +46,16 @@ class KnowledgeLayer(models.Model):
         CONTEXT = "context"
         STAGED = "staged"
         INDEX = "index"
+        REMOVED = "removed"
 
     parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="children")
     kind = models.CharField(max_length=8, choices=Kind, default=Kind.BASE)
     ancestry = StoredJSONField(default=list, blank=True)
     index_version = models.CharField(max_length=80)
     postings_layer = models.ForeignKey("self", on_delete=models.PROTECT, null=True, blank=True, related_name="+")
+    removed_from = models.ForeignKey(
+        "self", on_delete=models.CASCADE, null=True, blank=True, db_index=False, related_name="removals"
+    )
     unit_count = models.PositiveIntegerField(default=0)
     evidence_count = models.PositiveIntegerField(default=0)
     term_count = models.PositiveBigIntegerField(default=0)
@@ -61,6 +69,11 @@ class KnowledgeLayer(models.Model):
 
     class Meta:
         ordering = ["id"]
+        indexes = [
+            models.Index(
+                fields=["removed_from"], condition=models.Q(removed_from__isnull=False), name="layer_removed_from"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} layer {self.pk}"

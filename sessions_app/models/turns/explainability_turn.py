@@ -7,6 +7,7 @@ from sessions_app.identifiers import new_request_id
 from sessions_app.models.redacted import RedactedCharField, RedactedJSONField, RedactedTextField
 from sessions_app.models.sessions.session import Session
 from sessions_app.models.turns.compression import CompressedJSONField
+from sessions_app.models.turns.turn_conditions import TurnConditions
 
 
 class ExplainabilityTurn(models.Model):
@@ -19,7 +20,8 @@ class ExplainabilityTurn(models.Model):
     dialect said beside its message, with what was made of it [O-29 to O-31], and of any client what it was warned of
     [O-43]. `context_report` says
     what the model got to see and what was cut [X2]. `payloads_removed_at` says when the payloads became older than
-    what the server keeps; the structure stays [O-5].
+    what the server keeps; the structure stays [O-5]. `view` is what the turn saw, as `TurnView` records it: with it the
+    turn can be run again; `conditions` is the part that it shares with other turns.
     """
 
     class Status(models.TextChoices):
@@ -81,6 +83,10 @@ class ExplainabilityTurn(models.Model):
     client_request = RedactedJSONField(null=True, blank=True)
     unit_changes = RedactedJSONField(default=dict, blank=True)
     error = RedactedJSONField(null=True, blank=True)
+    view = CompressedJSONField(null=True, blank=True)
+    conditions = models.ForeignKey(
+        TurnConditions, on_delete=models.PROTECT, null=True, blank=True, db_index=False, related_name="+"
+    )
 
     class Meta:
         ordering = ["session_id", "turn_index"]

@@ -15,10 +15,10 @@ _PROJECTS_KEPT = 1_000
 
 
 def utilities(project_pk: int) -> Mapping[PluginKey, float]:
-    """Return the learned utility of each plugin that was tried in the project; one query [K-54]."""
+    """Return the learned utility of each plugin that was tried in the project, to four decimals; one query [K-54]."""
     rows = select_rows(PluginStatistics, ("plugin_type", "plugin_id", *EXPERIENCE_FIELDS), project_id=project_pk)
     return {
-        (kind, plugin_id): utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True))))
+        (kind, plugin_id): round(utility(kind, Experience(**dict(zip(EXPERIENCE_FIELDS, seen, strict=True)))), 4)
         for kind, plugin_id, *seen in rows
     }
 

@@ -1,0 +1,1 @@
+"""A recorded turn run again: unchanged, changed, and searched for what its answer depends on."""

@@ -1,0 +1,274 @@
+"""A recorded turn with everything that running it again needs, read from rows; nothing is written."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from mrpvm.conversation.flags import Flags
+from mrpvm.conversation.preparation import ConversationState
+from mrpvm.conversation.rewriting import term_of
+from mrpvm.conversation.session_memory import Memory, after_turn
+from mrpvm.conversation.summary import Said, Summary
+from mrpvm.errors import Conflict
+from mrpvm.trace.events import Record
+from mrpvm.values import Answer, AnswerGroup, EvidenceEntry, HistoryMessage, KnowledgeUnit, Store
+from mrpvm.wire import from_wire
+from sessions_app.layers.retrieval.chains import Marks
+from sessions_app.layers.retrieval.past import LayersGone, SeenLayers, past_view
+from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.models import ExplainabilityTurn, Session, TurnEvents
+from sessions_app.models.sessions.session import ForkReason
+from sessions_app.queries.turns import registry as turn_queries
+from sessions_app.turns.state import stored_message
+from sessions_app.turns.view import TurnView
+
+type Conditions = Mapping[str, Any]
+_STOPPED = ("TURN_CANCELLED", "TURN_INTERRUPTED")
+
+
+class NotReplayable(Conflict):
+    """What the turn saw is not stored, or not any more; the details say what is missing and since when."""
+
+    def __init__(self, message: str, missing: str, since: datetime | None = None) -> None:
+        details = {"missing": missing, "since": since.isoformat() if since else None}
+        super().__init__(message, code="NOT_REPLAYABLE", details=details)
+
+
+@dataclass(frozen=True)
+class RecordedTurn:
+    """One ended turn: what it saw, and what it did.
+
+    `records` are its stored events in the order of frames, up to where somebody stopped it.
+    """
+
+    turn: ExplainabilityTurn
+    view: TurnView
+    conditions: Conditions
+    records: Sequence[Record]
+
+    @cached_property
+    def state(self) -> ConversationState:
+        """The conversation as the turn's preparation saw it."""
+        return _state_of(self)
+
+    @cached_property
+    def knowledge(self) -> EffectiveView:
+        """What its searches saw."""
+        return knowledge_of(self.turn.session, self.view)
+
+    @cached_property
+    def payloads(self) -> Mapping[str, turn_queries.Detail]:
+        """The payloads of its nodes by their ids."""
+        return {item.ref: item for _, item in turn_queries.all_details([self.turn])}
+
+    @property
+    def message(self) -> str:
+        """Return what the turn was about: what a command for a skill handed on, else what the user wrote."""
+        return message_of(self.turn, self.view)
+
+    @property
+    def stopped_by(self) -> str | None:
+        """Return the code of the error of a turn that somebody stopped."""
+        code = (self.turn.error or {}).get("code")
+        return code if code in _STOPPED else None
+
+
+def recorded_turn(turn: ExplainabilityTurn) -> RecordedTurn:
+    """Return what is stored of an ended turn.
+
+    Raises:
+        Conflict: TURN_IN_PROGRESS, it still runs; NOT_REPLAYABLE.
+    """
+    if turn.is_running:
+        raise Conflict("The turn is still running.", code="TURN_IN_PROGRESS", details={"request_id": turn.request_id})
+    if turn.kind == ExplainabilityTurn.Kind.COMMAND:
+        raise NotReplayable("A command was answered without the machine: there is nothing to run again.", "machine")
+    if turn.payloads_removed_at is not None:
+        raise NotReplayable(
+            f"The payloads of this turn were removed on {turn.payloads_removed_at:%Y-%m-%d}, as the server's retention"
+            " says. It cannot be run again.",
+            "payloads",
+            turn.payloads_removed_at,
+        )
+    if not turn.view or turn.conditions is None:
+        raise NotReplayable("What this turn saw was not recorded: it is older than replay, or it never began.", "view")
+    batches = TurnEvents.objects.filter(turn=turn).order_by("first_sequence").values_list("events", flat=True)
+    records = [record for batch in batches for record in batch]
+    if (turn.error or {}).get("code") in _STOPPED:
+        records = list(_until_stopped(records))
+    return RecordedTurn(
+        turn=turn, view=TurnView.of_record(turn.view), conditions=turn.conditions.content, records=records
+    )
+
+
+def message_of(turn: ExplainabilityTurn, view: TurnView) -> str:
+    """Return the message that the turn's machine got."""
+    return view.skill.message if view.skill is not None else turn.user_message
+
+
+def _until_stopped(records: Sequence[Record]) -> Iterator[Record]:
+    """Return the events before the first that tells of the stop: the others were written by whoever stopped it."""
+    for record in records:
+        if (record[2].get("error") or {}).get("code") in _STOPPED:
+            return
+        yield record
+
+
+def knowledge_of(session: Session, view: TurnView) -> EffectiveView:
+    """Return what the searches of a turn with this view saw.
+
+    Raises:
+        Conflict: NOT_REPLAYABLE.
+    """
+    *own, mounted = view.layers
+    seen = SeenLayers(
+        own=tuple(own),
+        drafts=tuple(own[len(own) - view.draft_count :]),
+        mounted=mounted,
+        marks=Marks(*view.marks),
+        evidence_count=view.evidence_count,
+        term_count=view.term_count,
+    )
+    try:
+        return past_view(session, seen)
+    except LayersGone as error:
+        raise NotReplayable("The knowledge base that this turn saw was removed.", "layers") from error
+
+
+def _state_of(recorded: RecordedTurn) -> ConversationState:
+    turn, view = recorded.turn, recorded.view
+    shared = from_wire(ConversationState, recorded.conditions["state"])
+    summary = _summary_before(turn, view.summary_through)
+    omitted = (HistoryMessage(role="user", content=""),) * view.history_omitted_count
+    asked = replace(
+        shared.asked,
+        request_id=turn.request_id,
+        message=recorded.message,
+        history=None if view.history is None else (*omitted, *view.history),
+        added=view.added,
+        skill=view.skill,
+        skill_choice=view.skill_choice,
+    )
+    session = replace(
+        shared.session,
+        session_id=turn.session.session_id,
+        message_count=view.message_count,
+        session_context_unit_count=view.unit_count,
+    )
+    return replace(
+        shared,
+        asked=asked,
+        session=session,
+        messages=messages_before(turn.session, view, shared.asked.flags, summary.through)
+        if view.history is None
+        else (),
+        last_place=view.last_place,
+        summary=summary,
+        memory=None if view.memory_turn_count is None else memory_before(turn, view.memory_turn_count),
+        utilities=_utilities(recorded.conditions, view),
+    )
+
+
+def _utilities(conditions: Conditions, view: TurnView) -> dict[tuple[str, str], float]:
+    keys = [(kind, plugin_id) for kind, plugin_id, _ in conditions["utilities"]]
+    found = {(kind, plugin_id): value for kind, plugin_id, value in conditions["utilities"]}
+    return found | {keys[place]: value for place, value in view.utilities}
+
+
+def _summary_before(turn: ExplainabilityTurn, through: int) -> Summary:
+    """Return the summary that reached so far when the turn began.
+
+    Raises:
+        Conflict: NOT_REPLAYABLE, the turn that made it was removed.
+    """
+    session: Session | None = turn.session if through else None
+    earlier = ExplainabilityTurn.objects.filter(status=ExplainabilityTurn.Status.SUCCEEDED, view__isnull=False)
+    of_session = earlier.filter(session=session, turn_index__lt=turn.turn_index)
+    while session is not None:
+        for record in of_session.order_by("-turn_index").values_list("view", flat=True).iterator(chunk_size=20):
+            made = TurnView.of_record(record or ()).new_summary
+            if made is not None and made.through == through:
+                return made
+        session = session.forked_from
+        of_session = earlier.filter(session=session)
+    if through:
+        raise NotReplayable("The turn that made the summary which this one saw was removed.", "summary")
+    return Summary()
+
+
+def messages_before(session: Session, view: TurnView, flags: Flags, through: int) -> tuple[Said, ...]:
+    """Return what was said before the turn, the newest first, as much as its window or summary can need.
+
+    Raises:
+        Conflict: NOT_REPLAYABLE, a message was taken out since.
+    """
+    before = session.messages.filter(sequence__lte=view.last_place)
+    if before.count() != view.message_count:
+        raise NotReplayable("A message that this turn saw was taken out of the conversation.", "messages")
+    limit = 2 * flags.history_max_turns + 1
+    if flags.enable_history_summarization:
+        limit = max(limit, view.last_place - through)
+    rows = before.order_by("-sequence").values_list("sequence", "role", "content", "payload")
+    return tuple(stored_message(*row) for row in rows[:limit])
+
+
+def memory_before(turn: ExplainabilityTurn, turn_count: int) -> Memory:
+    """Return what the session remembered when the turn began: what its last `turn_count` turns left.
+
+    Raises:
+        Conflict: NOT_REPLAYABLE, some of them were removed.
+    """
+    memory: Memory | None = None
+    for earlier in _remembered_turns(turn, turn_count):
+        memory = after_turn(
+            memory,
+            turn_index=earlier.turn_index,
+            subject=term_of(message_of(earlier, TurnView.of_record(earlier.view or ()))),
+            answer=_answer_of(earlier),
+            now=earlier.finished_at or earlier.created_at,
+        )
+    return memory or Memory(created_at=turn.created_at, last_accessed_at=turn.created_at)
+
+
+def _remembered_turns(turn: ExplainabilityTurn, turn_count: int) -> list[ExplainabilityTurn]:
+    found: list[ExplainabilityTurn] = []
+    session: Session | None = turn.session
+    succeeded = ExplainabilityTurn.objects.filter(
+        status=ExplainabilityTurn.Status.SUCCEEDED, kind=ExplainabilityTurn.Kind.CHAT
+    )
+    earlier = succeeded.filter(session=session, turn_index__lt=turn.turn_index)
+    while session is not None and len(found) < turn_count:
+        for row in earlier.order_by("-turn_index"):
+            if len(found) < turn_count and (row.context_report or {}).get("memory") is not None:
+                found.append(row)
+        session = session.forked_from if session.fork_reason == ForkReason.EXPIRED else None
+        earlier = succeeded.filter(session=session)
+    if len(found) < turn_count or any(row.view is None for row in found):
+        raise NotReplayable("Turns that this one remembered were removed or are older than replay.", "memory")
+    return found[::-1]
+
+
+def _answer_of(turn: ExplainabilityTurn) -> Answer:
+    """Return the answer of a succeeded turn as far as memory looks at it."""
+    return Answer(groups=tuple(_group_of(group) for group in (turn.response_document or {}).get("groups", ())))
+
+
+def _group_of(group: Mapping[str, Any]) -> AnswerGroup:
+    def entry(unit: Mapping[str, Any], store: Store) -> EvidenceEntry:
+        return EvidenceEntry(unit=from_wire(KnowledgeUnit, unit), score=0.0, store=store)
+
+    return AnswerGroup(
+        intent_ref=group["intentRef"],
+        act=group["act"],
+        intent=group["intent"],
+        status=group["status"],
+        answer_markdown=group["answerMarkdown"],
+        cited_unit_ids=tuple(group["citedUnitIds"]),
+        evidence=(
+            *(entry(unit, "current-turn") for unit in group["currentTurnContext"]),
+            *(entry(source["unit"], "session") for source in group["sessionSources"]),
+            *(entry(source["unit"], "kb") for source in group["kbSources"]),
+        ),
+    )

@@ -1,0 +1,197 @@
+"""What a turn saw, noted so that it can be run again: pointers to rows, and what rows do not keep.
+
+What turns have in common, such as policies and limits, is stored once for all of them. Messages, units and traces are
+pointed at: they only grow, and what is taken out of a session's layers is kept in removed ones.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from django.conf import settings
+
+from mrpvm import registry
+from mrpvm.assistants.skills.choice import SkillChoice
+from mrpvm.commands import Orchestration
+from mrpvm.conversation.preparation import ConversationState, PreparedTurn
+from mrpvm.conversation.summary import Summary
+from mrpvm.llm.port import Sampling
+from mrpvm.values import HistoryMessage
+from mrpvm.wire import from_wire, json_bytes, to_wire, wire_names
+from sessions_app.language_model import is_configured
+from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.models import ExplainabilityTurn, TurnConditions
+from sessions_app.models.plain_sql import select_rows
+
+type Utilities = Mapping[tuple[str, str], float]
+
+MOST_CHANGED = 12
+"""So many utilities may differ from those of the conditions before new conditions are stored."""
+_CONDITIONS_REMEMBERED = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnView:
+    """What one turn saw.
+
+    `layers` are the session's own, the highest first, then the mounted one; `draft_count` of the own ones, the lowest,
+    were its draft. `marks` are the highest keys of units, hidings and layers at that moment. `memory_turn_count` counts
+    the turns that the session remembered, None without a memory. `utilities` are those that differ from the conditions'
+    by their places there. Of the session's summary the turn that extended it keeps the text as `new_summary`; one that
+    sees it knows how far it goes. A `history` that the request brought is kept as far as its window may reach; of it
+    `history_omitted_count` messages are not.
+    """
+
+    layers: tuple[int, ...]
+    draft_count: int
+    marks: tuple[int, ...]
+    evidence_count: int
+    term_count: int
+    last_place: int
+    message_count: int
+    unit_count: int
+    memory_turn_count: int | None = None
+    utilities: tuple[tuple[int, float], ...] = ()
+    summary_through: int = 0
+    spent_ms: int = 0
+    new_summary: Summary | None = None
+    history: tuple[HistoryMessage, ...] | None = None
+    history_omitted_count: int = 0
+    added: tuple[HistoryMessage, ...] = ()
+    skill: Orchestration | None = None
+    skill_choice: SkillChoice | None = None
+
+    def as_record(self) -> list[Any]:
+        """Return the view as stored data: its fields in their order, without those at the end that say nothing."""
+        record = list(to_wire(self).values())
+        while not record[-1]:
+            del record[-1]
+        return record
+
+    @classmethod
+    def of_record(cls, record: Sequence[Any]) -> Self:
+        """Return a stored view."""
+        return from_wire(cls, dict(zip(wire_names(cls), record, strict=False)))
+
+    @classmethod
+    def of(cls, state: ConversationState, seen: EffectiveView, prepared: PreparedTurn, utilities: Utilities) -> Self:
+        """Return what a turn with this state and knowledge sees; `utilities` are those of its conditions."""
+        asked, own_count = state.asked, len(seen.session_layers) + len(seen.drafts)
+        kept_count = 2 * asked.flags.history_max_turns + 1
+        history = asked.history if asked.history is None else asked.history[-kept_count:]
+        return cls(
+            layers=seen.chain[: own_count + 1],
+            draft_count=len(seen.drafts),
+            marks=tuple(seen.marks),
+            evidence_count=seen.evidence_count,
+            term_count=seen.term_count,
+            last_place=state.last_place,
+            message_count=state.session.message_count,
+            unit_count=state.session.session_context_unit_count,
+            memory_turn_count=state.memory.turn_count if state.memory else None,
+            utilities=_changed(state.utilities, utilities),
+            spent_ms=prepared.request.spent_ms,
+            summary_through=state.summary.through,
+            new_summary=prepared.new_summary,
+            history=history,
+            history_omitted_count=len(asked.history or ()) - len(history or ()),
+            added=asked.added,
+            skill=asked.skill,
+            skill_choice=asked.skill_choice,
+        )
+
+
+def note_view(
+    turn: ExplainabilityTurn, state: ConversationState, seen: EffectiveView, prepared: PreparedTurn, sampling: Sampling
+) -> None:
+    """Note on the unsaved turn what it sees.
+
+    Effects: a row of conditions, where no turn of the project had the same.
+    """
+    project_pk = turn.session.project_id
+    base = stored_conditions.utilities_near(project_pk, state.utilities)
+    turn.view = TurnView.of(state, seen, prepared, base).as_record()
+    turn.conditions_id = stored_conditions.key_of(
+        project_pk,
+        {
+            "state": to_wire(shared_state(state)),
+            "utilities": [[*key, value] for key, value in sorted(base.items())],
+            "models": _models(turn, sampling),
+            "plugins": plugin_versions(),
+            "product": product_version(),
+        },
+    )
+
+
+def shared_state(state: ConversationState) -> ConversationState:
+    """Return what is the same in many turns: the state without what `TurnView` and rows say."""
+    asked = replace(state.asked, request_id="", message="", history=None, added=(), skill=None, skill_choice=None)
+    session = replace(state.session, session_id="", message_count=0, session_context_unit_count=0)
+    return replace(
+        state, asked=asked, session=session, messages=(), last_place=0, summary=Summary(), memory=None, utilities={}
+    )
+
+
+def _changed(present: Utilities, base: Utilities) -> tuple[tuple[int, float], ...]:
+    return tuple((place, present[key]) for place, key in enumerate(sorted(base)) if present[key] != base[key])
+
+
+def _models(turn: ExplainabilityTurn, sampling: Sampling) -> dict[str, Any] | None:
+    """Return where models were asked and under which roles, never with a key; None where none was configured."""
+    if not is_configured():
+        return None
+    return {
+        "baseUrl": settings.MRPVM_LLM_BASE_URL,
+        "model": settings.MRPVM_LLM_MODEL,
+        "api": settings.MRPVM_LLM_API,
+        "config": turn.session.model_config,
+        "sampling": to_wire(sampling),
+    }
+
+
+def plugin_versions() -> dict[str, str]:
+    """Return the version of each plugin by its type and id."""
+    found = registry.installed.descriptors()
+    return {f"{item.type} {item.id}": item.version for item in found}
+
+
+def product_version() -> str:
+    """Return the version of the product."""
+    return str(settings.SPECTACULAR_SETTINGS["VERSION"])
+
+
+class _Stored:
+    """What this process has stored of conditions: the utilities of each project's last ones, and keys by digest."""
+
+    def __init__(self) -> None:
+        self._utilities: dict[int, Utilities] = {}
+        self._keys: dict[tuple[int, str], int] = {}
+
+    def utilities_near(self, project_pk: int, present: Utilities) -> Utilities:
+        """Return utilities that conditions hold and of which few differ from the present ones."""
+        base = self._utilities.get(project_pk)
+        if base is None or base.keys() != present.keys() or len(_changed(present, base)) > MOST_CHANGED:
+            base = self._utilities[project_pk] = dict(present)
+        return base
+
+    def key_of(self, project_pk: int, content: Mapping[str, Any]) -> int:
+        """Return the key of the conditions with this content; they are stored unless a turn had the same."""
+        digest = hashlib.sha256(json_bytes(content)).hexdigest()
+        if (project_pk, digest) not in self._keys:
+            if len(self._keys) >= _CONDITIONS_REMEMBERED:
+                self._keys.clear()
+            row = TurnConditions(project_id=project_pk, digest=digest, content=content)
+            TurnConditions.objects.bulk_create([row], ignore_conflicts=True)
+            [(self._keys[project_pk, digest],)] = select_rows(
+                TurnConditions, ("pk",), project_id=project_pk, digest=digest
+            )
+        return self._keys[project_pk, digest]
+
+    def forget(self) -> None:
+        """Look everything up again."""
+        self._utilities.clear()
+        self._keys.clear()
+
+
+stored_conditions = _Stored()
