@@ -1,0 +1,208 @@
+"""What a trial changes of a recorded turn, and the setup that follows from it."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from mrpvm import registry
+from mrpvm.conversation.flags import Flags, flags_in
+from mrpvm.conversation.preparation import ConversationState
+from mrpvm.conversation.summary import Summary
+from mrpvm.errors import InvalidInput, NotFound
+from mrpvm.registry import Registry
+from mrpvm.values import Selection
+from mrpvm.wire import to_wire
+from sessions_app.experiments.recorded import RecordedTurn, messages_before
+from sessions_app.layers.retrieval.chains import Hidden, Marks
+from sessions_app.layers.retrieval.past import SeenLayers, past_view
+from sessions_app.layers.retrieval.port import EffectiveView
+from sessions_app.models import KnowledgeBase, KnowledgeLayer, LayerUnit
+
+MOST_LEFT_OUT = 200
+"""So many units or sources a trial leaves out at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What is different from the recorded turn; None and nothing leave it as it was.
+
+    `history_through` is the place of the last message that is seen, 0 for none. `base` is the id of another base that
+    is mounted at `revision`, its present one when None. `without_preferences` lets the planner choose as in a new
+    session.
+    """
+
+    message: str | None = None
+    history_through: int | None = None
+    without_units: tuple[str, ...] = ()
+    without_sources: tuple[str, ...] = ()
+    base: str | None = None
+    revision: int | None = None
+    pins: Selection = field(default_factory=Selection)
+    without_preferences: bool = False
+    deliberation_level: int | None = None
+    grounding: Literal["strict", "open"] | None = None
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    limits: Mapping[str, int] = field(default_factory=dict)
+    without_plugins: tuple[str, ...] = ()
+    system_prompt: str | None = None
+    model: str | None = None
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what is different as JSON data."""
+        record = to_wire(self)
+        record["pins"] = {stage: plugin for stage, plugin in record["pins"].items() if plugin}
+        return {name: value for name, value in record.items() if value or (value == 0 and value is not False)}
+
+
+LIMIT_NAMES = ("max_llm_calls", "request_timeout_ms", "max_plugins_per_stage", "plugin_timeout_ms")
+
+
+def check_changes(changes: Changes) -> None:
+    """Refuse what a trial cannot change.
+
+    Raises:
+        InvalidInput: an unknown plugin, flag or limit, a bad level, too much left out.
+    """
+    if changes.message is not None and not changes.message.strip():
+        raise InvalidInput("The message is empty.", code="INVALID_CONTENT")
+    if len(changes.without_units) + len(changes.without_sources) > MOST_LEFT_OUT:
+        raise InvalidInput(f"At most {MOST_LEFT_OUT} units and sources can be left out.")
+    if changes.deliberation_level is not None and not 0 <= changes.deliberation_level <= 3:
+        raise InvalidInput("deliberation_level must be a number from 0 to 3.")
+    flags_in(changes.flags)
+    unknown = sorted(changes.limits.keys() - set(LIMIT_NAMES))
+    if unknown or any(not 0 < value <= 3_600_000 for value in changes.limits.values()):
+        raise InvalidInput(f"limits are positive numbers under {', '.join(LIMIT_NAMES)}.")
+    for kind, plugin_id in _named_plugins(changes):
+        if plugin_id and not any(item.id == plugin_id for item in registry.installed.descriptors(kind)):
+            raise InvalidInput(f"There is no plugin '{plugin_id}' of this kind.")
+
+
+def _named_plugins(changes: Changes) -> list[tuple[str | None, str | None]]:
+    pins = changes.pins
+    return [
+        ("mrp-plan-plugin", pins.planner), ("sd-plugin", pins.seed_detector), ("kb-plugin", pins.kb),
+        ("gs-plugin", pins.goal_solver), *((None, plugin_id) for plugin_id in changes.without_plugins),
+    ]  # fmt: skip
+
+
+def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState:
+    """Return the conversation as the trial's preparation sees it."""
+    state = recorded.state
+    asked = state.asked
+    flags = replace(asked.flags, **flags_in(changes.flags))
+    if flags != asked.flags and asked.history is None:
+        state = replace(state, messages=_messages(recorded, flags))
+    if changes.history_through is not None:
+        through = changes.history_through
+        state = replace(
+            state,
+            messages=tuple(item for item in state.messages if item.sequence <= through),
+            last_place=min(state.last_place, through),
+            summary=state.summary if state.summary.through <= through else Summary(),
+            memory=state.memory if through else None,
+        )
+    named = {name: value for name, value in to_wire(changes.pins).items() if value}
+    pins = replace(asked.pins, **{_PINS[name]: value for name, value in named.items()})
+    level = asked.deliberation_level if changes.deliberation_level is None else changes.deliberation_level
+    asked = replace(
+        asked,
+        message=changes.message or asked.message,
+        flags=flags,
+        pins=pins,
+        deliberation_level=level,
+        grounding=changes.grounding or asked.grounding,
+        limits=replace(asked.limits, **changes.limits),
+        system_prompt=asked.system_prompt if changes.system_prompt is None else changes.system_prompt,
+        model=changes.model or asked.model,
+        history=() if changes.history_through == 0 and asked.history is not None else asked.history,
+    )
+    if changes.without_preferences:
+        state = replace(state, preferences=Selection())
+    if changes.base is not None:
+        base = _base(recorded, changes.base)
+        session = replace(state.session, mounted_kb_id=base.kb_id, mounted_kb_name=base.name)
+        state = replace(state, session=session)
+    return replace(state, asked=asked)
+
+
+_PINS = {"planner": "planner", "seedDetector": "seed_detector", "kb": "kb", "goalSolver": "goal_solver"}
+
+
+def _messages(recorded: RecordedTurn, flags: Flags) -> tuple[Any, ...]:
+    through = recorded.state.summary.through
+    if not flags.enable_history_summarization:
+        through = 0
+    return messages_before(recorded.turn.session, recorded.view, flags, through)
+
+
+def changed_knowledge(recorded: RecordedTurn, changes: Changes) -> EffectiveView:
+    """Return what the trial's searches see.
+
+    Raises:
+        NotFound: KB_NOT_FOUND, the project has no such base or revision.
+    """
+    view = recorded.knowledge if changes.base is None else _over_other_base(recorded, changes)
+    if changes.without_units or changes.without_sources:
+        view = _without(view, changes.without_units, changes.without_sources)
+    return view
+
+
+def _base(recorded: RecordedTurn, kb_id: str) -> KnowledgeBase:
+    project_pk = recorded.turn.session.project_id
+    base = KnowledgeBase.objects.filter(project_id=project_pk, kb_id=kb_id).select_related("head").first()
+    if base is None:
+        raise NotFound(f"There is no knowledge base '{kb_id}'.", code="KB_NOT_FOUND")
+    return base
+
+
+def _over_other_base(recorded: RecordedTurn, changes: Changes) -> EffectiveView:
+    """Return what the session's own layers show over another base; what they add to the counts stays the same."""
+    base = _base(recorded, changes.base or "")
+    head = base.head
+    if changes.revision is not None and changes.revision != base.revision:
+        earlier = base.revisions.filter(revision=changes.revision).select_related("layer").first()
+        if earlier is None:
+            raise NotFound(f"'{base.name}' has no revision {changes.revision}.", code="KB_NOT_FOUND")
+        head = earlier.layer
+    view = recorded.view
+    *own, mounted_pk = view.layers
+    mounted = KnowledgeLayer.objects.get(pk=mounted_pk)
+    seen = SeenLayers(
+        own=tuple(own),
+        drafts=tuple(own[len(own) - view.draft_count :]),
+        mounted=head.pk,
+        marks=Marks(*view.marks),
+        evidence_count=view.evidence_count - mounted.evidence_count + head.evidence_count,
+        term_count=view.term_count - mounted.term_count + head.term_count,
+    )
+    return past_view(recorded.turn.session, seen)
+
+
+def _without(view: EffectiveView, unit_ids: Collection[str], source_ids: Collection[str]) -> EffectiveView:
+    rows = LayerUnit.objects.filter(layer_id__in=view.chain).order_by()
+    found = [*rows.filter(unit_id__in=unit_ids), *rows.filter(source_id__in=source_ids)]
+    gone = {row.pk: row for row in found if row.pk not in view.hidden.of(row.layer_id)}
+    hidden = dict(view.hidden.by_layer)
+    for row in gone.values():
+        hidden[row.layer_id] = hidden.get(row.layer_id, frozenset()) | {row.pk}
+    evidence = [row for row in gone.values() if row.is_evidence]
+    return replace(
+        view,
+        hidden=Hidden(hidden),
+        evidence_count=view.evidence_count - len(evidence),
+        term_count=view.term_count - sum(row.length for row in evidence),
+    )
+
+
+def plugins_without(plugin_ids: Collection[str]) -> Registry:
+    """Return the installed plugins without these."""
+    if not plugin_ids:
+        return registry.installed
+    kept = Registry(
+        plugin
+        for item in registry.installed.descriptors()
+        if item.id not in plugin_ids and (plugin := registry.installed.get(item.type, item.id)) is not None
+    )
+    kept.wrappers = registry.installed.wrappers
+    return kept

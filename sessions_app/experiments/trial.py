@@ -1,0 +1,92 @@
+"""One trial: a recorded turn run again with changes, and what came of it."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mrpvm.conversation.answers import cited_units
+from mrpvm.trace.events import Event, UnitsJudged, record_of
+from mrpvm.trace.order import in_frame_order
+from mrpvm.values import Selection
+from sessions_app.experiments.changes import (
+    Changes,
+    changed_knowledge,
+    changed_state,
+    plugins_without,
+)
+from sessions_app.experiments.models import models_of, recorded_exchanges
+from sessions_app.experiments.recorded import RecordedTurn
+from sessions_app.experiments.run import Setup, StartedClock, rerun
+
+type Tick = Callable[[], None]
+
+
+def unstopped() -> None:
+    """Let a trial go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialOutcome:
+    """What a trial answered; `status` is `needs-model` where it would have had to ask a model and may not.
+
+    `missing_request` is then the request that was not made. `has_effect` tells whether the machine was given anything
+    else than in the recorded turn.
+    """
+
+    changes: Changes
+    status: str
+    answer: str
+    answer_status: str | None
+    basis: str
+    cited_unit_ids: tuple[str, ...]
+    used: Selection
+    duration_ms: int
+    events: Sequence[Event]
+    error: Mapping[str, Any] | None = None
+    missing_request: Mapping[str, Any] | None = None
+    has_effect: bool = True
+
+
+def run_trial(recorded: RecordedTurn, changes: Changes, tick: Tick = unstopped) -> TrialOutcome:
+    """Run a recorded turn again with changes; nothing is written.
+
+    Raises:
+        NotFound, Conflict: as for `changed_knowledge` and `recorded_turn`.
+        TurnCancelled: `tick` raised it.
+    """
+    exchanges = recorded_exchanges(recorded)
+    state, knowledge = changed_state(recorded, changes), changed_knowledge(recorded, changes)
+    setup = Setup(
+        state=state,
+        knowledge=knowledge,
+        models=models_of(recorded, exchanges),
+        clock=StartedClock(recorded.turn.created_at),
+        plugins=plugins_without(changes.without_plugins),
+        tick=tick,
+    )
+    started = time.perf_counter()
+    again = rerun(recorded, setup)
+    duration_ms = round((time.perf_counter() - started) * 1000)
+    outcome = again.outcome
+    missing = exchanges.missing[0] if exchanges.missing else None
+    return TrialOutcome(
+        changes=changes,
+        status="needs-model" if missing is not None else outcome.status,
+        answer=outcome.answer_text,
+        answer_status=outcome.answer_status,
+        basis=outcome.answer.basis if outcome.answer else "",
+        cited_unit_ids=tuple(cited_units(outcome.answer)) if outcome.answer else (),
+        used=outcome.used,
+        duration_ms=duration_ms,
+        events=again.events,
+        error=outcome.error,
+        missing_request=missing,
+        has_effect=state != recorded.state or knowledge != recorded.knowledge or bool(changes.without_plugins),
+    )
+
+
+def trace_records(events: Sequence[Event]) -> list[Any]:
+    """Return a trial's events as a turn's are stored."""
+    kept = [event for event in events if not isinstance(event.data, UnitsJudged)]
+    return [record_of(event) for event in in_frame_order(kept, lambda event: event.frame_id)]
