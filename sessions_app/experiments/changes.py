@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from mrpvm import registry
 from mrpvm.conversation.flags import Flags, flags_in
@@ -112,7 +112,7 @@ def changed_state(recorded: RecordedTurn, changes: Changes) -> ConversationState
         pins=pins,
         deliberation_level=level,
         grounding=changes.grounding or asked.grounding,
-        limits=replace(asked.limits, **changes.limits),
+        limits=replace(asked.limits, **cast("dict[str, Any]", changes.limits)),
         system_prompt=asked.system_prompt if changes.system_prompt is None else changes.system_prompt,
         model=changes.model or asked.model,
         history=() if changes.history_through == 0 and asked.history is not None else asked.history,
