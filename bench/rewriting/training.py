@@ -21,7 +21,7 @@ from bench.evaluation.suites import DEVELOPMENT, FURTHER, load_suites
 from bench.rewriting.scores import content
 from bench.rewriting.turns import FollowUp, follow_ups
 from mrpvm.conversation.rewriting.said import Exchange, exchanges_of, mentions_in
-from mrpvm.conversation.rewriting.signals import signs
+from mrpvm.conversation.rewriting.signals import follow_signs, signs
 from mrpvm.conversation.rewriting.terms import Candidate, first_signs, second_signs
 from mrpvm.conversation.rewriting.weights import PATH, Weights
 
@@ -109,9 +109,9 @@ def learn_follows(turns: Sequence[FollowUp], exchanges: Sequence[list[Exchange]]
     """
     needing = [number for number, turn in enumerate(turns) if content(turn.manual) - content(turn.message)]
     strangers, own = [stranger_to(turn, turns) for turn in turns], own_questions()
-    rows = [signs(turns[number].message, exchanges[number], counted.rarity) for number in needing]
-    rows += [signs(turn.manual, said, counted.rarity) for turn, said in zip(strangers, exchanges, strict=True)]
-    rows += [signs(chosen(own, turn), said, counted.rarity) for turn, said in zip(turns, exchanges, strict=True)]
+    rows = [follow_signs(turns[number].message, exchanges[number], counted.rarity) for number in needing]
+    rows += [follow_signs(turn.manual, said, counted.rarity) for turn, said in zip(strangers, exchanges, strict=True)]
+    rows += [follow_signs(chosen(own, turn), said, counted.rarity) for turn, said in zip(turns, exchanges, strict=True)]
     seen = Counter(name for row in rows for name, value in row.items() if value)
     known = {name for name, count in seen.items() if count >= FEWEST_ROWS and name not in OF_CONVERSATIONS}
     rows = [{name: value for name, value in row.items() if name in known} for row in rows]

@@ -30,7 +30,7 @@ FOLLOWS_UP = 0.5
 """Above this need a message counts as a follow-up, and documents in use are preferred [O-36]."""
 LEAST_NEED = 0.2
 """Below this need no terms are looked for; above it their probability, which knows of the need, does the weighing."""
-LEAST_FOLLOWING = 0.4
+LEAST_FOLLOWING = 0.35
 """Below this probability of going on from the conversation a message stands alone, and nothing of it is added."""
 
 

@@ -35,6 +35,11 @@ _PHRASES = frozenset(
 )  # fmt: skip
 _ELLIPSES = frozenset({("what", "about"), ("how", "about")})
 _MOST_TURNS = 4
+_CROSSED = (
+    ("refers", "asks"), ("refers", "content"), ("refers", "rarest"), ("all new", "rarity sum"), ("new", "rarity sum"),
+    ("new", "all new"), ("new", "content"), ("rarest new", "asks"), ("rarest new", "definite"),
+    ("rarest new", "rarity sum"), ("length", "asks"), ("length", "definite"),
+)  # fmt: skip
 
 
 def has_signal(message: str) -> bool:
@@ -65,7 +70,13 @@ def need_probability(message: str, exchanges: Sequence[Exchange], weights: Weigh
 
 def follow_probability(message: str, exchanges: Sequence[Exchange], weights: Weights) -> float:
     """Return the probability that a message goes on from the conversation, and is no new question of another matter."""
-    return probability(weights.follows, signs(message, exchanges, weights.rarity))
+    return probability(weights.follows, follow_signs(message, exchanges, weights.rarity))
+
+
+def follow_signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
+    """Return the signs of a message with those that say more together of whether it goes on."""
+    found = signs(message, exchanges, rarity)
+    return found | {f"{one} & {other}": found.get(one, 0.0) * found.get(other, 0.0) for one, other in _CROSSED}
 
 
 def signs(message: str, exchanges: Sequence[Exchange], rarity: Callable[[str], float]) -> dict[str, float]:
