@@ -15,8 +15,8 @@ from sessions_app.background.sweeper import sweep
 from sessions_app.ingest.load import Upload, load_context
 from sessions_app.layers.retrieval.port import SessionKnowledge
 from sessions_app.models import ContextUnit, ExplainabilityTurn, Session
-from sessions_app.queries.sessions import session as visible
 from sessions_app.queries.sessions.lookups import filtered_sessions, status_of
+from sessions_app.queries.sessions.lookups import session as visible
 from sessions_app.queries.turns.registry import graph
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.pipeline import TurnError, run_turn
