@@ -36,6 +36,14 @@ MRPVM_WORKER_COUNT = ENVIRONMENT.whole_number("WEB_CONCURRENCY", 1, lowest=1)
 MRPVM_DEMO = ENVIRONMENT.flag("MRPVM_DEMO", default=True)  # load the demo on the first start
 MRPVM_METRICS = ENVIRONMENT.choice("MRPVM_METRICS", ("off", "key", "open"))  # who may read /metrics
 MRPVM_LOG_FORMAT = ENVIRONMENT.choice("MRPVM_LOG_FORMAT", ("auto", "plain", "json"))  # auto: JSON in production
+OTEL_SERVICE_NAME = ENVIRONMENT.text("OTEL_SERVICE_NAME") or "mrpvm"
+# Where turns are sent as traces; how is for the SDK to read (OTEL_EXPORTER_OTLP_*, OTEL_BSP_*).
+_COLLECTORS = [
+    ENVIRONMENT.web_address("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+    ENVIRONMENT.web_address("OTEL_EXPORTER_OTLP_ENDPOINT"),
+]
+MRPVM_TRACES_OUT = any(_COLLECTORS) and not ENVIRONMENT.flag("OTEL_SDK_DISABLED", default=False)
+MRPVM_TRACES_CONTENT = ENVIRONMENT.flag("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", default=False)
 MRPVM_API_KEY = ENVIRONMENT.text("MRPVM_API_KEY")  # used instead of a generated key, never printed [O-26]
 if MRPVM_API_KEY and not re.fullmatch(r"mrp_[!-~]{32,}", MRPVM_API_KEY):
     ENVIRONMENT.refuse("MRPVM_API_KEY", "mrp_ and 32 or more characters that a header can hold", secret=True)  # [O-25]

@@ -12,6 +12,7 @@ from mrpvm.llm.endpoint import AttemptFailed, Endpoint
 from mrpvm.llm.port import CallScope, LanguageModel, OnText, Prompt, Reply, Sampling
 from mrpvm.llm.recorder import estimated_tokens
 from mrpvm.llm.roles import ModelConfig, Resolved, resolve_model
+from mrpvm.llm.trace_context import HEADER, current_trace
 from mrpvm.values import Usage
 from mrpvm.wire import to_wire
 
@@ -176,12 +177,15 @@ class _BoundModel:
         remaining_ms = (self._deadline - time.monotonic()) * 1000
         if remaining_ms <= 0 or self._scope.stopped():
             raise AttemptFailed(ModelTimeout("No time was left for the model."))
+        traced = trace.child() if (trace := current_trace.get()) is not None else None
         exchange = self._scope.recorder.sent(
-            self._endpoint.url, body, basis=resolved.basis, attempt=attempt, left_out=left_out
+            self._endpoint.url, body, basis=resolved.basis, attempt=attempt, left_out=left_out, trace=traced
         )
         timeout_ms = min(self._endpoint.config.timeout_ms, remaining_ms)
         try:
-            completion = self._endpoint.send(body, timeout_ms, tell, self._is_over)
+            completion = self._endpoint.send(
+                body, timeout_ms, tell, self._is_over, {HEADER: traced.header} if traced else None
+            )
         except AttemptFailed as failed:
             exchange.ended({"status": failed.status, "error": failed.error.as_record()})
             raise

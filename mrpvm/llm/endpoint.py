@@ -97,15 +97,22 @@ class Endpoint:
         return OpenAI(base_url=self.config.base_url, api_key=self.config.api_key or "none", max_retries=0)
 
     def send(
-        self, body: Mapping[str, Any], timeout_ms: float, on_text: OnText | None, is_over: Callable[[], bool]
+        self,
+        body: Mapping[str, Any],
+        timeout_ms: float,
+        on_text: OnText | None,
+        is_over: Callable[[], bool],
+        headers: Mapping[str, str] | None = None,
     ) -> Completion:
-        """Return the answer to one request, sent once.
+        """Return the answer to one request, sent once; `headers` go beside those of the SDK.
 
         Raises:
             AttemptFailed: there is none, for whatever reason.
         """
         try:
-            answer = self.dialect.send(self._client.with_options(timeout=timeout_ms / 1000), body)
+            answer = self.dialect.send(
+                self._client.with_options(timeout=timeout_ms / 1000, default_headers=headers), body
+            )
             if on_text is None:
                 completion = _storable_completion(self.dialect.completion(answer))
             else:

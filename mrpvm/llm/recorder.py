@@ -9,6 +9,7 @@ from typing import Any, NotRequired, TypedDict
 
 from mrpvm.llm.chain import storable_body
 from mrpvm.llm.redaction import redacted
+from mrpvm.llm.trace_context import TraceContext
 from mrpvm.values import CHARS_PER_TOKEN, Usage
 
 
@@ -32,6 +33,7 @@ class ModelExchange(TypedDict):
     """One request and its response as stored data, redacted; `response` is None where nothing came back.
 
     `leftOut` are parameters that the model has refused before, and that were not sent for that reason.
+    `traceparent` is the header that put the provider's own spans below the turn's, where it is traced.
     """
 
     url: str
@@ -39,6 +41,7 @@ class ModelExchange(TypedDict):
     modelBasis: str
     attempt: int
     leftOut: NotRequired[list[str]]
+    traceparent: NotRequired[str]
     response: ModelResponse | None
     durationMs: int | None
 
@@ -80,13 +83,21 @@ class Recorder:
             self.model, self.role, self._secrets = model, role, secrets
 
     def sent(
-        self, url: str, body: Mapping[str, Any], *, basis: str, attempt: int, left_out: Sequence[str] = ()
+        self,
+        url: str,
+        body: Mapping[str, Any],
+        *,
+        basis: str,
+        attempt: int,
+        left_out: Sequence[str] = (),
+        trace: TraceContext | None = None,
     ) -> Exchange:
         """Note a request that leaves now.
 
         Args:
             basis: why this model was chosen.
             left_out: parameters that the model has refused before, and that are not sent for that reason.
+            trace: the request's own span, whose header goes with it.
         """
         record: ModelExchange = {
             "url": url, "body": storable_body(body), "modelBasis": basis, "attempt": attempt, "response": None,
@@ -94,6 +105,8 @@ class Recorder:
         }  # fmt: skip
         if left_out:
             record["leftOut"] = list(left_out)
+        if trace is not None:
+            record["traceparent"] = trace.header
         exchange = Exchange(record, time.monotonic())
         with self._lock:
             self._exchanges.append(exchange)

@@ -76,7 +76,12 @@ class RecordedEndpoint(Endpoint):
         self._live = live
 
     def send(
-        self, body: Mapping[str, Any], timeout_ms: float, on_text: OnText | None, is_over: Callable[[], bool]
+        self,
+        body: Mapping[str, Any],
+        timeout_ms: float,
+        on_text: OnText | None,
+        is_over: Callable[[], bool],
+        headers: Mapping[str, str] | None = None,
     ) -> Completion:
         """Return the recorded answer.
 
@@ -86,7 +91,7 @@ class RecordedEndpoint(Endpoint):
         exchange = self._exchanges.answer_to(body)
         if exchange is None:
             if self._live is not None:
-                return self._live.send(body, timeout_ms, on_text, is_over)
+                return self._live.send(body, timeout_ms, on_text, is_over, headers)
             raise NeedsModel(body)
         response = exchange.get("response")
         if response is None or "error" in response:

@@ -162,13 +162,17 @@ def run_server(
     from sessions_app.background import readiness
     from sessions_app.background.sweeper import Sweeper
     from sessions_app.background.turn_metrics import count_turns
+    from sessions_app.interchange.exporting import export_traces
 
     language_model.warm()
     sweeper = Sweeper()
     count_turns(sweeper)
+    export = export_traces()
     sweeper.start()
     readiness.require("sweeper", lambda: sweeper.works)
     readiness.require("claim", holds_database)
     Server(config, grace_seconds, on_started).run(sockets=[bound])
     sweeper.stop()
     statistics_buffer.flush()
+    if export is not None:
+        export.close()

@@ -14,6 +14,7 @@ from mrpvm.conversation.context import ContextReport
 from mrpvm.errors import MRPError, StorageUnavailable
 from mrpvm.llm.port import Sampling
 from mrpvm.llm.redaction import secrets_remembered
+from mrpvm.llm.trace_context import current_trace
 from mrpvm.trace.events import AnswerDelta, Event, PluginFinished, UnitsStaged, said
 from mrpvm.values import TurnOutcome
 from sessions_app import shutdown
@@ -37,6 +38,7 @@ from sessions_app.turns.progress import progress_of
 from sessions_app.turns.running_turns import running_turns
 from sessions_app.turns.slots import in_slot, start_turn
 from sessions_app.turns.trace_writer import TraceWriter
+from sessions_app.turns.tracing import traced_turn
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +93,7 @@ def run_turn(
         call = call.commanded(answered)
     with running_turns.place() as take_place:
         turn = start_turn(session, call, take_place, wait_ms)
-        with logging_with(session_id=turn.session.session_id, turn_id=turn.request_id):
+        with logging_with(session_id=turn.session.session_id, turn_id=turn.request_id), traced_turn(turn):
             prepared = prepare(turn, call)
             return _run(prepared, listen, read)
 
@@ -111,7 +113,7 @@ def _run(prepared: Prepared, listen: Listener | None, read: Reader | None) -> Tu
     else:
         _fail(prepared, error, outcome, report, trace)
     _learn(turn, outcome, error)
-    _tell(turn, trace)
+    _tell(turn, trace, outcome.answer_text if error is None else None)
     if error is not None:
         raise TurnError(turn, error, turn.command_result, outbound=_outbound(turn, trace))
     return TurnResult(turn=turn, outcome=outcome, events=trace.events, finish_reason=finish_reason)
@@ -198,10 +200,12 @@ def _fail(
         end_turn(turn, error, skill_failure(call.commanded_skill, error["code"]))
 
 
-def _tell(turn: ExplainabilityTurn, trace: TraceWriter) -> None:
+def _tell(turn: ExplainabilityTurn, trace: TraceWriter, answer: str | None) -> None:
     """Tell whoever listens that the turn has ended; what they do wrong is logged by the signal."""
     if turn_ended.receivers:
-        turn_ended.send_robust(ExplainabilityTurn, turn=turn, events=trace.events)
+        turn_ended.send_robust(
+            ExplainabilityTurn, turn=turn, events=trace.events, trace=current_trace.get(), answer=answer
+        )
 
 
 _TELLS_NOTHING = ("TURN_CANCELLED", "TURN_INTERRUPTED")

@@ -21,6 +21,7 @@ from sessions_app.models.sessions.session import ForkReason
 from sessions_app.turns.call import TurnCall
 from sessions_app.turns.machine import machine, turn_limits
 from sessions_app.turns.recovery import INTERRUPTED, recover_abandoned
+from sessions_app.turns.tracing import trace_id_of
 from sessions_app.turns.unclosed import TurnEnd, unclosed
 
 FIRST_MESSAGE_CHARS = 60
@@ -140,6 +141,7 @@ def _insert_turn(
         model=call.choices.model or session.preferred_model,
         client_request=call.client_request,
     )
+    turn.trace_id = trace_id_of(turn.request_id)
     insert_keyed_rows([turn])
     take_place()
     delete_rows(ContextUnit, session_id=session.pk, state=ContextUnit.State.PENDING)

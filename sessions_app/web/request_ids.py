@@ -1,16 +1,16 @@
-"""Names each request in the log, by the client's own id if it sends one."""
+"""Names each request in the log, by the client's own id if it sends one, and takes over the trace it belongs to."""
 
 import re
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponseBase
 
+from mrpvm.llm.trace_context import TraceContext, current_trace
 from sessions_app.identifiers import new_request_id
 from sessions_app.logs import logging_with
 
 HEADER = "X-Request-Id"
 _USABLE = re.compile(r"[!-~]{1,128}")
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 class RequestIds:
@@ -23,9 +23,13 @@ class RequestIds:
         """Return the answer."""
         sent = request.headers.get(HEADER, "")
         usable = sent if _USABLE.fullmatch(sent) else None
-        traced = _TRACEPARENT.match(request.headers.get("traceparent", ""))
-        with logging_with(request_id=usable or new_request_id(), trace_id=traced[1] if traced else None):
-            response = self._get_response(request)
+        trace = TraceContext.of_header(request.headers.get("traceparent", ""))
+        token = current_trace.set(trace)
+        try:
+            with logging_with(request_id=usable or new_request_id(), trace_id=trace.trace_id if trace else None):
+                response = self._get_response(request)
+        finally:
+            current_trace.reset(token)
         if usable:
             response.headers[HEADER] = usable
         return response

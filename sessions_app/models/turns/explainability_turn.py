@@ -19,7 +19,8 @@ class ExplainabilityTurn(models.Model):
     whether it was answered as one or asked a model by a skill [L-76]. `client_request` is what a client of the OpenAI
     dialect said beside its message, with what was made of it [O-29 to O-31], and of any client what it was warned of
     [O-43]. `context_report` says
-    what the model got to see and what was cut [X2]. `payloads_removed_at` says when the payloads became older than
+    what the model got to see and what was cut [X2]. `trace_id` is the W3C trace that the turn belongs to, empty where
+    nobody traces. `payloads_removed_at` says when the payloads became older than
     what the server keeps; the structure stays [O-5]. `view` is what the turn saw, as `TurnView` records it: with it the
     turn can be run again; `conditions` is the part that it shares with other turns.
     """
@@ -57,6 +58,7 @@ class ExplainabilityTurn(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, db_index=False, related_name="turns")
     request_id = models.CharField(max_length=64, unique=True, default=new_request_id, editable=False)
     turn_index = models.PositiveIntegerField()
+    trace_id = models.CharField(max_length=32, default="", blank=True)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.CHAT)
     status = models.CharField(max_length=12, choices=Status, default=Status.RUNNING)
     answer_status = models.CharField(max_length=12, choices=AnswerStatus, null=True, blank=True)  # noqa: DJ001
@@ -99,6 +101,7 @@ class ExplainabilityTurn(models.Model):
         indexes = [
             models.Index(fields=["lease_until"], condition=models.Q(status="running"), name="turn_running_lease"),
             models.Index(fields=["created_at"], name="turn_by_time"),
+            models.Index(fields=["trace_id"], condition=~models.Q(trace_id=""), name="turn_by_trace"),
             models.Index(
                 fields=["created_at"], condition=models.Q(payloads_removed_at__isnull=True), name="turn_with_payloads"
             ),

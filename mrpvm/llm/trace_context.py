@@ -1,0 +1,43 @@
+"""The W3C trace context: what a request belongs to in the traces of its sender, and what model calls pass on."""
+
+import re
+import secrets
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Self
+
+HEADER = "traceparent"
+_FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceContext:
+    """A span that others hang below; ids are 32 and 16 hex digits. `parent_span_id` is the span above it, if any."""
+
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None = None
+    is_sampled: bool = True
+
+    @classmethod
+    def of_header(cls, header: str) -> Self | None:
+        """Return what a `traceparent` header names, None for one that is not valid."""
+        found = _FORM.fullmatch(header.strip())
+        if found is None or found[1] == "ff" or (found[1] == "00" and found[5]):
+            return None
+        if not int(found[2], 16) or not int(found[3], 16):
+            return None
+        return cls(trace_id=found[2], span_id=found[3], is_sampled=bool(int(found[4], 16) & 1))
+
+    @property
+    def header(self) -> str:
+        """Return the `traceparent` header."""
+        return f"00-{self.trace_id}-{self.span_id}-{int(self.is_sampled):02x}"
+
+    def child(self, span_id: str | None = None) -> Self:
+        """Return a span below this one, with a random id unless it is given."""
+        return replace(self, span_id=span_id or secrets.token_hex(8), parent_span_id=self.span_id)
+
+
+current_trace: ContextVar[TraceContext | None] = ContextVar("current_trace", default=None)
+"""The span that what runs now belongs to; None where nobody traces."""

@@ -1,0 +1,1 @@
+"""What other systems send and take: traces by OpenTelemetry's protocol."""

@@ -1,0 +1,105 @@
+"""Sends ended turns to an OpenTelemetry collector, where the standard OTEL_* variables name one.
+
+A turn only hands over what it holds already. A thread of the SDK makes the spans, sends them in batches, tries again,
+and forgets the oldest once its queue is full: a collector that is away costs a turn nothing.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db.models.signals import post_save
+
+from mrpvm.llm.trace_context import TraceContext
+from mrpvm.trace.events import ROOT_FRAME_ID, Event
+from sessions_app.models import ExplainabilityTurn, TurnRating
+from sessions_app.turns.ended import turn_ended
+from sessions_app.turns.tracing import span_id_of
+
+if TYPE_CHECKING:
+    pass
+
+LAST_FLUSH_MS = 300
+TURNS_A_BATCH = 64
+
+
+def export_traces() -> "TraceExport | None":
+    """Send every turn that ends from now on; return what does it, None where no collector is named."""
+    return TraceExport() if settings.MRPVM_TRACES_OUT else None
+
+
+class TraceExport:
+    """The connection of turns and ratings to the SDK's queue."""
+
+    def __init__(self) -> None:
+        # The SDK is loaded by servers that send traces alone.
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        from sessions_app.interchange.turn_exporter import TurnExporter
+
+        resource = Resource.create({"service.name": settings.OTEL_SERVICE_NAME})
+        self._exporter = TurnExporter(OTLPSpanExporter(), resource, with_content=settings.MRPVM_TRACES_CONTENT)
+        self._processor: BatchSpanProcessor = BatchSpanProcessor(self._exporter, max_export_batch_size=TURNS_A_BATCH)
+        turn_ended.connect(self._turn_ended, dispatch_uid="export-traces")
+        post_save.connect(self._rated, sender=TurnRating, dispatch_uid="export-ratings")
+
+    def close(self) -> None:
+        """Send what waits, within `LAST_FLUSH_MS`, and send no more."""
+        turn_ended.disconnect(dispatch_uid="export-traces")
+        post_save.disconnect(dispatch_uid="export-ratings", sender=TurnRating)
+        # The SDK's own flush waits as long as its tries last.
+        flush = threading.Thread(target=self._processor.force_flush, name="last-traces", daemon=True)
+        flush.start()
+        flush.join(LAST_FLUSH_MS / 1000)
+        self._exporter.shutdown()
+
+    def _turn_ended(
+        self,
+        *,
+        turn: ExplainabilityTurn,
+        events: Sequence[Event],
+        trace: TraceContext | None,
+        answer: str | None,
+        **_: Any,
+    ) -> None:
+        if trace is None or not trace.is_sampled:
+            return
+        from sessions_app.interchange.spans import EndedTurn
+        from sessions_app.interchange.turn_exporter import QueuedTurn
+
+        session = turn.session
+        started_ns = int(turn.created_at.timestamp() * 1_000_000_000)
+        ended = EndedTurn(
+            request_id=turn.request_id,
+            session_id=session.session_id,
+            turn_index=turn.turn_index,
+            project=session.project.slug,
+            agent=session.active_agent or "mrpvm",
+            status=turn.status,
+            answer_status=turn.answer_status,
+            answer_basis=turn.answer_basis,
+            question=turn.user_message,
+            answer=answer,
+            error=turn.error,
+            started_ns=started_ns,
+            ended_ns=started_ns + (turn.duration_ms or 0) * 1_000_000,
+            trace=trace,
+            events=events,
+        )
+        self._processor.on_end(QueuedTurn(ended))
+
+    def _rated(self, *, instance: TurnRating, **_: Any) -> None:
+        from sessions_app.interchange.turn_exporter import QueuedRating, Rating
+
+        turn = instance.turn
+        if not turn.trace_id:
+            return
+        trace = TraceContext(trace_id=turn.trace_id, span_id=span_id_of(turn.request_id, ROOT_FRAME_ID))
+        rating = Rating(
+            session_id=turn.session.session_id, value=instance.value, note=instance.note, at_ns=time.time_ns()
+        )
+        self._processor.on_end(QueuedRating(trace, rating))

@@ -1,0 +1,54 @@
+"""Traces going out to a collector of the test's own."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from sessions_app.interchange.exporting import TraceExport
+from tests.api.conftest import (
+    Caller,
+    caller,
+    editor,
+    files,
+    other_project,
+    plugins,
+    project,
+    session_id,
+    stranger,
+    unlimited_chats,
+)
+from tests.configured_model import provider, unvalidated
+from tests.interchange.collector import Collector
+
+__all__ = [
+    "Caller", "caller", "editor", "files", "other_project", "plugins", "project", "provider", "session_id", "stranger",
+    "unlimited_chats", "unvalidated",
+]  # fmt: skip
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    """Return a collector that listens."""
+    with Collector() as listening:
+        yield listening
+
+
+@pytest.fixture
+def sending(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., TraceExport]]:
+    """Return what starts the export as the server does: `sending(url)`, `sending(url, with_content=True)`."""
+    started = []
+
+    def start(url: str, **options: Any) -> TraceExport:
+        settings.MRPVM_TRACES_OUT = True
+        settings.MRPVM_TRACES_CONTENT = options.get("with_content", False)
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
+        monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
+        export = TraceExport()
+        started.append(export)
+        return export
+
+    yield start
+    for export in started:
+        export.close()
